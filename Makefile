@@ -1,0 +1,46 @@
+# Needs Python 3.11 or later and make; everything else goes into $(VENV).
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types layers wheel tests
+
+help:
+	@echo "make demo   score an example conversation"
+	@echo "make test   run every check: $(CHECKS)"
+
+demo: $(READY)
+	$(BIN)/ebbtide score examples/conversations/design-review.json
+
+CHECKS := lint types layers wheel tests
+test: $(CHECKS)
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+layers: $(READY)
+	$(BIN)/lint-imports --no-logo
+
+# What a user gets: the built package in an environment without development tools.
+wheel: $(READY)
+	$(BIN)/python tests/wheel_smoke.py
+
+tests: $(READY)
+	$(BIN)/python -m pytest -n auto
+
+$(READY): pyproject.toml
+	@for python in $(PYTHON) python3 python3.11 python3.12 python3.13 python3.14 python; do \
+	    if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	        echo "$$python -m venv $(VENV)"; \
+	        exec $$python -m venv $(VENV); \
+	    fi; \
+	done; \
+	echo "Ebbtide needs Python 3.11 or later, and none was found: install one, or say make PYTHON=/path/to/python" >&2; \
+	exit 1
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@

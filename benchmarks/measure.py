@@ -1,0 +1,70 @@
+"""What every benchmark needs: where the data is, an interval, the set-up, and where results go."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import importlib.metadata
+import json
+import math
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "results"
+_Z = 1.959964  # 95 %
+
+
+def add_data_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--data DIR``; the default is the folder beside the project, or what EBBTIDE_DATA names."""
+    default = Path(os.environ.get("EBBTIDE_DATA", ROOT.parent / "shared" / "data"))
+    parser.add_argument("--data", type=Path, default=default, help="folder with the labelled data")
+
+
+def data_folder(path: Path) -> Path:
+    """The folder itself, or an exit with a message where it is not there."""
+    if not path.is_dir():
+        print(f"no labelled data at {path}; name its folder with --data DIR")
+        raise SystemExit(2)
+    return path
+
+
+def wilson(hits: int, total: int) -> tuple[float, float]:
+    """Wilson score interval of a rate, 95 %; 0 to 1 where there is nothing to count."""
+    if total == 0:
+        return (0.0, 1.0)
+    rate = hits / total
+    centre = rate + _Z * _Z / (2 * total)
+    spread = _Z * math.sqrt(rate * (1 - rate) / total + _Z * _Z / (4 * total * total))
+    scale = 1 + _Z * _Z / total
+    return (round((centre - spread) / scale, 4), round((centre + spread) / scale, 4))
+
+
+def setup(*packages: str) -> dict[str, Any]:
+    """The machine, the interpreter and the versions that a result was measured with."""
+    return {
+        "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "packages": {name: importlib.metadata.version(name) for name in ("ebbtide", *packages)},
+    }
+
+
+def write_result(name: str, result: dict[str, Any]) -> None:
+    """Write a result as JSON into benchmarks/results."""
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}.json"
+    path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    print(f"written: {path.relative_to(ROOT)}")
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "")

@@ -1,0 +1,5 @@
+"""`python -m ebbtide`."""
+
+from ebbtide.cli.app import main
+
+main()

@@ -1,0 +1,1 @@
+"""The command `ebbtide`: a shell over the public functions."""

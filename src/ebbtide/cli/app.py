@@ -1,0 +1,147 @@
+"""The commands, and the exit codes that scripts can rely on.
+
+0 done (for ``stop``: CONTINUE), 2 input or usage that cannot be used, 10 SHIP, 20 ESCALATE,
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from enum import IntEnum
+from typing import Annotated
+
+import typer
+
+import ebbtide
+from ebbtide.convergence.recommendation import Signal
+from ebbtide.errors import EbbtideError
+from ebbtide.traces.turns import RoundUnit
+
+
+class Exit(IntEnum):
+    """Exit codes of the command."""
+
+    DONE = 0
+    BAD_INPUT = 2
+    SHIP = 10
+    ESCALATE = 20
+    INTERRUPTED = 130
+
+
+SIGNAL_EXITS = {Signal.CONTINUE: Exit.DONE, Signal.SHIP: Exit.SHIP, Signal.ESCALATE: Exit.ESCALATE}
+
+app = typer.Typer(
+    name="ebbtide",
+    help="Is an agent's conversation still getting anywhere? CONTINUE, SHIP or ESCALATE, with the evidence.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+ProfileName = Annotated[
+    str, typer.Option("--profile", "-p", help="default, spec, or a TOML file with your own thresholds.")
+]
+Unit = Annotated[
+    RoundUnit, typer.Option("--round", help="What is a round of a plain conversation: a turn, or a circle of the speakers.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+) -> None:
+    if version:
+        print(f"ebbtide {ebbtide.__version__}")  # noqa: T201
+        raise typer.Exit
+
+
+@app.command()
+def score(
+    files: Annotated[list[str], typer.Argument(help="Conversations: files, folders, or - for standard input.")],
+    profile: ProfileName = "default",
+    unit: Unit = RoundUnit.TURN,
+    as_json: AsJson = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="List each claim with the nearest one said before.")
+    ] = False,
+    follow: Annotated[bool, typer.Option("--follow", help="Keep reading a growing JSONL file.")] = False,
+) -> None:
+    """Say whether a conversation has converged, why, and how it went.
+
+    Many files or a folder give a table, and with --json one object a line.
+    """
+    from ebbtide.cli import scoring
+
+    options = scoring.Options.of(profile=profile, unit=unit, as_json=as_json, explain=explain)
+    if follow:
+        scoring.score_following(files, options)
+    elif not scoring.score(files, options):
+        raise typer.Exit(Exit.BAD_INPUT)
+
+
+@app.command()
+def stop(
+    file: Annotated[str, typer.Argument(help="A conversation, or - for standard input.")],
+    profile: ProfileName = "default",
+    unit: Unit = RoundUnit.TURN,
+    as_json: AsJson = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Keep reading a growing JSONL file until it says stop.")
+    ] = False,
+) -> None:
+    """Say in three lines whether to go on. Exit code 0 CONTINUE, 10 SHIP, 20 ESCALATE."""
+    from ebbtide.cli import scoring
+
+    options = scoring.Options.of(profile=profile, unit=unit, as_json=as_json)
+    verdict = scoring.stop_following(file, options) if follow else scoring.stop(file, options)
+    raise typer.Exit(SIGNAL_EXITS[verdict])
+
+
+@app.command()
+def extract(
+    file: Annotated[str, typer.Argument(help="A conversation, or - for standard input.")],
+    unit: Unit = RoundUnit.TURN,
+    as_json: AsJson = False,
+) -> None:
+    """Show what is read out of each turn of a plain conversation, by which rule, and what is set aside."""
+    from ebbtide.cli import extraction
+
+    extraction.show(file, unit, as_json=as_json)
+
+
+@app.command()
+def formats(as_json: AsJson = False) -> None:
+    """List the conversation formats that are recognised."""
+    from ebbtide.cli import reference
+
+    reference.print_formats(as_json=as_json)
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of the transcript format."""
+    from ebbtide.cli import reference
+
+    reference.print_schema()
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        app()
+    except EbbtideError as error:
+        _fail(str(error), Exit.BAD_INPUT)
+    except KeyboardInterrupt:
+        _fail("interrupted", Exit.INTERRUPTED)
+    except BrokenPipeError:
+        # The reader went away, as `head` does: nothing is left to say, and nobody to say it to.
+        sys.stderr.close()
+        raise SystemExit(Exit.DONE) from None
+
+
+def _fail(message: str, code: Exit) -> None:
+    from ebbtide.cli.terminal import plain
+
+    print(f"ebbtide: {plain(message)}", file=sys.stderr)  # noqa: T201
+    raise SystemExit(code)

@@ -1,0 +1,49 @@
+"""`ebbtide extract`: what is read out of raw text, and by which rule."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from rich.text import Text
+
+from ebbtide.cli.terminal import console, plain, print_json
+from ebbtide.convergence.transcript import Round
+from ebbtide.text.extraction import Extraction, ItemKind, extract
+from ebbtide.traces.registry import load
+from ebbtide.traces.turns import RoundUnit
+
+_STYLES = {
+    ItemKind.CLAIM: "",
+    ItemKind.DECISION: "green",
+    ItemKind.OPEN_QUESTION: "magenta",
+    ItemKind.NEXT_ACTION: "cyan",
+}
+
+
+def show(name: str, unit: RoundUnit, *, as_json: bool) -> None:
+    """Print each turn's items with their rules; what was set aside comes last, dimmed."""
+    turns = [(item, extract(item.text)) for item in load(name, unit=unit).rounds if item.text is not None]
+    if as_json:
+        print_json([_wire(item, extraction) for item, extraction in turns])
+        return
+    terminal = console()
+    if not turns:
+        terminal.print("This transcript lists its claims itself; there is no raw text to read.")
+    for item, extraction in turns:
+        terminal.print(Text(f"Round {item.number} {plain(item.agent or '')}", style="bold"))
+        for found in extraction.items:
+            kind = found.kind.replace("_", " ")
+            line = Text.assemble("  ", (f"{kind:<15}", _STYLES[found.kind]), plain(found.text))
+            terminal.print(line.append(f"  {found.rule}", style="dim"), soft_wrap=True)
+        for aside in extraction.set_aside:
+            terminal.print(Text(f"  {'set aside':<15}{plain(aside.text, 80)}  {aside.rule}", style="dim"), soft_wrap=True)
+
+
+def _wire(item: Round, extraction: Extraction) -> dict[str, Any]:
+    return {
+        "round": item.number,
+        "agent": item.agent,
+        "items": [dataclasses.asdict(found) for found in extraction.items],
+        "set_aside": [dataclasses.asdict(aside) for aside in extraction.set_aside],
+    }

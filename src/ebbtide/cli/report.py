@@ -1,0 +1,163 @@
+"""A score as a person reads it: the signal first, then why, the curve, readiness and flags."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ebbtide.cli.terminal import CLASS_STYLES, SIGNAL_STYLES, plain, styled
+from ebbtide.convergence.meter import RoundReading
+from ebbtide.convergence.novelty import ClaimReading
+from ebbtide.convergence.recommendation import Signal
+from ebbtide.convergence.score import ConvergenceScore, RoundSummary
+from ebbtide.profile import NoveltyRules
+
+_EIGHTHS = " \u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588"
+_CURVE_ROWS = 5
+_TABLE_ROUNDS = 24
+_MARGIN = 7
+_QUOTE = 70  # characters
+_QUOTES = 2
+
+
+def print_report(
+    terminal: Console,
+    name: str,
+    score: ConvergenceScore,
+    rules: NoveltyRules,
+    explained: Sequence[RoundReading] = (),
+) -> None:
+    """Print the whole report of one conversation.
+
+    Args:
+        terminal: Where to.
+        name: File name or conversation id.
+        score: What to report.
+        rules: The thresholds drawn beside the curve.
+        explained: Readings whose claims are listed one by one.
+    """
+    terminal.print(_headline(name, score))
+    terminal.print(_why(score))
+    terminal.print()
+    terminal.print(_curve(score.rounds, rules, terminal.width))
+    terminal.print()
+    terminal.print(_rounds_table(score.rounds))
+    if score.flags:
+        terminal.print()
+        terminal.print(_flags(score))
+    for reading in explained:
+        terminal.print()
+        terminal.print(_claims(reading))
+
+
+def _headline(name: str, score: ConvergenceScore) -> Text:
+    signal = score.recommendation.signal
+    line = Text.assemble((signal.value, SIGNAL_STYLES[signal]), "  ")
+    line.append(plain(name))
+    rounds = len(score.rounds)
+    line.append(f"  {rounds} round{'' if rounds == 1 else 's'}, profile {plain(score.profile)}", style="dim")
+    return line
+
+
+def _why(score: ConvergenceScore) -> Text:
+    recommendation = score.recommendation
+    return Text.assemble(plain(recommendation.rationale), "\n", (plain(recommendation.hint), "italic"))
+
+
+def _curve(rounds: Sequence[RoundSummary], rules: NoveltyRules, width: int) -> RenderableType:
+    """Novelty by round as columns, with the limits of the classes beside it."""
+    room = max(width - _MARGIN - 12, 20)
+    shown = rounds[-room:]
+    column = max(1, min(4, room // len(shown)))
+    lines = []
+    for row in range(_CURVE_ROWS, 0, -1):
+        line = Text(_axis_label(row, rules), style="dim")
+        for item in shown:
+            filled = round(item.novelty_rate * _CURVE_ROWS * 8) - (row - 1) * 8
+            cell = _EIGHTHS[max(0, min(8, filled))] * max(1, column - 1)
+            line.append(cell.ljust(column), style=_rate_style(item.novelty_rate, rules))
+        lines.append(line)
+    first, last = shown[0].round, shown[-1].round
+    span = len(shown) * column
+    axis = f"{first}{str(last).rjust(max(span - len(str(first)), 1))}" if last != first else str(first)
+    lines.append(Text(f"{'':>{_MARGIN}}{axis}  round", style="dim"))
+    return Group(Text("Novelty: new claims in each round, over the most that any round brought"), *lines)
+
+
+def _axis_label(row: int, rules: NoveltyRules) -> str:
+    labels = {_CURVE_ROWS: "1.00", 1: f"{rules.low_below:.2f}", 3: f"{rules.high_above:.2f}"}
+    return f"{labels.get(row, ''):>{_MARGIN - 2}} \u2502"
+
+
+def _rate_style(rate: float, rules: NoveltyRules) -> str:
+    return "red" if rate < rules.low_below else "green" if rate > rules.high_above else "yellow"
+
+
+def _rounds_table(rounds: Sequence[RoundSummary]) -> RenderableType:
+    shown = rounds[-_TABLE_ROUNDS:]
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("round", justify="right")
+    if any(item.agent for item in shown):
+        table.add_column("agent", max_width=20, no_wrap=True)
+    for header in ("claims", "new", "novelty", "readiness", "signal"):
+        table.add_column(header, justify="right" if header in ("claims", "new") else "left", no_wrap=True)
+    for item in shown:
+        cells: list[RenderableType] = [str(item.round)]
+        if any(other.agent for other in shown):
+            cells.append(styled(item.agent or ""))
+        new = min(item.new_claims_L0, item.new_claims_L1)
+        cells += [str(item.claims), str(new)]
+        cells.append(_graded(item.novelty_rate, item.novelty_classification))
+        cells.append(_graded(item.action_readiness, item.readiness_classification))
+        cells.append(Text(item.signal, style=SIGNAL_STYLES[Signal(item.signal)]))
+        table.add_row(*cells)
+    if len(shown) < len(rounds):
+        return Group(Text(f"The last {len(shown)} of {len(rounds)} rounds:", style="dim"), table)
+    return table
+
+
+def _graded(value: float, label: str) -> Text:
+    return Text(f"{value:.2f} {label:<6}", style=class_style(label))
+
+
+def class_style(label: str) -> str:
+    """The colour of HIGH, MEDIUM or LOW."""
+    return CLASS_STYLES[label]
+
+
+def _flags(score: ConvergenceScore) -> RenderableType:
+    lines = [Text("Flags", style="bold")]
+    for flag in score.flags:
+        kind = flag.kind.replace("_", " ").lower()
+        lines.append(Text.assemble(f"  round {flag.round}: ", (kind, "magenta"), f", {plain(flag.evidence)}"))
+        lines += [styled(f"\u201c{plain(text, _QUOTE)}\u201d", "dim", indent=6) for text in flag.texts[:_QUOTES]]
+        if len(flag.texts) > _QUOTES:
+            lines.append(styled(f"and {len(flag.texts) - _QUOTES} more", "dim", indent=6))
+    return Group(*lines)
+
+
+def _claims(reading: RoundReading) -> RenderableType:
+    who = f" ({plain(reading.agent)})" if reading.agent else ""
+    lines = [Text(f"Round {reading.number}{who}: {len(reading.novelty.readings)} claims", style="bold")]
+    lines += [line for claim in reading.novelty.readings for line in _claim(claim)]
+    for action in reading.readiness.actions:
+        lines.append(styled(f"action   {action.kind}: {action.text}  [{action.rule}]", indent=2))
+    for blocker in reading.readiness.blockers:
+        lines.append(styled(f"blocker  \u201c{blocker.phrase}\u201d in {blocker.text}", "yellow", indent=2))
+    return Group(*lines)
+
+
+def _claim(claim: ClaimReading) -> list[Text]:
+    kind, style = ("new", "green") if claim.is_new else ("reword", "yellow") if claim.new_L0 else ("repeat", "red")
+    lines = [Text.assemble("  ", (f"{kind:<8}", style), plain(claim.text))]
+    if claim.nearest:
+        near = f"{claim.nearest.similarity:.2f} like round {claim.nearest.round}: {claim.nearest.text}"
+        lines.append(styled(near, "dim", indent=10))
+    if claim.reversed and claim.contrast:
+        differ = f"{claim.contrast.kind}: {claim.contrast.left} / {claim.contrast.right}"
+        there = f"reverses round {claim.reversed.round} ({differ}): {claim.reversed.text}"
+        lines.append(styled(there, "magenta", indent=10))
+    return lines

@@ -1,0 +1,53 @@
+"""What may go to a terminal, and in which colour."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from ebbtide.convergence.recommendation import Signal
+
+SIGNAL_STYLES = {
+    Signal.CONTINUE: "bold cyan",
+    Signal.SHIP: "bold green",
+    Signal.ESCALATE: "bold yellow",
+}
+CLASS_STYLES = {"HIGH": "green", "MEDIUM": "yellow", "LOW": "red"}
+
+# Everything a terminal could obey: C0 and C1 controls, and marks that reorder text.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def plain(text: str, length: int | None = None) -> str:
+    """`text` on one line, without anything that a terminal would obey.
+
+    Args:
+        text: Text of a conversation, which may hold escape sequences.
+        length: Characters to keep; None keeps all.
+    """
+    flat = _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.split()))
+    return flat if length is None or len(flat) <= length else f"{flat[: length - 1]}\u2026"
+
+
+def styled(text: str, style: str = "", *, indent: int = 0) -> Text:
+    """Safe text for rich on one line: no markup, no escape sequences."""
+    return Text(" " * indent + plain(text), style=style)
+
+
+def console(*, stderr: bool = False) -> Console:
+    """The terminal; colour and width follow what it can do, and NO_COLOR."""
+    return Console(stderr=stderr, highlight=False, markup=False, soft_wrap=False)
+
+
+def print_json(value: Any, *, indent: int | None = 2) -> None:
+    """Write JSON to standard output; lone surrogates are escaped, so that any text can be written."""
+    sys.stdout.write(json.dumps(value, indent=indent, ensure_ascii=not _encodable(), allow_nan=False) + "\n")
+
+
+def _encodable() -> bool:
+    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"

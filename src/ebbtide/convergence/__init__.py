@@ -1,0 +1,1 @@
+"""Rounds in, novelty and readiness out, and whether to go on: CONTINUE, SHIP or ESCALATE."""

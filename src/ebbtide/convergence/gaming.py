@@ -1,0 +1,167 @@
+"""Shapes of a round that look like an attempt to keep the meter running, or to stop it too early.
+
+A flag is evidence for a reader. None of them changes the signal: the decision matrix already stands against
+paraphrase, inflation and premature actions.
+
+Source: novelty spec, section 5 (clauses F01 to F04, F06).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ebbtide.convergence.novelty import Novelty, RoundNovelty
+from ebbtide.convergence.readiness import Readiness, RoundReadiness
+from ebbtide.convergence.transcript import Round
+from ebbtide.profile import GamingRules, NoveltyRules
+from ebbtide.text.extraction import extract
+from ebbtide.text.normal_form import normal_form
+
+
+class Gaming(StrEnum):
+    """What a flag is about."""
+
+    PARAPHRASE = "PARAPHRASE"  #: claims that are new in their words only
+    CLAIM_INFLATION = "CLAIM_INFLATION"  #: many claims, few of them new
+    FAKE_READINESS = "FAKE_READINESS"  #: ready to act while everything is still new
+    QUESTION_SUPPRESSION = "QUESTION_SUPPRESSION"  #: questions gone without an answer
+    HIDDEN_QUESTION = "HIDDEN_QUESTION"  #: questions outside open_questions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GamingFlag:
+    """One suspicion, with what it rests on.
+
+    Args:
+        kind: What it is about.
+        round: The round that shows it.
+        rule: The rule that fired.
+        evidence: The numbers in words.
+        texts: The sentences in question, if it is about sentences.
+    """
+
+    kind: Gaming
+    round: int
+    rule: str
+    evidence: str
+    texts: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        return {
+            "kind": self.kind,
+            "round": self.round,
+            "rule": self.rule,
+            "evidence": self.evidence,
+            "texts": list(self.texts),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundFacts:
+    """What the flags of a round are raised on.
+
+    Args:
+        item: The round.
+        novelty: What it brought.
+        novelty_class: Class of its novelty.
+        readiness: How ready it is.
+        questions_before: Open questions of the round before.
+        totals_before: Claims of the rounds before, or of the last few of them.
+    """
+
+    item: Round
+    novelty: RoundNovelty
+    novelty_class: Novelty
+    readiness: RoundReadiness
+    questions_before: Sequence[str]
+    totals_before: Sequence[int]
+
+
+def find_gaming(facts: RoundFacts, gaming: GamingRules, novelty: NoveltyRules) -> tuple[GamingFlag, ...]:
+    """Every flag that the round raises."""
+    found = (
+        _paraphrase(facts, novelty),
+        _inflation(facts, gaming, novelty),
+        _fake_readiness(facts),
+        _question_suppression(facts),
+        _hidden_question(facts),
+    )
+    return tuple(flag for flag in found if flag is not None)
+
+
+def _paraphrase(facts: RoundFacts, rules: NoveltyRules) -> GamingFlag | None:
+    seen = facts.novelty
+    if seen.rate_L0 < rules.low_below or seen.rate_L1 >= rules.low_below:
+        return None
+    texts = tuple(reading.text for reading in seen.readings if reading.new_L0 and not reading.new_L1)
+    return GamingFlag(
+        kind=Gaming.PARAPHRASE,
+        round=facts.item.number,
+        rule="paraphrase.new-words-only",
+        evidence=f"{seen.new_L0} of {seen.claims} claims are new in their words, {seen.new_L1} in what they say",
+        texts=texts,
+    )
+
+
+def _inflation(facts: RoundFacts, gaming: GamingRules, novelty: NoveltyRules) -> GamingFlag | None:
+    seen = facts.novelty
+    if not facts.totals_before or seen.total_claims < gaming.inflation_claims:
+        return None
+    usual = sorted(facts.totals_before)[len(facts.totals_before) // 2]
+    if seen.new_claims / seen.total_claims < gaming.inflation_ratio_below and seen.total_claims >= usual:
+        rule = "inflation.ratio"
+    elif seen.rate < novelty.low_below and seen.total_claims >= gaming.spike_factor * max(usual, 1):
+        rule = "inflation.spike"
+    else:
+        return None
+    return GamingFlag(
+        kind=Gaming.CLAIM_INFLATION,
+        round=facts.item.number,
+        rule=rule,
+        evidence=f"{seen.new_claims} of {seen.total_claims} claims are new; the rounds before had {usual} (median)",
+    )
+
+
+def _fake_readiness(facts: RoundFacts) -> GamingFlag | None:
+    if facts.readiness.classification is not Readiness.HIGH or facts.novelty_class is not Novelty.HIGH:
+        return None
+    return GamingFlag(
+        kind=Gaming.FAKE_READINESS,
+        round=facts.item.number,
+        rule="readiness.premature",
+        evidence=f"readiness is {facts.readiness.readiness:g} while novelty is still {facts.novelty.rate:.2f}",
+        texts=facts.item.next_actions,
+    )
+
+
+def _question_suppression(facts: RoundFacts) -> GamingFlag | None:
+    if not facts.questions_before or facts.item.open_questions or not facts.novelty.new_claims:
+        return None
+    return GamingFlag(
+        kind=Gaming.QUESTION_SUPPRESSION,
+        round=facts.item.number,
+        rule="questions.dropped-to-zero",
+        evidence=f"{len(facts.questions_before)} open before, none now, in a round with new claims",
+        texts=tuple(facts.questions_before),
+    )
+
+
+def _hidden_question(facts: RoundFacts) -> GamingFlag | None:
+    item = facts.item
+    listed = {normal_form(question) for question in item.open_questions}
+    texts = (*item.claims, *item.decisions, *item.next_actions, item.summary or "")
+    hidden = dict.fromkeys(question for text in texts for question in extract(text).open_questions)
+    found = tuple(question for question in hidden if normal_form(question) not in listed)
+    if not found:
+        return None
+    return GamingFlag(
+        kind=Gaming.HIDDEN_QUESTION,
+        round=item.number,
+        rule="questions.outside-open-questions",
+        evidence=f"{len(found)} questions stand in other fields",
+        texts=found,
+    )

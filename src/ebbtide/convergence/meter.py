@@ -1,0 +1,220 @@
+"""The convergence meter: rounds in, one recommendation out.
+
+Source: novelty spec, sections 2 to 4; rubric, sections 1 to 3.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Self
+
+from ebbtide.convergence.gaming import Gaming, GamingFlag, RoundFacts, find_gaming
+from ebbtide.convergence.novelty import Novelty, NoveltyMeter, RoundNovelty, is_low
+from ebbtide.convergence.novelty import classify as classify_novelty
+from ebbtide.convergence.readiness import Readiness, RoundReadiness, assess_readiness
+from ebbtide.convergence.recommendation import Recommendation, Signal, recommend
+from ebbtide.convergence.score import ConvergenceScore, RoundSummary
+from ebbtide.convergence.transcript import Round, Transcript
+from ebbtide.errors import ConfigError, TranscriptError
+from ebbtide.profile import Profile
+
+_STATE_SCHEMA = 1
+_RECENT = 16  # rounds that a round's size is compared with; bounded, so that a long run costs no more a round
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundReading:
+    """What the meter made of one round.
+
+    Args:
+        number: The round.
+        agent: Who spoke, if one agent did.
+        novelty: What it brought, claim by claim.
+        readiness: How ready it is to be acted on.
+        recommendation: What to do after it.
+        flags: What looks like gaming in it.
+    """
+
+    number: int
+    agent: str | None
+    novelty: RoundNovelty
+    readiness: RoundReadiness
+    recommendation: Recommendation
+    flags: tuple[GamingFlag, ...]
+
+
+class ConvergenceMeter:
+    """Watches a conversation round by round.
+
+    `update` learns and returns what it made of the round; `score` reads and changes nothing; `to_state` and
+    `from_state` carry the meter over a restart. The result depends on the rounds alone: no clock, no chance.
+
+    Args:
+        profile: Thresholds; see `Profile`.
+        explain: Find the most similar claim for new claims too, which takes a search over everything said.
+
+    >>> meter = ConvergenceMeter()
+    >>> meter.update(Round(number=1, claims=("The cache is cold.",))).recommendation.signal.value
+    'CONTINUE'
+    """
+
+    def __init__(self, profile: Profile = Profile.DEFAULT, *, explain: bool = False) -> None:
+        self._profile = profile
+        self._said = NoveltyMeter(profile.novelty, explain=explain)
+        self._asked = NoveltyMeter(profile.novelty)
+        self._rounds: dict[int, RoundSummary] = {}
+        self._flags: list[GamingFlag] = []
+        self._questions: tuple[str, ...] = ()
+        self._low_run: list[Readiness] = []
+        self._latest: Recommendation | None = None
+
+    def update(self, item: Round) -> RoundReading | None:
+        """Learn one more round.
+
+        Returns:
+            What was made of it; None for a round that was counted already, so that a source that delivers
+            twice does no harm.
+
+        Raises:
+            TranscriptError: A round that is older than the latest one, and was not counted.
+        """
+        if item.number in self._rounds:
+            return None
+        latest = next(reversed(self._rounds), 0)
+        if item.number < latest:
+            raise TranscriptError(
+                f"round {item.number} came after round {latest}",
+                path="round",
+                hint="Feed the rounds in the order of their numbers.",
+            )
+        profile = self._profile
+        novelty = self._said.update(item.claims, item.number)
+        asked = self._asked.update(item.open_questions, item.number)
+        readiness = assess_readiness(item, len(self._questions) if self._rounds else None, profile.readiness)
+        if is_low(novelty, profile.novelty, asks_anew=asked.new_claims > 0):
+            self._low_run.append(readiness.classification)
+        else:
+            self._low_run.clear()
+        novelty_class = classify_novelty(novelty, len(self._low_run), profile.novelty)
+        recommendation = recommend(
+            novelty=novelty_class,
+            readiness=readiness,
+            readiness_of_low_run=tuple(self._low_run),
+            rate=novelty.rate,
+            rounds=len(self._rounds) + 1,
+            # The first round sets the peak, so it is never low: k low rounds need one more.
+            rounds_needed=profile.novelty.low_rounds + 1,
+            rules=profile.stop,
+        )
+        facts = RoundFacts(
+            item=item,
+            novelty=novelty,
+            novelty_class=novelty_class,
+            readiness=readiness,
+            questions_before=self._questions,
+            totals_before=[earlier.total_claims for earlier in islice(reversed(self._rounds.values()), _RECENT)],
+        )
+        flags = find_gaming(facts, profile.gaming, profile.novelty)
+        self._rounds[item.number] = RoundSummary.of(item, novelty, readiness, recommendation)
+        self._flags.extend(flags)
+        self._questions = item.open_questions
+        self._latest = recommendation
+        return RoundReading(
+            number=item.number,
+            agent=item.agent,
+            novelty=novelty,
+            readiness=readiness,
+            recommendation=recommendation,
+            flags=flags,
+        )
+
+    def score(self) -> ConvergenceScore:
+        """The score after the rounds so far.
+
+        Raises:
+            TranscriptError: There was no round yet.
+        """
+        if self._latest is None:
+            raise TranscriptError("there are no rounds", path="rounds", hint="Feed at least one round first.")
+        return ConvergenceScore(
+            profile=self._profile.name,
+            rounds=tuple(self._rounds.values()),
+            recommendation=self._latest,
+            flags=tuple(self._flags),
+        )
+
+    def to_state(self) -> dict[str, Any]:
+        """Everything that the meter knows, as plain data that JSON can carry."""
+        return {
+            "schema": _STATE_SCHEMA,
+            "profile": self._profile.to_dict(),
+            "said": self._said.to_state(),
+            "asked": self._asked.to_state(),
+            "rounds": [dataclasses.asdict(summary) for summary in self._rounds.values()],
+            "flags": [dataclasses.asdict(flag) for flag in self._flags],
+            "questions": list(self._questions),
+            "low_run": list(self._low_run),
+            "latest": dataclasses.asdict(self._latest) if self._latest else None,
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any], *, explain: bool = False) -> Self:
+        """The meter that `to_state` described; it goes on as if nothing had happened.
+
+        Raises:
+            ConfigError: The state is of another version, or not a state.
+        """
+        if state.get("schema") != _STATE_SCHEMA:
+            raise ConfigError(f"state schema {state.get('schema')!r}: this version reads {_STATE_SCHEMA}")
+        try:
+            meter = cls(Profile.from_dict({"base": "spec", **state["profile"]}), explain=explain)
+            meter._said.restore(state["said"])
+            meter._asked.restore(state["asked"])
+            meter._rounds = {entry["round"]: RoundSummary(**entry) for entry in state["rounds"]}
+            meter._flags = [_flag(entry) for entry in state["flags"]]
+            meter._questions = tuple(state["questions"])
+            meter._low_run = [Readiness(name) for name in state["low_run"]]
+            latest = state["latest"]
+            meter._latest = _recommendation(latest) if latest else None
+        except (KeyError, TypeError, ValueError) as error:
+            raise ConfigError(f"not a meter state: {error!r}") from error
+        return meter
+
+
+def score_transcript(
+    transcript: Transcript | Mapping[str, Any], profile: Profile = Profile.SPEC
+) -> dict[str, Any]:
+    """Score a whole transcript: the fold of `ConvergenceMeter.update` over its rounds.
+
+    Args:
+        transcript: In memory, or in the wire form (transcript format 0.1).
+        profile: Thresholds. This is the spec's documented function, so it does the letter by default.
+
+    Returns:
+        The output object of the novelty spec, 4.3.
+
+    Raises:
+        TranscriptError: The wire form has another shape, or there are no rounds.
+    """
+    if not isinstance(transcript, Transcript):
+        transcript = Transcript.from_dict(transcript)
+    meter = ConvergenceMeter(profile)
+    for item in transcript.rounds:
+        meter.update(item)
+    return meter.score().to_dict()
+
+
+def _flag(entry: Mapping[str, Any]) -> GamingFlag:
+    return GamingFlag(**{**entry, "kind": Gaming(entry["kind"]), "texts": tuple(entry["texts"])})
+
+
+def _recommendation(entry: Mapping[str, Any]) -> Recommendation:
+    labels = {
+        "signal": Signal(entry["signal"]),
+        "novelty": Novelty(entry["novelty"]),
+        "readiness": Readiness(entry["readiness"]),
+    }
+    return Recommendation(**{**entry, **labels})

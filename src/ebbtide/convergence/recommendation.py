@@ -1,0 +1,196 @@
+"""Whether to go on: the decision matrix, and the words for it.
+
+Source: novelty spec, section 4 (clauses S01 to S05, S08, B08).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ebbtide.convergence.novelty import Novelty
+from ebbtide.convergence.readiness import ActionKind, Readiness, RoundReadiness
+from ebbtide.profile import StopRules
+
+
+class Signal(StrEnum):
+    """What to do with the loop."""
+
+    CONTINUE = "CONTINUE"  #: another round is worth it
+    SHIP = "SHIP"  #: stop, act on the result, verify it
+    ESCALATE = "ESCALATE"  #: stop, and change something: a person, an agent, the prompt, the scope
+
+
+_HINTS = {
+    Signal.CONTINUE: "Run another round; verify anything that you act on before then.",
+    Signal.SHIP: "Converged. Ship the decision and verify it: converged does not mean correct.",
+    Signal.ESCALATE: (
+        "More of the same will not help. Ask a person, or change the agents, the prompt or the scope; "
+        "verify what there is before you use it."
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recommendation:
+    """The signal, and the facts that decided it.
+
+    Args:
+        signal: What to do.
+        rule: The cell of the matrix or the condition that decided.
+        novelty: Class of the novelty.
+        readiness: Class of the readiness.
+        low_run: Consecutive low rounds up to now (k).
+        caveat: What is still missing in a SHIP; None where nothing is.
+        too_short: There are fewer rounds than it takes for novelty to be LOW.
+        rationale: Which facts decided, in words.
+        hint: What to do next.
+    """
+
+    signal: Signal
+    rule: str
+    novelty: Novelty
+    readiness: Readiness
+    low_run: int
+    caveat: str | None
+    too_short: bool
+    rationale: str
+    hint: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form, by the names of the spec."""
+        return {
+            "signal": self.signal,
+            "novelty_classification": self.novelty,
+            "readiness_classification": self.readiness,
+            "k_consecutive_low_novelty": self.low_run,
+            "rule": self.rule,
+            "caveat": self.caveat,
+            "too_short_to_judge": self.too_short,
+            "rationale": self.rationale,
+        }
+
+
+def recommend(
+    *,
+    novelty: Novelty,
+    readiness: RoundReadiness,
+    readiness_of_low_run: Sequence[Readiness],
+    rate: float,
+    rounds: int,
+    rounds_needed: int,
+    rules: StopRules,
+) -> Recommendation:
+    """The recommendation after a round.
+
+    Args:
+        novelty: Class of its novelty.
+        readiness: Its readiness.
+        readiness_of_low_run: Readiness class of each consecutive low round that ends with it.
+        rate: Its novelty rate, 0 to 1.
+        rounds: Rounds so far.
+        rounds_needed: Rounds that it takes for novelty to be LOW.
+        rules: When low novelty means stop.
+    """
+    low_run = len(readiness_of_low_run)
+    stuck = low_run >= rules.stuck_rounds and Readiness.HIGH not in readiness_of_low_run
+    ready = readiness.classification
+    if novelty is not Novelty.LOW:
+        signal, rule = Signal.CONTINUE, f"4.1 {novelty}/{ready}"
+    elif readiness.blocked:
+        signal, rule = Signal.ESCALATE, "4.2(2) LOW and blocked"
+    elif ready is Readiness.LOW:
+        signal, rule = Signal.ESCALATE, "4.2(1) LOW/LOW"
+    elif stuck:
+        signal, rule = Signal.ESCALATE, f"4.2(3) LOW for {low_run} rounds, never ready"
+    else:
+        signal, rule = Signal.SHIP, f"4.1 LOW/{ready}"
+    caveat = None
+    if signal is Signal.SHIP and ready is not Readiness.HIGH:
+        caveat = f"Readiness is only {ready}: {_shortfall(readiness)}. More rounds will not close that gap."
+    too_short = rounds < rounds_needed
+    parts = [_novelty_in_words(novelty, low_run, rate), _readiness_in_words(readiness)]
+    if signal is Signal.ESCALATE and stuck and not readiness.blocked and ready is not Readiness.LOW:
+        parts.append(f"Readiness was HIGH in none of the {low_run} low rounds.")
+    if too_short:
+        parts.append(f"{_count(rounds, 'round')} so far: too short to judge, it takes {rounds_needed}.")
+    hint = _HINTS[signal]
+    if signal is Signal.CONTINUE:
+        hint = f"{_reason_to_go_on(novelty, ready, low_run, too_short=too_short)} {hint}"
+    return Recommendation(
+        signal=signal,
+        rule=rule,
+        novelty=novelty,
+        readiness=ready,
+        low_run=low_run,
+        caveat=caveat,
+        too_short=too_short,
+        rationale=" ".join(parts),
+        hint=f"{hint} {caveat}" if caveat else hint,
+    )
+
+
+def _reason_to_go_on(novelty: Novelty, ready: Readiness, low_run: int, *, too_short: bool) -> str:
+    if too_short:
+        return "Too short to judge."
+    if low_run:
+        return "It may have run dry; one more round will tell."
+    if novelty is Novelty.MEDIUM and ready is Readiness.HIGH:
+        return "Nearly there; one more round to let it settle."
+    return "Still productive."
+
+
+def _novelty_in_words(novelty: Novelty, low_run: int, rate: float) -> str:
+    if novelty is Novelty.LOW:
+        return f"Novelty has been low for {low_run} consecutive rounds (rate {rate:.2f})."
+    if low_run:
+        return f"Novelty is low (rate {rate:.2f}) for {_count(low_run, 'round')}, which may be a pause."
+    return f"Novelty is {novelty.lower()} (rate {rate:.2f})."
+
+
+def _readiness_in_words(readiness: RoundReadiness) -> str:
+    facts = (_actions_in_words(readiness), _questions_in_words(readiness), _blockers_in_words(readiness))
+    return f"Action readiness is {readiness.classification.lower()} ({readiness.readiness:g}): {', '.join(facts)}."
+
+
+def _actions_in_words(readiness: RoundReadiness) -> str:
+    specific = sum(action.kind is ActionKind.SPECIFIC for action in readiness.actions)
+    if not readiness.actions:
+        return "no next actions"
+    if not specific:
+        return "only vague next actions"
+    owned = " with an owner" if readiness.next_actions_score == 1.0 else ""
+    return f"{_count(specific, 'specific next action')}{owned}"
+
+
+def _questions_in_words(readiness: RoundReadiness) -> str:
+    words = {
+        1.0: "no open questions",
+        0.7: "fewer open questions",
+        0.4: "as many open questions as before",
+        0.3: "open questions",
+        0.1: "more open questions than before",
+    }
+    return words[readiness.open_questions_score]
+
+
+def _blockers_in_words(readiness: RoundReadiness) -> str:
+    if not readiness.blockers:
+        return "no blockers"
+    first = readiness.blockers[0]
+    return f"blocked (\u201c{first.phrase}\u201d in \u201c{first.text.strip()}\u201d)"
+
+
+def _shortfall(readiness: RoundReadiness) -> str:
+    short = []
+    if readiness.next_actions_score < 0.7:
+        short.append(_actions_in_words(readiness))
+    if readiness.open_questions_score < 1.0:
+        short.append(_questions_in_words(readiness))
+    return ", ".join(short) or f"{readiness.readiness:g}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,150 @@
+"""The score of a conversation, and its wire form.
+
+Source: novelty spec, 4.3 and 6.3 (clauses S06, S07); rubric, section 2 (clause B02).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ebbtide.convergence.gaming import GamingFlag
+from ebbtide.convergence.novelty import RoundNovelty
+from ebbtide.convergence.readiness import RoundReadiness
+from ebbtide.convergence.recommendation import Recommendation
+from ebbtide.convergence.transcript import Round
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundSummary:
+    """The numbers of one round; the names are those of its wire form. Rates and scores are 0 to 1."""
+
+    round: int
+    agent: str | None
+    total_claims: int
+    claims: int
+    new_claims_L0: int  # noqa: N815 - the spec's names
+    new_claims_L1: int  # noqa: N815
+    novelty_rate: float
+    novelty_rate_L0: float  # noqa: N815
+    novelty_rate_L1: float  # noqa: N815
+    novelty_classification: str
+    open_questions: int
+    next_actions: int
+    action_readiness: float
+    next_actions_score: float
+    open_questions_score: float
+    blocker_score: float
+    readiness_classification: str
+    signal: str
+
+    @classmethod
+    def of(
+        cls, item: Round, novelty: RoundNovelty, readiness: RoundReadiness, recommendation: Recommendation
+    ) -> RoundSummary:
+        """The numbers of a round that was assessed."""
+        return cls(
+            round=item.number,
+            agent=item.agent,
+            total_claims=novelty.total_claims,
+            claims=novelty.claims,
+            new_claims_L0=novelty.new_L0,
+            new_claims_L1=novelty.new_L1,
+            novelty_rate=round(novelty.rate, 6),
+            novelty_rate_L0=round(novelty.rate_L0, 6),
+            novelty_rate_L1=round(novelty.rate_L1, 6),
+            novelty_classification=recommendation.novelty.value,
+            open_questions=len(item.open_questions),
+            next_actions=len(item.next_actions),
+            action_readiness=readiness.readiness,
+            next_actions_score=readiness.next_actions_score,
+            open_questions_score=readiness.open_questions_score,
+            blocker_score=readiness.blocker_score,
+            readiness_classification=readiness.classification.value,
+            signal=recommendation.signal.value,
+        )
+
+    def novelty(self) -> dict[str, Any]:
+        """Its entry in ``novelty_by_round``."""
+        return {
+            "round": self.round,
+            "agent": self.agent,
+            "claims": self.claims,
+            "total_claims": self.total_claims,
+            "new_claims": min(self.new_claims_L0, self.new_claims_L1),
+            "new_claims_L0": self.new_claims_L0,
+            "new_claims_L1": self.new_claims_L1,
+            "novelty_rate": self.novelty_rate,
+            "novelty_rate_L0": self.novelty_rate_L0,
+            "novelty_rate_L1": self.novelty_rate_L1,
+            "novelty_classification": self.novelty_classification,
+            "signal": self.signal,
+        }
+
+    def readiness(self) -> dict[str, Any]:
+        """Its entry in ``readiness_by_round``: the trajectory of readiness."""
+        return {
+            "round": self.round,
+            "action_readiness": self.action_readiness,
+            **self.readiness_detail(),
+            "open_questions": self.open_questions,
+            "next_actions": self.next_actions,
+            "readiness_classification": self.readiness_classification,
+        }
+
+    def readiness_detail(self) -> dict[str, float]:
+        """The three scores that readiness is made of."""
+        return {
+            "next_actions_score": self.next_actions_score,
+            "open_questions_score": self.open_questions_score,
+            "blocker_score": self.blocker_score,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConvergenceScore:
+    """Where a conversation stands after its latest round.
+
+    Args:
+        profile: Name of the profile that was used.
+        rounds: The numbers of each round, the latest last.
+        recommendation: What to do now.
+        flags: What looked like gaming, in any round.
+    """
+
+    profile: str
+    rounds: tuple[RoundSummary, ...]
+    recommendation: Recommendation
+    flags: tuple[GamingFlag, ...]
+
+    @property
+    def latest(self) -> RoundSummary:
+        """The numbers of the latest round; nothing older counts."""
+        return self.rounds[-1]
+
+    @property
+    def score(self) -> float:
+        """1 - novelty rate of the latest round: 0 all new, 1 nothing new."""
+        return round(1.0 - self.latest.novelty_rate, 6)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The output object of the novelty spec, 4.3, with keys of our own added."""
+        latest = self.latest
+        return {
+            "score": self.score,
+            "components": {
+                "novelty_rate": latest.novelty_rate,
+                "novelty_rate_L0": latest.novelty_rate_L0,
+                "novelty_rate_L1": latest.novelty_rate_L1,
+                "action_readiness": latest.action_readiness,
+                "action_readiness_detail": latest.readiness_detail(),
+                "semantic_similarity": None,
+                "structural_agreement": None,
+            },
+            "novelty_by_round": [item.novelty() for item in self.rounds],
+            "readiness_by_round": [item.readiness() for item in self.rounds],
+            "stop_recommendation": self.recommendation.to_dict(),
+            "flags": [flag.to_dict() for flag in self.flags],
+            "hint": self.recommendation.hint,
+            "profile": self.profile,
+        }

@@ -1,0 +1,293 @@
+"""What the convergence meter reads: rounds with structured outputs.
+
+The wire form is transcript format 0.1, whose JSON Schema is transcript.schema.json in this folder.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ebbtide.errors import TranscriptError
+
+VERSION = "0.1"
+_LISTS = ("claims", "decisions", "open_questions", "next_actions")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """One round of a conversation.
+
+    Args:
+        number: 1, 2, 3 ... in the order in which the rounds happened.
+        agent: Who spoke, if one agent did.
+        claims: What the round states.
+        decisions: What it decides.
+        open_questions: What it leaves open.
+        next_actions: What it wants done.
+        summary: Its own summary.
+        text: The raw text that the lists were extracted from, if they were.
+        extra: Every other key of the wire form, kept as it came; those of ``outputs`` under that key.
+    """
+
+    number: int
+    agent: str | None = None
+    claims: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
+    open_questions: tuple[str, ...] = ()
+    next_actions: tuple[str, ...] = ()
+    summary: str | None = None
+    text: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_dict(cls, wire: object, path: str = "") -> Round:
+        """Read one round of the wire form.
+
+        A round must say its claims: were a missing list read as an empty one, a misspelt key would look
+        like a round that brings nothing new.
+
+        Args:
+            wire: The object, as parsed from JSON.
+            path: Where it stands in its document, for error messages; empty when it is the document.
+
+        Raises:
+            TranscriptError: It has another shape; the path of the wrong part is in the error.
+        """
+        if not isinstance(wire, Mapping):
+            raise _wrong(path, "an object", wire)
+        if "round" not in wire:
+            raise TranscriptError(
+                "the round has no number", path=_inside(path, "round"), hint="Number the rounds 1, 2, 3, ..."
+            )
+        number = _number(wire["round"], _inside(path, "round"))
+        agent = _text(wire.get("agent"), _inside(path, "agent"))
+        if "outputs" not in wire:
+            raise TranscriptError(
+                "the round has no outputs",
+                path=_inside(path, "outputs"),
+                hint="Raw text is read as chat messages or as plain text with 'Name: text' turns.",
+            )
+        outputs = wire["outputs"]
+        if not isinstance(outputs, Mapping):
+            raise _wrong(_inside(path, "outputs"), "an object", outputs)
+        if outputs.get("claims") is None:
+            raise TranscriptError(
+                "the round has no claims",
+                path=_inside(path, "outputs.claims"),
+                hint="Write [] for a round that states nothing.",
+            )
+        lists = {key: _texts(outputs.get(key), _inside(path, f"outputs.{key}")) for key in _LISTS}
+        extra = {
+            key: value for key, value in wire.items() if key not in ("round", "agent", "outputs", "text")
+        }
+        rest = {key: value for key, value in outputs.items() if key not in (*_LISTS, "summary")}
+        if rest:
+            extra["outputs"] = rest
+        return cls(
+            number=number,
+            agent=agent,
+            summary=_text(outputs.get("summary"), _inside(path, "outputs.summary")),
+            text=_text(wire.get("text"), _inside(path, "text")),
+            extra=extra,
+            **lists,
+        )
+
+    @classmethod
+    def from_text(cls, text: str, *, number: int, agent: str | None = None) -> Round:
+        """A round made of what the rules of `ebbtide.text.extraction` find in raw text."""
+        from ebbtide.text.extraction import extract
+
+        found = extract(text)
+        return cls(
+            number=number,
+            agent=agent,
+            claims=found.claims,
+            decisions=found.decisions,
+            open_questions=found.open_questions,
+            next_actions=found.next_actions,
+            text=text,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        outputs: dict[str, Any] = {"claims": list(self.claims)}
+        outputs |= {key: list(getattr(self, key)) for key in _LISTS[1:] if getattr(self, key)}
+        if self.summary is not None:
+            outputs["summary"] = self.summary
+        extra = dict(self.extra)
+        outputs |= extra.pop("outputs", {})
+        wire: dict[str, Any] = {"round": self.number}
+        if self.agent is not None:
+            wire["agent"] = self.agent
+        if self.text is not None:
+            wire["text"] = self.text
+        return {**wire, "outputs": outputs, **extra}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transcript:
+    """A conversation: its rounds in order, numbered without gaps from the first.
+
+    Args:
+        conversation_id: Its name.
+        topic: What it is about.
+        rounds: At least one, in the order of their numbers.
+        version: Version of the wire form.
+        extra: Every other key of the wire form, kept as it came.
+    """
+
+    conversation_id: str
+    rounds: tuple[Round, ...]
+    topic: str | None = None
+    version: str = VERSION
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_dict(cls, wire: object) -> Transcript:
+        """Read the wire form; the rounds are put in the order of their numbers.
+
+        Raises:
+            TranscriptError: It has another shape, no rounds, or round numbers that repeat or are missing.
+        """
+        if not isinstance(wire, Mapping):
+            raise _wrong("", "a transcript object", wire)
+        header = cls.from_header(wire)
+        rounds = wire.get("rounds")
+        if not isinstance(rounds, list | tuple):
+            raise _wrong("rounds", "a list of rounds", rounds)
+        order = RoundOrder()
+        ready: list[Round] = []
+        for at, item in enumerate(rounds):
+            path = f"rounds[{at}]"
+            ready += order.add(Round.from_dict(item, path), path)
+        order.finish()
+        return replace(header, rounds=tuple(ready))
+
+    @classmethod
+    def from_header(cls, wire: Mapping[str, Any]) -> Transcript:
+        """What `wire` says about the conversation, its rounds left aside.
+
+        Raises:
+            TranscriptError: A key has another shape, or the version is not known.
+        """
+        name = _text(wire.get("conversation_id"), "conversation_id")
+        return cls(
+            conversation_id="conversation" if name is None else name,
+            rounds=(),
+            topic=_text(wire.get("topic"), "topic"),
+            version=_version(wire.get("version", VERSION)),
+            extra={
+                key: value
+                for key, value in wire.items()
+                if key not in ("conversation_id", "topic", "version", "rounds")
+            },
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        wire: dict[str, Any] = {"version": self.version, "conversation_id": self.conversation_id}
+        if self.topic is not None:
+            wire["topic"] = self.topic
+        return {**wire, "rounds": [item.to_dict() for item in self.rounds], **self.extra}
+
+
+class RoundOrder:
+    """Rounds in, in any order; rounds out, in the order of their numbers: 1, 2, 3, ... without gaps."""
+
+    def __init__(self) -> None:
+        self._next = 1
+        self._waiting: dict[int, tuple[Round, str]] = {}
+
+    def add(self, item: Round, path: str = "") -> tuple[Round, ...]:
+        """The rounds whose turn it is now; one whose predecessors have not come yet waits.
+
+        Args:
+            item: Any round that was not there before.
+            path: Where it stands in its document, for error messages.
+
+        Raises:
+            TranscriptError: Its number was there before.
+        """
+        if item.number < self._next or item.number in self._waiting:
+            raise TranscriptError(f"round {item.number} is there twice", path=_inside(path, "round"))
+        self._waiting[item.number] = (item, path)
+        ready = []
+        while self._next in self._waiting:
+            ready.append(self._waiting.pop(self._next)[0])
+            self._next += 1
+        return tuple(ready)
+
+    def finish(self) -> None:
+        """Say that no more rounds come.
+
+        Raises:
+            TranscriptError: There was none, or one is missing.
+        """
+        if self._waiting:
+            item, path = self._waiting[min(self._waiting)]
+            raise TranscriptError(
+                f"round {item.number} is there, but round {self._next} is missing",
+                path=_inside(path, "round"),
+                hint="Number the rounds 1, 2, 3, ... without gaps.",
+            )
+        if self._next == 1:
+            raise TranscriptError(
+                "there are no rounds", path="rounds", hint="A transcript has at least one round."
+            )
+
+
+def _version(value: object) -> str:
+    text = _text(value, "version")
+    if text is None or text.partition(".")[0] != VERSION.partition(".")[0]:
+        shown = "null" if text is None else _clip(text)
+        raise TranscriptError(f"version {shown} is not known", path="version", hint=f"Expected {VERSION!r}.")
+    return text
+
+
+def _inside(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key
+
+
+def _number(value: object, path: str) -> int:
+    # JSON has one kind of number: 3.0 is the whole number 3.
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= sys.maxsize:
+        raise _wrong(path, "a whole number, 1 or more", value)
+    return value
+
+
+def _text(value: object, path: str) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise _wrong(path, "a text", value)
+
+
+def _texts(value: object, path: str) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list | tuple):
+        raise _wrong(path, "a list of texts", value)
+    for at, item in enumerate(value):
+        if not isinstance(item, str):
+            raise _wrong(f"{path}[{at}]", "a text", item)
+    return tuple(value)
+
+
+def _wrong(path: str, expected: str, value: object) -> TranscriptError:
+    names = {type(None): "nothing", bool: "true/false", int: "a number", float: "a number", str: "a text"}
+    kind = names.get(type(value)) or ("a list" if isinstance(value, list | tuple) else "an object")
+    shown = f" {_clip(value)}" if isinstance(value, bool | int | float | str) else ""
+    return TranscriptError(f"expected {expected}, found {kind}{shown}", path=path or None)
+
+
+def _clip(value: float | str, length: int = 60) -> str:
+    if isinstance(value, int) and value.bit_length() > 200:
+        # Python refuses to write out an int of thousands of digits.
+        return f"of {value.bit_length()} bits"
+    # Cut first: a text can be megabytes long.
+    text = repr(value[:length] if isinstance(value, str) else value)
+    return text if len(text) <= length else f"{text[: length - 1]}\u2026"

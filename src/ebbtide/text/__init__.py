@@ -1,0 +1,1 @@
+"""Words in, similarity out: what the three engines share about text."""

@@ -1,0 +1,183 @@
+"""The contrast guard: texts that look alike but say the opposite are not the same.
+
+Two texts that differ in a number, a negation, an antonym or the sides of "X instead of Y" are apart,
+whatever their similarity: "Enable retries" and "Disable retries" share three of four words. The guard
+is meant for pairs that are already similar; of two unrelated texts it says nothing of use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ebbtide.text.contrast_words import PARTICLES, opposites
+from ebbtide.text.quantities import comparable, lacking
+from ebbtide.text.statement import Negation, Sides, Statement, read_statement
+
+
+class ContrastKind(StrEnum):
+    """What two alike texts differ in."""
+
+    NUMBER = "number"  #: each has a number that the other lacks: 30 s, 300 s
+    NEGATION = "negation"  #: one negates what the other affirms
+    ANTONYM = "antonym"  #: one has the opposite of a word of the other
+    SIDES = "sides"  #: the sides of a connector are exchanged: "X instead of Y"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contrast:
+    """Why two texts are not the same.
+
+    Args:
+        kind: What they differ in.
+        left: The words of the first text that show it.
+        right: The words of the second.
+    """
+
+    kind: ContrastKind
+    left: str
+    right: str
+
+
+def contrast(a: str, b: str) -> Contrast | None:
+    """Why two similar texts are not the same, or None if nothing speaks against it.
+
+    Symmetric: ``contrast(b, a)`` has the same kind, with left and right exchanged. An added detail is no
+    contrast: each side needs something that the other lacks.
+
+    Args:
+        a: A text, or its normal form.
+        b: Another.
+
+    >>> contrast("Enable retries", "Disable retries")
+    Contrast(kind=<ContrastKind.ANTONYM: 'antonym'>, left='enable', right='disable')
+    >>> contrast("Do not enable retries", "Disable retries") is None
+    True
+    >>> contrast("Retry 3 times", "Retry three times, 2 s apart") is None
+    True
+    """
+    if a == b:
+        return None
+    if b < a:
+        found = contrast(b, a)
+        return found and Contrast(kind=found.kind, left=found.right, right=found.left)
+    one, other = read_statement(a), read_statement(b)
+    return (
+        _number(one, other)
+        or _exchange(one, other)
+        or _antonym(one, other)
+        or _negation(one, other)
+        or _attachment(one, other)
+    )
+
+
+def _number(one: Statement, other: Statement) -> Contrast | None:
+    if not one.quantities or not other.quantities:
+        return None
+    for mine in lacking(one.quantities, other.quantities):
+        for theirs in lacking(other.quantities, one.quantities):
+            if comparable(mine, theirs):
+                return Contrast(kind=ContrastKind.NUMBER, left=mine.text, right=theirs.text)
+    return None
+
+
+def _exchange(one: Statement, other: Statement) -> Contrast | None:
+    for here, there in _exchanged(one, other):
+        # "Faster than X" and "slower than X": the exchange is made good by the antonym.
+        if here.relation != "than" or here.left[0] == there.left[0]:
+            moved = next(word for word in _own(there, here) if word in here.left)
+            back = next(word for word in _own(here, there) if word in there.left)
+            return Contrast(
+                kind=ContrastKind.SIDES,
+                left=f"{one.words[moved]} \u2026 {one.words[back]}",
+                right=f"{other.words[back]} \u2026 {other.words[moved]}",
+            )
+    return None
+
+
+def _exchanged(one: Statement, other: Statement) -> Iterator[tuple[Sides, Sides]]:
+    """The connectors of one relation whose sides are exchanged."""
+    for here in one.sides:
+        for there in other.sides:
+            if here.relation == there.relation and _moved(here, there) and _moved(there, here):
+                yield here, there
+
+
+def _moved(here: Sides, there: Sides) -> bool:
+    """Whether most of what stands on the right only here stands on the left there."""
+    own = _own(here, there)
+    return bool(own) and 2 * sum(word in there.left for word in own) >= len(own)
+
+
+def _own(here: Sides, there: Sides) -> list[str]:
+    return [word for word in here.right if word not in there.right and word not in here.left]
+
+
+def _antonym(one: Statement, other: Statement) -> Contrast | None:
+    mine, theirs = one.words.keys() - other.words.keys(), other.words.keys() - one.words.keys()
+    # "X is faster than Y", "Y is slower than X".
+    turned = {(here.left[0], there.left[0]) for here, there in _exchanged(one, other) if here.relation == "than"}
+    for word in sorted(mine):
+        for opposite in sorted(theirs & opposites(word)):
+            if (word, opposite) not in turned and (word in one.affirmed) == (opposite in other.affirmed):
+                return Contrast(kind=ContrastKind.ANTONYM, left=one.words[word], right=other.words[opposite])
+    for verb, particle in sorted(one.particles - other.particles):
+        opposed = (verb, PARTICLES[particle])
+        if opposed in other.particles and opposed not in one.particles:
+            return Contrast(kind=ContrastKind.ANTONYM, left=particle, right=PARTICLES[particle])
+    return None
+
+
+def _negation(one: Statement, other: Statement) -> Contrast | None:
+    for negation in one.negations:
+        if denied := _denied(negation, one, other):
+            return Contrast(kind=ContrastKind.NEGATION, left=f"{negation.word} {one.words[denied]}", right=other.words[denied])
+    for negation in other.negations:
+        if denied := _denied(negation, other, one):
+            return Contrast(kind=ContrastKind.NEGATION, left=one.words[denied], right=f"{negation.word} {other.words[denied]}")
+    return None
+
+
+def _denied(negation: Negation, here: Statement, there: Statement) -> str | None:
+    """The stem that `negation`, a word of `here`, denies and `there` affirms."""
+    reached = negation.scope if negation.of_subject else negation.heads
+    if any(word in there.negated for word in (reached if negation.of_subject else negation.passed)):
+        return None
+    if any(opposites(word) & (there.affirmed - here.words.keys()) for word in reached):
+        return None  # "No test passes", "the tests fail".
+    for head in negation.heads:
+        # "Deploying on Fridays" asserts nothing about it, unless the other text says "not deploying".
+        gerund = there.words.get(head, "").endswith("ing") and not here.words[head].endswith("ing")
+        if head in there.affirmed - there.negated and head not in here.affirmed and not gerund:
+            return head
+    return None
+
+
+def _attachment(one: Statement, other: Statement) -> Contrast | None:
+    """Words that changed partners: "X for A and Y for B", "X for B and Y for A"."""
+    if not one.attachments or one.words.keys() != other.words.keys():
+        return None
+    mine, theirs = one.attachments - other.attachments, other.attachments - one.attachments
+    partners: dict[str, list[str]] = {}
+    for pair in sorted(theirs):
+        for word, partner in (pair, pair[::-1]):
+            partners.setdefault(word, []).append(partner)
+    for word, partner in sorted(mine):
+        for new in partners.get(word, ()):
+            for old in partners.get(partner, ()):
+                if len({word, partner, new, old}) == 4 and (min(new, old), max(new, old)) in mine:
+                    return Contrast(
+                        kind=_attachment_kind((partner, new), (word, old)),
+                        left=f"{one.words[word]} \u2026 {one.words[partner]}",
+                        right=f"{other.words[word]} \u2026 {other.words[new]}",
+                    )
+    return None
+
+
+def _attachment_kind(*exchanged: tuple[str, str]) -> ContrastKind:
+    if any(right in opposites(left) for left, right in exchanged):
+        return ContrastKind.ANTONYM
+    # The stem of a number is its dimension and amount.
+    numbers = any(":" in left and ":" in right for left, right in exchanged)
+    return ContrastKind.NUMBER if numbers else ContrastKind.SIDES

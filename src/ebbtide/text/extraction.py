@@ -1,0 +1,249 @@
+"""Claims, decisions, open questions and next actions of one raw turn, by rules that are data.
+
+A heuristic that keeps what it is unsure about: a pleasantry that counts as a claim costs less than a claim
+that is lost. What it leaves out comes back too, with the rule that says why.
+
+Source: rubric, v0.2 upgrades (clause B06).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ebbtide.text.blocks import Form
+from ebbtide.text.extraction_rules import FIELDS
+from ebbtide.text.json_fields import Field, is_json, json_fields
+from ebbtide.text.reading import is_nothing, read_sentence, section_kind
+from ebbtide.text.sentences import Sentence, plain, sentences
+
+
+class ItemKind(StrEnum):
+    """What a sentence gives."""
+
+    CLAIM = "claim"
+    DECISION = "decision"
+    OPEN_QUESTION = "open_question"
+    NEXT_ACTION = "next_action"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """Something that a turn says.
+
+    Args:
+        kind: What it is.
+        text: What counts: the sentence without greeting, label or tag question.
+        sentence: The sentence it came from, without markup.
+        rule: The rule that made it so.
+        start: Where the sentence starts in the turn.
+        end: Where it ends.
+    """
+
+    kind: ItemKind
+    text: str
+    sentence: str
+    rule: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetAside:
+    """Something in a turn that says nothing about its subject, at ``turn[start:end]``, and the rule that holds so."""
+
+    text: str
+    rule: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """What a turn says, in its order. A decision and a next action are claims as well.
+
+    Args:
+        items: What counts.
+        set_aside: Pleasantries, narration, code, headings and fragments.
+    """
+
+    items: tuple[Item, ...] = ()
+    set_aside: tuple[SetAside, ...] = ()
+
+    @property
+    def claims(self) -> tuple[str, ...]:
+        """What the turn states, decides or wants done."""
+        return self._texts(ItemKind.CLAIM)
+
+    @property
+    def decisions(self) -> tuple[str, ...]:
+        """What it decides."""
+        return self._texts(ItemKind.DECISION)
+
+    @property
+    def open_questions(self) -> tuple[str, ...]:
+        """What it asks or leaves open."""
+        return self._texts(ItemKind.OPEN_QUESTION)
+
+    @property
+    def next_actions(self) -> tuple[str, ...]:
+        """What it wants done."""
+        return self._texts(ItemKind.NEXT_ACTION)
+
+    def _texts(self, kind: ItemKind) -> tuple[str, ...]:
+        return tuple(item.text for item in self.items if item.kind is kind)
+
+
+def extract(text: str) -> Extraction:
+    """Read one turn. Linear in its length.
+
+    >>> found = extract("Sure! The cache is stale. Next step: flush it. Who owns it?")
+    >>> found.claims, found.next_actions, found.open_questions
+    (('The cache is stale.', 'flush it.'), ('flush it.',), ('Who owns it?',))
+    >>> [(aside.text, aside.rule) for aside in found.set_aside]
+    [('Sure!', 'pleasantry.acknowledgement')]
+    """
+    reader = _Reader()
+    reader.read(text)
+    return Extraction(items=tuple(reader.items), set_aside=tuple(reader.set_aside))
+
+
+_KINDS = {
+    "claim": ItemKind.CLAIM,
+    "decision": ItemKind.DECISION,
+    "question": ItemKind.OPEN_QUESTION,
+    "action": ItemKind.NEXT_ACTION,
+}
+_LEADS_INTO_LIST = frozenset({"decision.decided", "decision.was-decided"})
+_LINE_HEADING = 7  # a level below every heading with hashes
+_SHORT_LINE = 60  # characters
+_SENTENCE_WORDS = 4
+_SENTENCE_ENDS = ("\u3002", "\uff01", "\uff1f", "\u0964", "\u061f")  # of scripts that have few spaces
+
+
+class _Sections:
+    """What the headings above a sentence, and the line above a list, make of it."""
+
+    def __init__(self) -> None:
+        self._headings: list[tuple[int, str | None]] = []
+        self._lead_in: tuple[int, str] | None = None  # the indent that a list must exceed, and its kind
+        self._in_list = False
+
+    def heading(self, level: int, kind: str | None) -> None:
+        self._lead_in = None
+        while self._headings and self._headings[-1][0] >= level:
+            self._headings.pop()
+        self._headings.append((level, kind or self._kind_of_heading()))
+
+    def lead_in(self, sentence: Sentence, kind: str) -> None:
+        self._lead_in = (sentence.depth if sentence.form is Form.ITEM else -1, kind)
+        self._in_list = False
+
+    def kind(self, sentence: Sentence) -> str | None:
+        """The kind that its place gives to a sentence; only the first of a block has it from there."""
+        if not sentence.opens:
+            return None
+        if self._lead_in is not None:
+            depth, kind = self._lead_in
+            was_in_list = self._in_list
+            self._in_list = sentence.form is Form.ITEM and sentence.depth > depth
+            if not self._in_list:
+                self._lead_in = None
+            if self._in_list or not was_in_list:
+                return kind
+        return self._kind_of_heading()
+
+    def _kind_of_heading(self) -> str | None:
+        return self._headings[-1][1] if self._headings else None
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.items: list[Item] = []
+        self.set_aside: list[SetAside] = []
+
+    def read(self, text: str, place: tuple[int, int] | None = None) -> None:
+        """Read `text`; `place` is where all of it stands in the turn, if it is not the turn itself."""
+        sections = _Sections()
+        for sentence in sentences(text):
+            if sentence.form is Form.CODE:
+                self._code(sentence, place)
+            else:
+                self._sentence(sentence if place is None else sentence._replace(start=place[0], end=place[1]), sections)
+
+    def _sentence(self, sentence: Sentence, sections: _Sections) -> None:
+        text, form = sentence.text, sentence.form
+        if form is Form.HEADER or self._is_section(sentence, sections):
+            self._leave("structure.heading", sentence)
+            return
+        heading = form is Form.HEADING
+        if heading:
+            sections.heading(sentence.depth, None)
+        reading = read_sentence(text, None if heading else sections.kind(sentence), heading=heading)
+        kind = reading.rule.partition(".")[0]
+        if kind not in _KINDS:
+            self._leave(reading.rule, sentence)
+            return
+        if text.endswith((":", "\uff1a")) and reading.rule in _LEADS_INTO_LIST:
+            sections.lead_in(sentence, kind)
+        self._keep(kind, reading.rule, text[reading.start : reading.end], sentence, states=reading.states)
+
+    def _is_section(self, sentence: Sentence, sections: _Sections) -> bool:
+        """Whether a line says what the lines below it are; it is noted if it does."""
+        text, heading = sentence.text, sentence.form is Form.HEADING
+        if not sentence.opens or len(text) > _SHORT_LINE or text.endswith("."):
+            return False
+        kind = section_kind(text)
+        if kind is None:
+            return False
+        if heading or not text.endswith((":", "\uff1a")):
+            sections.heading(sentence.depth if heading else _LINE_HEADING, kind)
+        else:
+            sections.lead_in(sentence, kind)
+        return True
+
+    def _code(self, code: Sentence, place: tuple[int, int] | None) -> None:
+        fields = list(json_fields(code.text, FIELDS)) if is_json(code.text) else []
+        known = any(field.kind is not None and field.kind != "code" for field in fields)
+        before = len(self.items)
+        for field in fields:
+            if field.kind == "code" or not (field.direct or _is_sentence(field.text)):
+                continue
+            start, end = place or (code.start + field.start, code.start + field.end)
+            if field.kind in _KINDS:
+                self._field(field, start, end)
+            elif field.kind == "prose" or (not known and _is_sentence(field.text)):
+                self.read(field.text, (start, end))
+        if len(self.items) == before:
+            start, end = place or (code.start, code.end)
+            self._leave("code.json" if fields else "code.block", code._replace(start=start, end=end))
+
+    def _field(self, field: Field, start: int, end: int) -> None:
+        sentence = Sentence(plain(field.text), start, end)
+        if is_nothing(sentence.text):
+            self._leave("fragment.none", sentence)
+        else:
+            kind = field.kind or "claim"
+            self._keep(kind, f"{kind}.field", sentence.text, sentence, states=kind != "question")
+
+    def _keep(self, kind: str, rule: str, text: str, sentence: Sentence, *, states: bool) -> None:
+        kinds = [kind, "claim"] if states and kind != "claim" else [kind]
+        self.items += [
+            Item(
+                kind=_KINDS[name],
+                text=text,
+                sentence=sentence.text,
+                rule=rule,
+                start=sentence.start,
+                end=sentence.end,
+            )
+            for name in kinds
+        ]
+
+    def _leave(self, rule: str, sentence: Sentence) -> None:
+        self.set_aside.append(SetAside(text=sentence.text, rule=rule, start=sentence.start, end=sentence.end))
+
+
+def _is_sentence(text: str) -> bool:
+    """Whether a text of unknown meaning is more than a name or a value."""
+    return len(text.split(maxsplit=_SENTENCE_WORDS)) >= _SENTENCE_WORDS or text.rstrip().endswith(_SENTENCE_ENDS)

@@ -1,0 +1,421 @@
+"""The wordings by which a sentence of raw text is taken for a decision, a question, an action, or for nothing.
+
+The part of an id before the dot is what the rule finds. Patterns are matched in lower case with straight
+apostrophes. English; questions are also known by the question marks of other scripts.
+"""
+
+from __future__ import annotations
+
+from ebbtide.text.phrases import Anchor, PhraseRule
+
+
+def _text(name: str, pattern: str) -> PhraseRule:
+    return PhraseRule(id=name, pattern=pattern, anchor=Anchor.TEXT)
+
+
+def _anywhere(name: str, pattern: str) -> PhraseRule:
+    return PhraseRule(id=name, pattern=pattern)
+
+
+#: Headings, and lines like them, that say what the sentences below are. They are matched as a whole.
+SECTIONS = (
+    _text(
+        "decision.section",
+        r"(?:architecture |design |final |key |main |our |the )*"
+        r"(?:decisions?(?: outcomes?| log| summary)?|resolutions?|agreements?|outcome|verdict|agreed|decided"
+        r"|what (?:we(?:'ve| have)? |was |has been )?(?:decided|agreed)(?: on)?)(?: made| taken| so far| today)*",
+    ),
+    _text(
+        "question.section",
+        r"(?:some |our |my |the |here are |these are |remaining |outstanding |open |unresolved |key |pending |further )*"
+        r"(?:questions?|unknowns?|open (?:issues?|points?|items?)|unresolved(?: issues?)?|tb[dc]"
+        r"|to be (?:decided|determined|clarified)|what(?:'s| is) (?:still )?(?:open|unclear))"
+        r"(?: remaining| remain| left| are| for (?:you|the team|later))*",
+    ),
+    _text(
+        "action.section",
+        r"(?:some |our |my |the |here are |these are |immediate |recommended |suggested |proposed |concrete |remaining |next )*"
+        r"(?:steps?|next|actions?(?: items?| plan| points?)?|action items?|to[- ]?dos?(?: list)?|tasks?|follow[- ]?ups?"
+        r"|plan(?: of action)?|what(?:'s| is) next|remaining work|work items?)"
+        r"(?: are| to take| to do| remaining| going forward| for .{1,60})*",
+    ),
+    # These end what a heading above them began.
+    _text(
+        "claim.section",
+        r"(?:known |key |main |the |our |possible |potential )*"
+        r"(?:risks?|context|background|summary|overview|findings?|consequences|pros(?: and cons)?|cons|notes?|assumptions?"
+        r"|constraints?|rationale|results?|facts?|evidence|analysis|observations?|status|problems?|issues?|conclusions?"
+        r"|options?(?: considered)?|alternatives?(?: considered)?|limitations?|references?|considered options"
+        r"|output|explanation|verification|details|requirements?)",
+    ),
+)
+
+#: What stands before a colon or a dash and says what comes after it.
+LABELS = (
+    _text("decision.label", r"(?:final |key |our |the )*(?:decisions?|decided|agreed|resolution|resolved|verdict)(?: #?\d+)?"),
+    _text("question.label", r"(?:remaining |open |unresolved |key )*(?:questions?|tb[dc]|unclear)(?: #?\d+)?|q\d*|unresolved"),
+    _text(
+        "action.label",
+        r"(?:immediate |recommended |suggested |the |our |my )*"
+        r"(?:next (?:steps?|actions?)|actions?(?: items?)?|to[- ]?dos?|fixme|follow[- ]?ups?)(?: #?\d+)?",
+    ),
+    _text("remark.label", r"(?:claim|comment|critique|feedback|fyi|nb|note|observation|reasoning|reflection|response|review|summary|thought)(?: #?\d+)?"),
+)
+
+#: The boxes of a task list.
+CHECKBOXES = (_text("action.open-box", r"\[ ?\]"), _text("claim.ticked-box", r"\[[x\u2713\u2714]\]"))
+
+#: Answers that say that a list is empty.
+NOTHING = (
+    _text(
+        "fragment.none",
+        r"(?:none|nothing|n/?a|nil|no(?:ne)? (?:open |further |more )*(?:questions?|actions?|decisions?|items?|steps?)?"
+        r"|not applicable)"
+        r"(?: at (?:this|the) (?:time|moment|point)| for now| remain(?:ing)?| yet| left| so far| needed| required)*",
+    ),
+)
+
+_CLOSED_ADJECTIVES = (
+    "great|good|excellent|fair|nice|interesting|important|wonderful|fantastic|valid|lovely|smart|clever|thoughtful"
+    "|insightful|helpful|perfect|amazing|awesome|brilliant|solid"
+)
+
+#: Clauses that open a sentence and say nothing about its subject. What comes after them is read on its own.
+OPENINGS = (
+    _text(
+        "pleasantry.acknowledgement",
+        r"(?:(?:oh|ah|well|so|and|hm+)[, ]+)?"
+        r"(?:ok(?:ay)?|sure(?: thing)?|alright|all right|right|great|perfect|excellent|awesome|nice|wonderful|fantastic"
+        r"|cool|brilliant|lovely|good|fine|super|got it|gotcha|understood|noted|roger(?: that)?|of course|certainly"
+        r"|absolutely|definitely|exactly|indeed|very (?:good|well)|i see|i understand|lgtm|fair enough|interesting|hm+|wow"
+        r"|no (?:problem|worries)|not a problem|(?:that )?makes (?:total |perfect )?sense|i hear you|never ?mind"
+        r"|(?:(?:that|this|it|all|everything) )?(?:sounds|looks) (?:good|great|perfect|fine)(?: (?:to|for) (?:me|us))?"
+        r"|(?:that|this|it) works for (?:me|us)|sounds like a plan|good to (?:know|hear))",
+    ),
+    _text(
+        "pleasantry.agreement",
+        r"(?:i |we )?(?:totally |completely |fully |strongly |absolutely )*agreed?(?: (?:with (?:you|that|this)|completely|100 ?%))?"
+        r"|you(?:'re| are) (?:absolutely |totally |completely |quite |so )?(?:right|correct)"
+        r"|(?:that|this)(?:'s| is| was) (?:all |totally |absolutely |very |really |so )*(?:right|correct|true|fine|ok(?:ay)?"
+        rf"|{_CLOSED_ADJECTIVES})"
+        r"|(?:i )?(?:love|like) (?:it|that|this)",
+    ),
+    _text("pleasantry.yes-no", r"(?:yes|yeah|yep|yup|no|nope|nah)(?:,? please)?"),
+    _text(
+        "pleasantry.thanks",
+        r"(?:many |perfect,? |great,? |ok(?:ay)?,? |no,? |yes,? )?(?:thanks|thank you|thx)(?! to\b)(?: .{0,120}?)?"
+        r"|merci|danke|gracias|obrigad[oa]|grazie|\u0441\u043f\u0430\u0441\u0438\u0431\u043e|\u8c22\u8c22"
+        r"|\u3042\u308a\u304c\u3068\u3046(?:\u3054\u3056\u3044\u307e\u3059)?",
+    ),
+    _text(
+        "pleasantry.praise",
+        rf"(?:(?:that|this|it)(?:'s| is) |what )?(?:an? |such an? )?(?:very |really |truly )?(?:{_CLOSED_ADJECTIVES})"
+        r" (?:question|point|idea|catch|job|work|example|news|find|call|suggestion|thinking|observation|stuff|feedback"
+        r"|start|one|thought)s?",
+    ),
+    _text(
+        "pleasantry.greeting",
+        r"(?:hi|hello|hey|dear|greetings|welcome|good (?:morning|afternoon|evening|day))(?: [\w.@-]+){0,3}",
+    ),
+    _text(
+        "pleasantry.farewell",
+        r"(?:good)?bye|see you(?: (?:soon|later|then|tomorrow))?|take care|cheers|talk (?:soon|to you (?:soon|later))"
+        r"|have an? \w+ (?:day|one|evening|weekend|night|time|trip|flight|week|journey)(?: .{0,30}?)?"
+        r"|safe travels|(?:best|kind|warm) (?:regards|wishes)|best of luck|good luck",
+    ),
+    _text(
+        "pleasantry.offer",
+        r"(?:i'm |i am |we're |we are |i'd be |always |more than |very |so )*(?:happy|glad|here|delighted|pleased|ready)"
+        r" to (?:help|assist|hear|be of)\b.{0,80}?"
+        r"|i(?:'ll| will| can|'d be able to)(?: be able to| gladly| certainly| definitely)? (?:help|assist) you\b.{0,40}?"
+        r"|(?:i |we )?(?:do )?hope (?:this|that|it) (?:helps?|is helpful|clarifies|answers|makes sense)\b.{0,60}?"
+        r"|(?:i |we )?hope you(?:'re| are| have| enjoy)\b.{0,60}?"
+        r"|looking forward to (?:hearing|your|it|working)\b.{0,60}?",
+    ),
+    _text(
+        "pleasantry.let-me-know",
+        r"(?:and |so |just |please |but )*let (?:me|us) know"
+        r"(?:,? (?:if|how|what|when|whether|in case|your|about) (?:you|there|any|anything|i|we|this|that|it|thoughts)\b.{0,160}?)?"
+        r"|if you (?:have|need|require) any\b.{0,80}?|if there(?:'s| is| are) any(?:thing)?(?: else)?\b.{0,80}?"
+        r"|(?:and |please |just )*(?:feel free to|(?:don't|do not) hesitate to|you can always)"
+        r" (?:ask|reach out|contact|let|share|message|ping|correct|get in touch)\b.{0,100}?",
+    ),
+    _text(
+        "pleasantry.apology",
+        r"(?:i'm |i am |we're |we are |my |our |i |we |oh |please )*(?:so |very |really |truly |sincerely |do |must )*"
+        r"(?:sorry|apologi[sz]e|apologies|my bad|my mistake|accept (?:my|our) apologies|excuse me|oops)"
+        r"(?: (?:for|about|to hear|again)\b.{0,120}?)?",
+    ),
+    _text(
+        "pleasantry.welcome",
+        r"you(?:'re| are) (?:very |most |always )?welcome|my pleasure|any ?time|don't mention it",
+    ),
+    _text(
+        "pleasantry.appreciation",
+        r"(?:i|we)(?: really| truly| do| very much)? appreciate (?:it|that|this|you)"
+        r"|(?:i|we)(?: really| truly| do| very much)? appreciate your (?:help|patience|time|understanding|feedback|input"
+        r"|assistance|cooperation|effort|work|interest|response)\b.{0,80}?",
+    ),
+    _text(
+        "pleasantry.wait",
+        r"(?:please |just )*(?:wait|hold on|bear with me|hang on|stand by)(?: (?:a|one) (?:moment|second|minute|sec|bit))?"
+        r"|(?:just )?(?:a|one) (?:moment|second|minute|sec)(?: please)?|please wait while i\b.{0,60}?",
+    ),
+    _text(
+        "pleasantry.done",
+        r"(?:all |i'm |i am |we're |we are |and |it's |almost )*(?:done|finished|completed?|on it|all set|good to go|will do|working on it)(?!\s*:)",
+    ),
+    _text(
+        "narration.as-mentioned",
+        r"(?:but |and )?(?:like|as)(?: (?:i|we|you|was|is|have|has|been|already|previously|just|i've|we've|you've|can be|can))*"
+        r" (?:mentioned|noted|said|discussed|stated|described|explained|shown|pointed out|outlined|see)"
+        r"(?: (?:above|below|before|earlier|previously|already|in (?:my|the|our) (?:last|previous) \w+))*",
+    ),
+    _text(
+        "narration.transition",
+        r"moving on|next up|that (?:being )?said|having said that|with that(?: said)?|to (?:recap|summari[sz]e|sum up|conclude)"
+        r"|in (?:summary|short|conclusion)|tl;?dr|to be clear|for context|(?:just )?to clarify|by the way|btw|once again",
+    ),
+    _text("control.terminate", r"terminate|stop|task_complete|end of conversation"),
+)
+
+#: Openings of sentences in which speakers say what they do, see or are about to do in the conversation. They
+#: count only where all that follows is FILLER: "Let me check the output", but not "Let me check the cache".
+NARRATION = (
+    _text(
+        "narration.intent",
+        r"(?:(?:now|next|first|then|so|ok|okay|and|but|also|finally|here|therefore|thus)\W+){0,3}"
+        r"(?:let me|let's|let us|allow me to|i(?:'ll| will|'m going to| am going to| need to| want to| would like to|'d like to"
+        r"| should| can| have to|'m about to| plan to)|we(?:'ll| will| can| need to| should|'re going to| are going to)"
+        r"|(?:it's )?time to|going to)",
+    ),
+    _text(
+        "narration.perception",
+        r"(?:(?:now|ok|okay|so|good|great|and|from this|from here|here)\W+){0,2}"
+        r"(?:i|we)(?: can| now| also| just| think i(?:'ve)?)* (?:see|notice|understand|understood|know|get)",
+    ),
+    _text(
+        "narration.ongoing",
+        r"(?:now\W+|still )?(?:(?:i'm|i am|we're|we are) )?(?:now |currently |still |just )?"
+        r"(?:looking|checking|searching|reading|running|testing|reviewing|analy[sz]ing|trying|working|continuing|proceeding"
+        r"|starting|moving|updating|executing|verifying|scanning|thinking|processing|investigating|exploring|examining"
+        r"|inspecting|waiting|going)",
+    ),
+    _text("narration.request", r"(?:and |so |then )?(?:please|try)|you (?:can|should|may)(?: now)?"),
+    _text("narration.here", r"(?:and )?here(?:'s| is| are| you (?:go|are)| we go| it is)|below (?:is|are)|the following|these are|this is"),
+)
+
+#: Words that name nothing: function words, and the nouns and verbs of the conversation itself.
+FILLER = frozenset(
+    """
+    a able about above actually add additional again ahead all already also am an and another answer answers any
+    anything approach are around as at attempt back be been before begin being below best bit both briefly bug
+    but by call can carefully change changed changes check checked checking clarify clear closely closer code
+    command complete completed conclude conclusion confirm consider content contents continue correct corrected
+    corrections could create current currently deep deeper detail detailed details did different dig directly
+    discuss do does doing done draft each edit edits else entire error errors everything exact exactly examine
+    example execute explain explore fetch few file files final finally find finding first fix fixes follow
+    following for from full function further get give go going good had has have having help here how i i'd i'll
+    i'm i've if implement improve improved in information inspect instead investigate is issue issues it it's
+    its itself just keep know last let line lines list little look looked looking lot made main make making many
+    may me modified modify moment more move much my need needed new next no not note now of off okay on once one
+    only open or original other our out output over overview own part parts perform place plan please point
+    possible previous problem problems proceed proceeding process properly provide provided question quick
+    quickly read ready really reason reconsider relevant report reproduce request requested response result
+    results retry reveal review reviewed revise revised rewrite right run running same script scripts search
+    second section sections see send set share should show side similar so solution solutions some something
+    start started starting step steps still stuff such suggested sum summarise summarize summary sure take task
+    test testing tests than that that's the their them then there these they thing things think this thoroughly
+    those thought thoughts through time times to together too try trying turn two understand until up update
+    updated updates us use used using verify version very via wait want was way we we'll we're we've were what
+    when where whether which while will with within without work working works would write wrong yet you you'd
+    you're you've your
+    """.split()
+)
+
+#: Questions that ask nothing about the subject.
+COURTESY = (
+    _text("pleasantry.offer-question", r"(?:so |and |now )?(?:how|what) (?:else )?(?:can|may|could) i (?:help|assist|do for)\b"),
+    _text(
+        "pleasantry.anything-else",
+        r"(?:(?:so|and|now),? )?(?:(?:is|was) there |do you (?:need|have|want) |would you like |can i (?:help|assist) (?:you )?with |are there )?"
+        r"(?:anything (?:else|more|specific)|something else|any (?:other |further |more |additional )*(?:questions?|help|assistance|thoughts))",
+    ),
+    _text(
+        "pleasantry.does-that-help",
+        r"(?:(?:so|and|now),? )?(?:does|did|do) (?:that|this|it|these) (?:help|make (?:any )?sense|answer|work for you|sound (?:good|ok|okay|right|fine))"
+        r"|(?:how|what) (?:does|do) (?:that|this|it|you) (?:sound|think|say)|make(?:s)? sense|sounds? (?:good|ok|okay|right)"
+        r"|how are you|how's it going|(?:you )?(?:know what i mean|see|get it)",
+    ),
+    _text("pleasantry.may-i-help", r"(?:can|may|could) i (?:help|assist) you\b"),
+    # Nothing but one of these words and the question mark.
+    _text("pleasantry.tag", r"(?:right|ok(?:ay)?|yes|no|really|huh|hm+|agreed|correct|seriously|so|sure)(?=\W*\Z)"),
+)
+
+#: Ends of a statement that turn it into a request for a nod.
+TAGS = (
+    _anywhere(
+        "question.tag",
+        r"right|correct|ok(?:ay)?|yes|no|yeah|eh|huh|agreed|don't you think|(?:is|are|was|were|do|does|did|has|have|wo|ca|could|would|should)n't"
+        r" (?:it|they|you|we|he|she|that|there)",
+    ),
+)
+
+_OPEN_WORDS = r"(?:whether|if|how|why|what|which|who|where|when)"
+
+#: Questions without a question mark.
+QUESTIONS = (
+    _text("question.should-we", r"(?:so |and |or |but )?(?:should|shall) (?:we|i)\b[^,]*\Z"),
+    _text(
+        "question.inverted",
+        r"(?:so |and |or |but )?(?:do|does|did|can|could|would|is|are|will) (?:we|you|they|there|anyone|someone)\b[^,:]*\Z",
+    ),
+    _text(
+        "question.wh",
+        r"(?:how|what|which|who|where|when|why)(?: [\w-]+){0,3}? (?:should|can|could|do|does|did|shall|would) (?:we|i|you|they|it)\b[^,]*\Z"
+        r"|what (?:if|about)\b",
+    ),
+    _anywhere(
+        "question.unclear",
+        r"(?:unclear|undecided|unsure|uncertain|unknown|not (?:yet |entirely |quite |really |at all )?"
+        rf"(?:clear|sure|certain|known|decided|agreed|settled))(?: yet)?(?: to (?:me|us))?,? {_OPEN_WORDS}",
+    ),
+    _anywhere("question.tbd", r"tb[dc]|to be (?:decided|determined|clarified|discussed)"),
+    _anywhere("question.remains-open", r"(?:an? |still )?(?:open|unresolved|unanswered) questions?(?= (?:is|remains|whether|how|if))"),
+    _anywhere("question.remains-open", r"remains? (?:open|unclear|unresolved|undecided|unanswered|to be seen)|still (?:undecided|unclear|unresolved)"),
+    _anywhere(
+        "question.to-decide",
+        r"(?:need|have|has|needs|remains|yet) to (?:be )?(?:decided?|figured? out|clarif(?:y|ied)|determined?|find out|agreed?)"
+        rf"(?: on| upon)? {_OPEN_WORDS}",
+    ),
+    _anywhere(
+        "question.wondering",
+        rf"(?:i|we)(?:'m| am|'re| are| was)? wonder(?:ing)? {_OPEN_WORDS}|the (?:open |main |big )?question is {_OPEN_WORDS}"
+        rf"|(?:don't|do not|doesn't|does not) (?:yet |really )?know (?:yet )?{_OPEN_WORDS}",
+    ),
+)
+
+#: Every question inside a sentence has one of these words. So do decisions and actions, further down.
+QUESTION_WORDS = frozenset(
+    """
+    agree agreed answer certain clarified clarify clear decide decided determine determined discussed figure figured
+    find known question questions remain remains settled still sure tbc tbd unanswered uncertain unclear undecided unknown
+    unresolved unsure wonder wondering know
+    """.split()
+)
+
+_WE = r"(?:we|i|they|the team|everyone)"
+_ADVERBS = r"(?:all |also |already |both |finally |now |then |just |therefore |thus |have |had |jointly |unanimously |only |instead )*"
+_CHOICES = (
+    r"(?:go|going) (?:with|ahead with)|use|adopt|choose|pick|opt for|stick (?:with|to)|keep|drop|standardi[sz]e on"
+    r"|settle (?:on|for)|switch(?:ing)? to|mov(?:e|ing) to|migrate to|replace|prefer|postpone|defer|abandon|ship"
+)
+
+DECISIONS = (
+    _anywhere(
+        "decision.decided",
+        r"(?=[wite])(?<!when )(?<!before )(?<!after )(?<!until )(?<!if )(?<!whether )"
+        rf"{_WE}(?:'ve|'d)? {_ADVERBS}(?:decided|agreed (?:to|on|that|upon)|chose|opted|settled (?:on|for)|resolved to|committed to)",
+    ),
+    _anywhere(
+        "decision.was-decided",
+        r"(?:it (?:is|was|has been)|has been|have been|was|were|is) (?:already |finally |therefore |now )?(?:decided|agreed)",
+    ),
+    _anywhere("decision.will-use", rf"(?:we|i)(?:'ll| will| shall|'re going to| are going to|'re| are) {_ADVERBS}(?:not )?(?:{_CHOICES})"),
+    _anywhere("decision.lets-use", rf"(?:let's|let us) {_ADVERBS}(?:not )?(?:{_CHOICES})"),
+    _anywhere("decision.the-decision", r"(?:the|our|my|final) (?:final )?(?:decision|choice|resolution|verdict) (?:is|was|will be|has been)"),
+    _anywhere("decision.made", r"(?:made|makes?|reached) (?:the|a|our) (?:final )?(?:decision|choice)"),
+    _text("decision.going-with", r"(?:so )?(?:going with|(?:decided|agreed) (?:to|on|that|against))"),
+)
+
+DECISION_WORDS = frozenset(
+    """
+    abandon adopt agreed choice choose chose committed decided decision defer drop go going keep migrate move moving opt
+    opted pick postpone prefer replace resolution resolved settle settled ship standardise standardize stick switch
+    switching use verdict
+    """.split()
+)
+
+_OBLIGED = r"(?:need to|needs to|have to|has to|should|must|ought to|'ll have to|'ll need to|will have to|will need to)"
+
+ACTIONS = (
+    _text("action.todo", r"(?:to-?do|fixme)s?\b"),
+    _text("action.next-step", r"(?:(?:the|our|my|a) )?(?:next|first|immediate|remaining|last) (?:steps?|actions?|tasks?|thing) (?:is|are|would be|will be) to"),
+    _text("action.owner", r"@[\w.-]+[,:]? (?:will|to|should|must|can you|could you|please|is going to)"),
+    _text("action.please", r"please (?!note|find|see|wait|feel|let|be |accept|forgive|excuse)\w+"),
+    _text(
+        "action.negative",
+        r"(?:do not|don't|never|always) \w+",
+    ),
+    _anywhere(
+        "action.obligation",
+        r"(?=[wiys])(?<!if )(?<!when )(?<!whether )(?<!why )(?<!what )(?<!how )(?<!that )(?<!do )(?<!as )"
+        r"(?:we|i|you|someone|somebody)(?: also| still| now| first| just| really| only| will| all| probably| then|'ll)*"
+        rf" ?{_OBLIGED}(?: not| also| first| now| then| just| only| probably)* (?!be |have |had |been|see |expect|know |say |note |admit |confess )[a-z]+",
+    ),
+    _anywhere(
+        "action.needs-done",
+        r"(?=[nh])(?<!not )(?<!n't )(?:needs?|has|have) to be \w+(?:ed|en|ilt|ut|et|ent|un|ewritten|ade|one)|(?:should|must) be \w+(?:ed|ilt|ewritten|ent) (?:before|first|next|by)",
+    ),
+    _anywhere(
+        "action.deadline",
+        r"(?:will|should|must|shall) \w[^.!?]{0,120}? (?:by|before|until) (?:(?:next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+        r"|tomorrow|tonight|eod|eow|end of|next (?:week|month|sprint)|noon|\d{4}-\d\d-\d\d)",
+    ),
+)
+
+ACTION_WORDS = frozenset("has have must need needs ought shall should will".split())
+
+#: "I'll" and its like, before a verb of IMPERATIVE_VERBS: a promise to do something.
+PROMISES = (
+    _text(
+        "action.promise",
+        r"(?:(?:now|next|first|then|so|and|finally|after that|in the next \w+)\W+){0,2}"
+        r"(?:(?:i|we)(?:'ll| will| shall|'m going to| am going to|'re going to| are going to)|let's|let us)"
+        r"(?: now| then| also| first| next| just| proceed to| try to| start by| begin by)*",
+    ),
+)
+
+#: What is code although nothing marks it as such.
+CODE = (
+    _text("code.import", r"import [\w.]+(?: as \w+)?\Z|from [\w.]+ import\b"),
+    _text("code.prompt", r"(?:>>>|\$ )[^\n]*\Z"),
+    _text("code.call", r"[\w.]+\([^()]*\)(?:\s+[\w.]+\([^()]*\))*\W*\Z"),
+    _text("code.sql", r"(?:alter|create|delete|drop|insert|select|update)\b[^;]*;\W*\Z"),
+    _text("code.literal", r"(?<=[\[{])['\"]\w+['\"]:"),
+    _text("code.traceback", r"file \"[^\"]*\", line \d+|traceback \(most recent"),
+)
+
+#: Verbs in a form that makes a sentence of the words around them.
+FINITE = frozenset(
+    """
+    am are aren't can can't cannot could couldn't did didn't do does doesn't don't fails had has hasn't have haven't is
+    isn't let let's may means might must needs remains returns should shouldn't shows takes was wasn't were weren't will won't
+    works would wouldn't it's that's there's we'll we're we've i'll i'm i've they're you're
+    """.split()
+)
+
+#: Words that can come between an imperative and what it acts on, or be that.
+OBJECTS = frozenset(
+    "a all an another any both each every everything her him his it its me my no one our some that the their them these"
+    " this those us whatever which your".split()
+)
+
+#: Names of JSON fields, lower case and letters only, and what their texts are: a kind, prose to be read like
+#: a turn, or code.
+FIELDS = {
+    name: kind
+    for kind, names in {
+        "claim": "claim claims finding findings facts keyfindings keypoints",
+        "decision": "decision decisions",
+        "question": "openquestion openquestions question questions unresolved unresolvedquestions unknowns",
+        "action": "nextaction nextactions nextstep nextsteps action actions actionitems todo todos tasks followups",
+        "prose": (
+            "analysis answer comment comments conclusion content critique description explanation feedback finalanswer"
+            " message output rationale reason reasoning reflection response result review summary text thinking thought"
+            " thoughts"
+        ),
+        "code": "code command cmd diff filepath id name patch path query regex role script sql tool type url uuid",
+    }.items()
+    for name in names.split()
+}

@@ -1,0 +1,143 @@
+"""Numbers in a text, compared by value: "three" is 3, "1,000" is "1k", "60 s" is "1 min"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ebbtide.text.contrast_words import FUNCTION_WORDS
+
+_NUMERAL = re.compile(
+    r"[#~<>=$\u20ac\u00a3\u2248+]*(-?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?)-?([a-z%\u00b5]*)"
+)
+# Clock times, dates and versions: several numbers that mean something only together.
+_COMPOUND = re.compile(r"v?(\d+(?:[.:/-]\d+){2,}|\d+:\d\d)")
+_LABELLED = re.compile(r"([a-z]+)[-/]?(\d+(?:\.\d+)*)")
+
+_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "k": 1e3, "bn": 1e9, "dozen": 12.0}
+_DIMENSIONS: dict[str, dict[str, float]] = {
+    "time": {"ns nanosecond": 1e-9, "us \u00b5s microsecond": 1e-6, "ms msec millisecond": 1e-3, "s sec second": 1}
+    | {"min minute": 60, "h hr hour": 3600, "d day": 86400, "week": 604800},
+    "calendar": {"month": 1, "quarter": 3, "yr year": 12},
+    "data": {"byte": 1, "kb kilobyte": 1e3, "mb megabyte": 1e6, "gb gigabyte": 1e9, "tb terabyte": 1e12},
+    "share": {"% percent pct": 0.01},
+}
+_UNITS = {
+    form: (dimension, factor)
+    for dimension, units in _DIMENSIONS.items()
+    for names, factor in units.items()
+    for name in names.split()
+    for form in (name, f"{name}s")
+}
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    " seventeen eighteen nineteen"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_CARDINALS = {word: float(value) for value, word in enumerate(_ONES.split())}
+_CARDINALS |= {word: 10.0 * tens for tens, word in enumerate(_TENS.split(), start=2)}
+_CARDINALS["twice"] = 2.0
+_ORDINALS = {
+    word: float(place)
+    for place, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth".split(), start=1)
+}
+_ORDINAL_ENDINGS = ("st", "nd", "rd", "th")
+_DETERMINERS = frozenset("the this that our your their its his her my".split())
+_NOT_BEFORE_ONE = frozenset("this that the which another each any no some only".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number as it stands in a text.
+
+    Args:
+        text: Its words.
+        value: The number alone; the whole of a date, clock time or version.
+        dimension: "time", "data", "ordinal", ... or the letters of a label such as "utf"; None if bare.
+        amount: The value in the base unit of its dimension.
+    """
+
+    text: str
+    value: float | str
+    dimension: str | None
+    amount: float | str
+
+
+def quantity_at(words: Sequence[str], at: int) -> tuple[Quantity | None, int]:
+    """The number that begins with ``words[at]``, if one does, and how many words it takes.
+
+    "First" takes none: it is a number and stays a word, the opposite of "last".
+
+    Args:
+        words: Lower-case words without punctuation at their edges.
+        at: Index of the first word.
+    """
+    word = words[at]
+    if word.isalpha():
+        return _spelled(words, at)
+    if (compound := _COMPOUND.fullmatch(word)) is not None:
+        return Quantity(word, compound[1], None, compound[1]), 1
+    if (numeral := _NUMERAL.fullmatch(word)) is not None:
+        return _measured(words, at, 1, float(numeral[1].replace(",", "")), numeral[2])
+    if (labelled := _LABELLED.fullmatch(word)) is not None:
+        label = None if labelled[1] == "v" else labelled[1]
+        value = float(labelled[2]) if labelled[2].count(".") < 2 else labelled[2]
+        return Quantity(word, value, label, value), 1
+    return None, 0
+
+
+def lacking(here: Iterable[Quantity], there: Iterable[Quantity]) -> list[Quantity]:
+    """The numbers of `here` that `there` does not have in any way of writing."""
+    amounts = {(item.dimension, item.amount) for item in there}
+    bare = {item.value for item in there if item.dimension is None}
+    measures = {number for item in there if item.dimension in _DIMENSIONS for number in (item.value, item.amount)}
+    return [
+        item
+        for item in here
+        if (item.dimension, item.amount) not in amounts
+        and not (item.dimension is None and item.value in measures)
+        and not (item.dimension in _DIMENSIONS and (item.value in bare or item.amount in bare))
+    ]
+
+
+def comparable(left: Quantity, right: Quantity) -> bool:
+    """Whether two numbers can stand for the same thing: seconds and minutes, or 3 and 5 s, but not 5 s and 5 GB."""
+    kinds = {left.dimension, right.dimension}
+    return len(kinds) == 1 or (None in kinds and kinds - {None} <= _DIMENSIONS.keys())
+
+
+def _spelled(words: Sequence[str], at: int) -> tuple[Quantity | None, int]:
+    word = words[at]
+    before = words[at - 1] if at else ""
+    after = words[at + 1] if at + 1 < len(words) else ""
+    if word in _ORDINALS and before in _DETERMINERS:
+        return Quantity(word, _ORDINALS[word], "ordinal", _ORDINALS[word]), 0
+    if word in _SCALES and before == "a":
+        return _measured(words, at, 1, _SCALES[word], "")
+    value = _CARDINALS.get(word)
+    if value is None or (word == "one" and (before in _NOT_BEFORE_ONE or not after or after in FUNCTION_WORDS)):
+        return None, 0
+    if value >= 20 and after in _CARDINALS:
+        return _measured(words, at, 2, value + _CARDINALS[after], "")
+    return _measured(words, at, 1, value, "")
+
+
+def _measured(words: Sequence[str], at: int, taken: int, value: float, unit: str) -> tuple[Quantity, int]:
+    if unit in _ORDINAL_ENDINGS:
+        return Quantity(words[at], value, "ordinal", value), taken
+    if unit in _SCALES:
+        value, unit = value * _SCALES[unit], ""
+    while not unit and at + taken < len(words):
+        following = words[at + taken]
+        if following in _SCALES:
+            value *= _SCALES[following]
+        elif following in _UNITS:
+            unit = following
+        else:
+            break
+        taken += 1
+    dimension, factor = _UNITS.get(unit, (None, 1.0))
+    # Nine digits: 7 % is 0.07, whatever the multiplication makes of it.
+    amount = float(f"{value * factor:.9g}")
+    return Quantity(" ".join(words[at : at + taken]), value, dimension, amount), taken

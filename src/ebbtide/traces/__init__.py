@@ -1,0 +1,1 @@
+"""Readers of conversations: one file a format, one registry."""

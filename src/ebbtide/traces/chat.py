@@ -1,0 +1,141 @@
+"""Chat messages, as the model interfaces exchange them: a list, an object around one, or a message a line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ebbtide.convergence.transcript import Round, Transcript
+from ebbtide.errors import TranscriptError
+from ebbtide.traces.document import Content, Document, shape
+from ebbtide.traces.formats import read_lines
+from ebbtide.traces.turns import RoundUnit, Turn, TurnRounds
+
+_LIST_KEYS = ("messages", "history", "traj")
+_NO_SPEAKERS = frozenset({"system", "developer", "tool", "function"})
+_TEXT_PARTS = ("text", "input_text", "output_text")
+_SPLIT = "Write each conversation to a file of its own."
+
+
+class Chat:
+    """Messages with ``role``, ``name`` and ``content``.
+
+    A turn is a message with text. What the system, the developer and tools say is no turn, nor is a message
+    that only calls tools. The speaker is the name, or else the role.
+    """
+
+    name = "chat"
+    description = "messages with 'role' and 'content': a JSON list, an object around one, or a message a line"
+
+    def refusal(self, document: Document) -> str | None:
+        """Why `document` is not one; None if it is."""
+        if document.content is Content.TEXT:
+            return "not JSON"
+        first = document.head[0]
+        if isinstance(first, list):
+            if not first or self.knows(first[0]) or _list_key(first[0]):
+                return None
+            return f"a list that starts with {shape(first[0])}, not with a message with 'role'"
+        if any(map(self.knows, document.head)) or _list_key(first):
+            return None
+        return f"no message with 'role', and no list {' or '.join(map(repr, _LIST_KEYS))}"
+
+    def knows(self, value: Any) -> bool:
+        """Whether this is a message."""
+        return isinstance(value, Mapping) and isinstance(value.get("role"), str)
+
+    def line_reader(self, unit: RoundUnit) -> ChatLines:
+        """A reader before the first message."""
+        return ChatLines(unit)
+
+    def read_transcript(self, document: Document, *, title: str, unit: RoundUnit) -> Transcript:
+        """The conversation, its rounds made of what the extraction rules find in the turns."""
+        reader = self.line_reader(unit)
+        first = document.head[0]
+        if document.content is Content.JSON and not self.knows(first):
+            key = _list_key(first)
+            messages = first[key] if key else first
+            placed = ((message, f"{key or ''}[{at}]") for at, message in enumerate(messages))
+            rounds = tuple(item for entry in placed for item in reader.read(*entry)) + reader.finish()
+        else:
+            rounds = read_lines(document, reader)
+        return Transcript(conversation_id=title, rounds=rounds)
+
+
+class ChatLines:
+    """Reads messages one by one."""
+
+    def __init__(self, unit: RoundUnit) -> None:
+        self._rounds = TurnRounds(unit)
+
+    def read(self, value: Any, path: str = "") -> tuple[Round, ...]:
+        """The round that this message completes, if it does.
+
+        Args:
+            value: The message.
+            path: Where it stands in its document, for error messages.
+
+        Raises:
+            TranscriptError: It is no message.
+        """
+        turn = _turn(value, path)
+        return self._rounds.add(turn) if turn else ()
+
+    def finish(self) -> tuple[Round, ...]:
+        """The round that was still open.
+
+        Raises:
+            TranscriptError: No message had text.
+        """
+        return self._rounds.finish()
+
+
+def _list_key(value: Any) -> str | None:
+    if not isinstance(value, Mapping):
+        return None
+    return next((key for key in _LIST_KEYS if isinstance(value.get(key), list)), None)
+
+
+def _turn(message: Any, path: str) -> Turn | None:
+    if not isinstance(message, Mapping):
+        raise TranscriptError(f"expected a message, found {shape(message)}", path=path or None)
+    inside = f"{path}." if path else ""
+    role, name = message.get("role"), message.get("name")
+    if role is None:
+        if _list_key(message):
+            raise TranscriptError(
+                "a whole conversation, where a message was expected", path=path or None, hint=_SPLIT
+            )
+        if isinstance(message.get("type"), str):
+            return None  # Logs mix messages with other records, which name their type.
+    if not isinstance(role, str):
+        raise TranscriptError(f"expected a text, found {shape(role)}", path=f"{inside}role")
+    if name is not None and not isinstance(name, str):
+        raise TranscriptError(f"expected a text, found {shape(name)}", path=f"{inside}name")
+    if role.lower() in _NO_SPEAKERS:
+        return None
+    return Turn(speaker=name or role, text=_text(message.get("content"), f"{inside}content"))
+
+
+def _text(content: Any, path: str) -> str:
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        raise TranscriptError(f"expected a text or a list of parts, found {shape(content)}", path=path)
+    parts = (_part(part, f"{path}[{at}]") for at, part in enumerate(content))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _part(part: Any, path: str) -> str:
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, Mapping):
+        raise TranscriptError(f"expected a part with a type, found {shape(part)}", path=path)
+    if part.get("type", "text") not in _TEXT_PARTS:
+        return ""
+    text = part.get("text")
+    if not isinstance(text, str):
+        raise TranscriptError(f"expected a text, found {shape(text)}", path=f"{path}.text")
+    return text

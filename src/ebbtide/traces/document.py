@@ -1,0 +1,114 @@
+"""One input, parsed as far as tells what it is: one JSON value, JSON lines, or plain text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
+from typing import Any
+
+from ebbtide.errors import TranscriptError
+from ebbtide.traces.decoding import utf8
+from ebbtide.traces.json_value import json_value
+
+#: So many lines of JSON lines are looked at to tell the format.
+HEAD = 10
+
+_LINE = rb"^[^\S\n]*\S.*$"
+
+
+class Content(StrEnum):
+    """What an input is, before anybody asks for its format."""
+
+    JSON = "one JSON value"
+    JSON_LINES = "JSON lines"  #: one JSON value a line, the first of them an object
+    TEXT = "plain text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One input.
+
+    Args:
+        content: What it is.
+        head: The value of one JSON value; the first values of JSON lines; nothing of plain text.
+        data: JSON lines and plain text, as UTF-8.
+        not_json: Why plain text is not JSON.
+    """
+
+    content: Content
+    head: tuple[Any, ...] = ()
+    data: bytes = b""
+    not_json: TranscriptError | None = None
+
+    @classmethod
+    def of(cls, data: bytes) -> Document:
+        """What is in `data`.
+
+        Raises:
+            TranscriptError: Nothing, or nothing that can be decoded.
+        """
+        data = utf8(data)
+        lines = re.compile(_LINE, re.MULTILINE).finditer(data)
+        first = next(lines)[0]
+        if next(lines, None) and isinstance(_value_or_none(first), Mapping):
+            return cls(content=Content.JSON_LINES, head=tuple(_head(data)), data=data)
+        try:
+            return cls(content=Content.JSON, head=(json_value(data.decode()),))
+        except TranscriptError as error:
+            return cls(content=Content.TEXT, data=data, not_json=error)
+
+    def lines(self) -> Iterator[tuple[int, Any]]:
+        """Each JSON value with its line number, from 1; blank lines are passed over.
+
+        Raises:
+            TranscriptError: A line is not JSON.
+        """
+        return iter([(1, *self.head)]) if self.content is Content.JSON else _json_lines(self.data)
+
+    def text(self) -> str:
+        """Plain text."""
+        return self.data.decode()
+
+    def describe(self) -> str:
+        """What it is, in a few words for an error message."""
+        return f"{self.content}: {shape(self.head[0])}" if self.head else str(self.content)
+
+
+def shape(value: Any) -> str:
+    """What kind of JSON value this is, in a few words for an error message."""
+    if isinstance(value, Mapping):
+        keys = [*(repr(key) for key in islice(value, 6)), *(["..."] if len(value) > 6 else [])]
+        return f"an object with {', '.join(keys)}" if keys else "an empty object"
+    if isinstance(value, list):
+        return f"a list of {len(value)}" if value else "an empty list"
+    return {str: "a text", bool: "true or false", type(None): "null"}.get(type(value), "a number")
+
+
+def _value_or_none(line: bytes) -> Any:
+    try:
+        return json_value(line.decode())
+    except TranscriptError:
+        return None
+
+
+def _head(data: bytes) -> Iterator[Any]:
+    lines = islice(_json_lines(data), HEAD)
+    try:
+        for _, value in lines:
+            yield value
+    except TranscriptError:
+        return
+
+
+def _json_lines(data: bytes) -> Iterator[tuple[int, Any]]:
+    start, number = 0, 1
+    while start < len(data):
+        end = data.find(b"\n", start)
+        line = data[start:] if end < 0 else data[start:end]
+        if line and not line.isspace():
+            yield number, json_value(line.decode(), first_line=number)
+        start = len(data) if end < 0 else end + 1
+        number += 1

@@ -1,0 +1,63 @@
+"""JSON text in, values out, with every way in which that fails as a TranscriptError."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+from ebbtide.errors import TranscriptError
+
+_HEX = "[0-9a-fA-F]{2}"
+_ESCAPE = rf"\\(?:u[dD][89abAB]{_HEX}\\u[dD][c-fC-F]{_HEX}|(?P<lone>u[dD][89a-fA-F]{_HEX})|.)"
+
+
+def _float(text: str) -> float | None:
+    value = float(text)
+    return value if math.isfinite(value) else None
+
+
+def _int(text: str) -> int | None:
+    try:
+        return int(text)
+    except ValueError:  # Python refuses thousands of digits.
+        return None
+
+
+def _constant(_: str) -> None:
+    """NaN, Infinity and -Infinity are unknown."""
+
+
+_DECODER = json.JSONDecoder(parse_float=_float, parse_int=_int, parse_constant=_constant)
+
+
+def json_value(text: str, *, first_line: int = 1) -> Any:
+    """The value that a JSON text stands for.
+
+    Where JSON leaves it open: of a key that stands twice the last value counts, as for most readers. NaN,
+    Infinity and numbers that Python cannot hold are unknown, so None: JSON has no word for them, and one
+    of them in somebody's telemetry is no reason to refuse a conversation. A half surrogate pair is U+FFFD,
+    since no output could show it.
+
+    Args:
+        text: One JSON value, white space around it.
+        first_line: Line of the file on which the text starts, for error messages.
+
+    Raises:
+        TranscriptError: It is not JSON, with line and column, or nested too deeply.
+    """
+    if "\\ud" in text or "\\uD" in text:
+        text = re.sub(_ESCAPE, _paired, text)
+    try:
+        return _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise TranscriptError(
+            f"not JSON: {error.msg}, column {error.colno}", line=first_line + error.lineno - 1
+        ) from None
+    except RecursionError:
+        raise TranscriptError("nested too deeply to be read", line=first_line) from None
+
+
+def _paired(escape: re.Match[str]) -> str:
+    return "\\ufffd" if escape["lone"] else escape[0]

@@ -1,0 +1,155 @@
+"""Plain text in which every turn starts with its speaker: ``Name: text``."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ebbtide.convergence.transcript import Round, Transcript
+from ebbtide.traces.document import Content, Document
+from ebbtide.traces.turns import RoundUnit, Turn, TurnRounds
+
+_LONGEST_LABEL = 120  # characters
+# Such as "[12:03] ", "(2026-01-05 12:03:11) " or "05/01/26, 12:03 - ".
+_TIME = (
+    r"(?P<time>[\[(]?(?:\d[\d/.,T-]{0,20}[ T])?\d{1,2}:\d\d[\d:.,Z+-]{0,20}(?: ?[AaPp]\.?[Mm]\.?)?[\])]?"
+    r"(?:\s*[-\u2013\u2014|])?\s+)?"
+)
+# "Alice", "Dr. A. Smith", "Excel_Expert", "Speaker 2"; what follows in brackets is no part of the name.
+_NAME = r"(?P<name>[^\W\d_][\w.'\u2019@#&/-]*(?: [\w.'\u2019@#&/-]+){0,3})(?: [\[(][^\[\]()]{1,30}[\])])?"
+_COLON = "[:\uff1a]"
+_LABEL = (
+    rf"{_TIME}(?P<mark>\*\*|__|){_NAME}[ \u00a0\u202f]?"
+    rf"(?:(?P=mark){_COLON}|(?P<inside>{_COLON})(?P=mark))(?:\s+|$|(?<=\uff1a))"
+)
+_FENCE = r"\s*(?P<fence>`{3,}|~{3,})\s*(?P<info>.*)"
+
+# The last word of what heads a part of a text or a line of a log, and is nobody's name.
+_HEADINGS = """
+note notes nb remark warning caution important tip hint ps todo fixme update edit reminder disclaimer
+example examples context background title subject date time duration location from to cc bcc
+attendees participants agenda topic author authors source sources link links url reference references
+summary overview introduction conclusion conclusions result results finding findings outcome output input
+step steps plan task tasks goal goals objective objectives requirement requirements option options
+pro pros cons con advantages disadvantages benefits drawbacks risk risks issue issues problem solution
+reason reasons rationale explanation justification evidence analysis approach assumption assumptions
+claim claims decision decisions question questions action actions thought thoughts observation observations
+feedback details description usage code file files version status info debug error errors
+"""
+# The first word of a line of code that ends in a colon.
+_KEYWORDS = "if elif else for while with try except finally class def case default"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Label:
+    """A name and a colon at the start of a line: the start of a turn, perhaps."""
+
+    line: int
+    name: str
+    text: str
+    timed: bool
+    mark: str  #: around the name
+    colon_inside: bool
+
+    @property
+    def layout(self) -> tuple[bool, str, bool]:
+        return self.timed, self.mark, self.colon_inside
+
+
+class PlainText:
+    """Turns that start with ``Name:``, ``**Name:**`` or ``[12:03] Name:``, and run to the next such line.
+
+    Prose has colons too. So two of three must hold: a name comes again, there is more than one, and the
+    text starts with one. If names come again, those that do not are no speakers, unless they have a time.
+    All are laid out as the first one is. Code blocks are passed over, and so are the headings of parts
+    of a text ("Note:", "Next steps:").
+    """
+
+    name = "text"
+    description = "plain text with turns that start with 'Name:' at the start of a line"
+
+    def refusal(self, document: Document) -> str | None:
+        """Why `document` is not one; None if it is."""
+        if document.content is not Content.TEXT:
+            return "not plain text"
+        lines = document.text().split("\n")
+        labels = _labels(lines)
+        if _openings(labels, lines):
+            return None
+        if not labels:
+            return "no line starts with 'Name:'"
+        one = f"{labels[0].name[:40]!r} in line {labels[0].line + 1}"
+        return f"too few lines start with 'Name:' to tell speakers from prose; there is {one}"
+
+    def read_transcript(self, document: Document, *, title: str, unit: RoundUnit) -> Transcript:
+        """The conversation; what stands before the first turn is kept as ``preamble``."""
+        lines = document.text().split("\n")
+        openings = _openings(_labels(lines), lines)
+        ends = [opening.line for opening in openings[1:]] + [len(lines)]
+        rounds = TurnRounds(unit)
+        made: list[Round] = []
+        for opening, end in zip(openings, ends, strict=True):
+            text = "\n".join([opening.text, *lines[opening.line + 1 : end]])
+            made += rounds.add(Turn(speaker=opening.name, text=text.strip()))
+        made += rounds.finish()
+        preamble = "\n".join(lines[: openings[0].line]).strip()
+        return Transcript(
+            conversation_id=title, rounds=tuple(made), extra={"preamble": preamble} if preamble else {}
+        )
+
+
+def _openings(labels: Sequence[_Label], lines: Sequence[str]) -> list[_Label]:
+    """The labels that start a turn; none if this is no conversation."""
+    counts = Counter((label.layout, label.name) for label in labels)
+    recurring = [label for label in labels if counts[label.layout, label.name] > 1]
+    first = next(iter(recurring or labels), None)
+    if first is None:
+        return []
+    top = next(at for at, line in enumerate(lines) if line.strip())
+    alike = [label for label in labels if label.layout == first.layout]
+    if not any(label.text for label in alike if label.name == first.name):
+        alike = [label for label in alike if not label.text]
+    if recurring and not first.timed:
+        alike = [label for label in alike if counts[label.layout, label.name] > 1 or label.line == top]
+    several = len({label.name for label in alike}) > 1
+    return alike if several + bool(recurring) + (alike[0].line == top) >= 2 else []
+
+
+def _labels(lines: Sequence[str]) -> list[_Label]:
+    found: list[_Label] = []
+    block: tuple[int, str] | None = None
+    for at, line in enumerate(lines):
+        label = _label(line, at)
+        rest = label.text if label else line
+        fence = re.match(_FENCE, rest) if "```" in rest or "~~~" in rest else None
+        if fence and block and not label and not fence["info"] and fence["fence"].startswith(block[1]):
+            # Only now is it known to be a block: one that nobody closes must not swallow the rest.
+            while found and found[-1].line > block[0]:
+                found.pop()
+            block = None
+        elif fence:
+            block = (at, fence["fence"])
+        if label:
+            found.append(label)
+    return found
+
+
+def _label(line: str, at: int) -> _Label | None:
+    if ":" not in line and "\uff1a" not in line:
+        return None
+    match = re.match(_LABEL, line[:_LONGEST_LABEL])
+    if match is None:
+        return None
+    words = [word for word in match["name"].lower().split() if not word.isdecimal()]
+    if words[0] in _KEYWORDS.split() or words[-1] in _HEADINGS.split():
+        return None
+    return _Label(
+        line=at,
+        name=match["name"],
+        text=line[match.end() :].strip(),
+        timed=bool(match["time"]),
+        mark=match["mark"],
+        colon_inside=bool(match["mark"] and match["inside"]),
+    )

@@ -1,0 +1,80 @@
+"""Turns in, rounds out: a round is a turn, or a full circle of the speakers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ebbtide.convergence.transcript import Round
+from ebbtide.errors import TranscriptError
+
+
+class RoundUnit(StrEnum):
+    """What counts as one round of a conversation that does not say so itself."""
+
+    TURN = "turn"  #: each turn
+    CIRCLE = "circle"  #: turns up to the one whose speaker has already spoken in the round
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What one speaker says in one go."""
+
+    speaker: str
+    text: str
+
+
+class TurnRounds:
+    """Makes numbered rounds of turns, as they come.
+
+    Args:
+        unit: What a round is.
+    """
+
+    def __init__(self, unit: RoundUnit) -> None:
+        self._unit = unit
+        self._made = 0
+        self._open: list[Turn] = []
+
+    def add(self, turn: Turn) -> tuple[Round, ...]:
+        """The round that this turn completes, if it does: itself, or the circle before it."""
+        if not turn.text.strip():
+            return ()
+        circle_goes_on = self._unit is RoundUnit.CIRCLE and turn.speaker not in {
+            earlier.speaker for earlier in self._open
+        }
+        done = () if circle_goes_on else self._close()
+        self._open.append(turn)
+        return done if self._unit is RoundUnit.CIRCLE else self._close()
+
+    def finish(self) -> tuple[Round, ...]:
+        """The round that was still open.
+
+        Raises:
+            TranscriptError: There was no turn at all.
+        """
+        done = self._close()
+        if not self._made:
+            raise TranscriptError("there are no turns with text", hint="A conversation has at least one.")
+        return done
+
+    def _close(self) -> tuple[Round, ...]:
+        if not self._open:
+            return ()
+        self._made += 1
+        turns, self._open = self._open, []
+        # Each turn is read on its own: an open code block in one must not swallow the next.
+        parts = [Round.from_text(turn.text, number=self._made, agent=turn.speaker) for turn in turns]
+        return (parts[0] if len(parts) == 1 else _joined(parts),)
+
+
+def _joined(parts: list[Round]) -> Round:
+    return Round(
+        number=parts[0].number,
+        claims=tuple(text for part in parts for text in part.claims),
+        decisions=tuple(text for part in parts for text in part.decisions),
+        open_questions=tuple(text for part in parts for text in part.open_questions),
+        next_actions=tuple(text for part in parts for text in part.next_actions),
+        text="\n\n".join(part.text for part in parts if part.text),
+        extra={"agents": [part.agent for part in parts]},
+    )

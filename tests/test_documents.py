@@ -1,0 +1,141 @@
+"""The commands that README and docs show do what the page says.
+
+Every block marked ``console`` is run by bash, from the top of the page to its end, in one folder that
+holds a copy of ``examples/``:
+
+    $ ebbtide stop examples/calibration/exact-repeat.json
+    SHIP
+    ...
+    $ echo $?
+    10
+
+- ``$ `` starts a command, ``> `` continues it.
+- Output under a command is what it prints, errors included; a line ``...`` stands for any number of lines.
+  Where no output is shown, none is compared.
+- A command that does not end with 0 is followed by ``$ echo $?`` and its exit code.
+- What must not run here, such as ``make test`` or a loop around one's own agent, is marked ``sh``.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parent.parent
+PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^( *)```console\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+EXIT_CODE = re.compile(r"\n<exit code (\d+)>\n")
+
+
+@dataclass(kw_only=True)
+class Command:
+    line: int
+    text: str
+    output: list[str] = field(default_factory=list)
+
+
+def commands(page: str) -> list[Command]:
+    """The commands of a page, each with the output shown under it."""
+    found: list[Command] = []
+    for block in BLOCK.finditer(page):
+        first = page.count("\n", 0, block.start()) + 2
+        for number, line in enumerate(block[2].splitlines(), start=first):
+            shown = line.removeprefix(block[1]).rstrip()
+            if shown.startswith("$ "):
+                found.append(Command(line=number, text=shown[2:]))
+            elif shown.startswith("> ") and not found[-1].output:
+                found[-1].text += f"\n{shown[2:]}"
+            else:
+                found[-1].output.append(shown)
+    return found
+
+
+def run(shown: list[Command], folder: Path) -> list[tuple[str, int]]:
+    """What each command printed, and its exit code."""
+    # One shell for the page: variables, the folder and $? reach the next command.
+    report = r"code=$?; printf '\n<exit code %d>\n' $code; (exit $code)"
+    done = subprocess.run(
+        ["bash", "-c", "".join(f"{command.text}\n{report}\n" for command in shown)],
+        cwd=folder,
+        env=os.environ
+        | {
+            "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+            "COLUMNS": "80",
+            "NO_COLOR": "1",
+            "TERM": "dumb",
+        },
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+    parts = EXIT_CODE.split(done.stdout)
+    return [(output, int(code)) for output, code in zip(parts[:-1:2], parts[1::2], strict=True)]
+
+
+def same(shown: list[str], printed: str) -> bool:
+    """Whether that was printed, but for the lines that ``...`` stands for."""
+    expected = "\n".join(shown).rstrip().split("\n")
+    pattern = "".join(r"(?:.*\n)*?" if line == "..." else re.escape(line) + "\n" for line in expected)
+    lines = [line.rstrip() for line in printed.rstrip().split("\n")]
+    return re.fullmatch(pattern, "".join(f"{line}\n" for line in lines)) is not None
+
+
+def problems(page: str, folder: Path) -> list[str]:
+    """What the page says that is not so."""
+    shown = commands(page)
+    results = run(shown, folder)
+    found = []
+    if len(results) < len(shown):
+        found.append(f"line {shown[len(results)].line}: the shell ended before this command")
+    for at, (command, (printed, code)) in enumerate(zip(shown, results, strict=False)):
+        says_code = at + 1 < len(shown) and shown[at + 1].text == "echo $?"
+        if code and not says_code:
+            found.append(f"line {command.line}: exit code {code} of: {command.text}\n{printed}")
+        if any(command.output) and not same(command.output, printed):
+            found.append(f"line {command.line}: this is what it prints: {command.text}\n{printed}")
+    return found
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=str(page.relative_to(PROJECT))) for page in PAGES])
+def test_page(page: Path, tmp_path: Path) -> None:
+    """Every command of the page runs, and prints what the page shows."""
+    shutil.copytree(PROJECT / "examples", tmp_path / "examples")
+    assert not problems(page.read_text(encoding="utf-8"), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("lines", "right"),
+    [
+        (["$ echo one", "one", "", "$ echo two", "two"], True),
+        (["$ echo one", "two"], False),
+        (["$ echo one"], True),
+        (["$ printf '1\\n2\\n3\\n'", "1", "...", "3"], True),
+        (["$ printf '1\\n2\\n'", "1", "...", "2"], True),
+        (["$ printf '1\\n2\\n3\\n'", "1", "3"], False),
+        (["$ echo one; echo two >&2", "one", "two"], True),
+        (["$ for n in 1 2; do", ">   echo $n", "> done", "1", "2"], True),
+        (["$ false"], False),
+        (["$ (exit 10)", "$ echo $?", "10"], True),
+        (["$ (exit 10)", "$ echo $?", "20"], False),
+        (["$ exit 0", "$ true"], False),
+        (["$ word=one", "$ echo $word", "one"], True),
+    ],
+)
+def test_console_blocks(lines: list[str], right: bool, tmp_path: Path) -> None:
+    """A block is right or wrong as the rules above say."""
+    page = "\n".join(["A page.", "", "```console", *lines, "```", "", "The end."])
+    assert (not problems(page, tmp_path)) is right
+
+
+def test_console_block_in_a_list(tmp_path: Path) -> None:
+    """A block may be indented, and its lines are numbered as on the page."""
+    page = "1. First:\n\n   ```console\n   $ echo one\n   two\n   ```\n"
+    assert problems(page, tmp_path) == ["line 4: this is what it prints: echo one\none\n"]

@@ -1,0 +1,24 @@
+"""What a type checker sees of the public interface."""
+
+from typing import Any, assert_type
+
+from ebbtide.convergence.meter import ConvergenceMeter, RoundReading, score_transcript
+from ebbtide.convergence.recommendation import Signal
+from ebbtide.convergence.score import ConvergenceScore
+from ebbtide.convergence.transcript import Round, Transcript
+from ebbtide.profile import Profile
+
+
+def batch(transcript: Transcript) -> None:
+    assert_type(score_transcript(transcript), dict[str, Any])
+    assert_type(score_transcript(transcript.to_dict(), Profile.DEFAULT), dict[str, Any])
+
+
+def online(meter: ConvergenceMeter, item: Round) -> None:
+    reading = meter.update(item)
+    assert_type(reading, RoundReading | None)
+    if reading is not None:
+        assert_type(reading.recommendation.signal, Signal)
+        assert_type(reading.novelty.rate, float)
+    assert_type(meter.score(), ConvergenceScore)
+    assert_type(ConvergenceMeter.from_state(meter.to_state()), ConvergenceMeter)

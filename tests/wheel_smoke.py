@@ -1,0 +1,76 @@
+"""Builds the package and uses it as a user would: installed from the wheel, without development tools."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import venv
+import zipfile
+from pathlib import Path
+
+PROJECT = Path(__file__).parent.parent
+DATA = ("ebbtide/py.typed", "ebbtide/convergence/transcript.schema.json")
+IN_SDIST = {".gitignore", "CHANGELOG.md", "LICENSE", "Makefile", "PKG-INFO", "README.md", "pyproject.toml"}
+EXAMPLE = "exact-repeat.json"
+
+
+def build(folder: Path) -> tuple[Path, Path]:
+    """The sdist, and the wheel built from it."""
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(PROJECT)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
+    return sdist, wheel
+
+
+def check_contents(sdist: Path, wheel: Path) -> None:
+    """The data files are in the wheel, and nothing is in the sdist that does not belong there."""
+    inside = zipfile.ZipFile(wheel).namelist()
+    assert set(DATA) <= set(inside), f"not in the wheel: {set(DATA) - set(inside)}"
+    assert all(name.startswith(("ebbtide/", "ebbtide-")) for name in inside), inside
+    with tarfile.open(sdist) as archive:
+        names = [name.partition("/")[2] for name in archive.getnames()]
+    folders = ("src/ebbtide/", "tests/", "docs/", "examples/")
+    junk = [name for name in names if name not in IN_SDIST and not name.startswith(folders)]
+    junk += [name for name in names if "__pycache__" in name or "_cache/" in name]
+    assert not junk, f"in the sdist: {junk}"
+
+
+def run(folder: Path, *command: str | Path, code: int = 0) -> str:
+    """What the command prints, run in `folder`; it has to end with `code`."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == code, f"{command} ended with {done.returncode}:\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        sdist, wheel = build(folder)
+        check_contents(sdist, wheel)
+        shutil.copy(PROJECT / "examples" / "calibration" / EXAMPLE, folder)
+
+        venv.create(folder / "venv", with_pip=True)
+        programs = folder / "venv" / "bin"
+        run(
+            folder,
+            programs / "python",
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            wheel,
+        )
+
+        version = re.match(r"ebbtide-([^-]+)-", wheel.name)
+        assert version
+        assert version[1] in run(folder, programs / "ebbtide", "--version")
+        run(folder, programs / "python", "-c", "import ebbtide")
+        print(run(folder, programs / "ebbtide", "stop", EXAMPLE, code=10), end="")
+        print(f"{wheel.name}: installed and used without development tools")
+
+
+if __name__ == "__main__":
+    main()
