@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import datetime
+import datetime as dt
 import importlib.metadata
 import json
 import math
@@ -45,7 +45,7 @@ def wilson(hits: int, total: int) -> tuple[float, float]:
 def setup(*packages: str) -> dict[str, Any]:
     """The machine, the interpreter and the versions that a result was measured with."""
     return {
-        "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
+        "date": dt.datetime.now(tz=dt.UTC).date().isoformat(),
         "python": platform.python_version(),
         "machine": platform.machine(),
         "processor": _processor(),

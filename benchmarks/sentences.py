@@ -29,7 +29,7 @@ def real_sentences(data: Path) -> list[str]:
             if len(sentence.split()) >= _LEAST_WORDS:
                 found.setdefault(" ".join(sentence.split()))
     sentences = list(found)
-    random.Random(_SEED).shuffle(sentences)  # noqa: S311 - not for secrets
+    random.Random(_SEED).shuffle(sentences)
     return sentences
 
 

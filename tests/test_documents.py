@@ -108,7 +108,8 @@ def problems(page: str, folder: Path) -> list[str]:
 def test_page(page: Path, tmp_path: Path) -> None:
     """Every command of the page runs, and prints what the page shows."""
     shutil.copytree(PROJECT / "examples", tmp_path / "examples")
-    assert not problems(page.read_text(encoding="utf-8"), tmp_path)
+    found = problems(page.read_text(encoding="utf-8"), tmp_path)
+    assert not found, "\n\n".join(found)
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@
 
     python -m benchmarks.quality.stopping [--data DIR]
 
-Each run is stopped at the first round at which the meter says SHIP or ESCALATE. Saved are the rounds that the
-run went on for after that; lost is a success that it only reached later. Beside it stand every fixed number of
-rounds, and no stopping. A fixed number is better than the signal if it saves at least as much and loses no
-more, one of the two strictly.
+Each run is stopped at the first round at which the meter says SHIP or ESCALATE. Saved are the rounds that
+the run went on for after that; lost is a success that it only reached later. Beside it stand every fixed
+number of rounds, and no stopping. A fixed number is better than the signal if it saves at least as much and
+loses no more, one of the two strictly.
 
 In conversations that have no label, a stop is measured by what it would have cut off: the share of all new
 claims that came after it.
@@ -32,7 +32,6 @@ from ebbtide.convergence.transcript import Round
 from ebbtide.profile import Profile
 from ebbtide.traces.registry import loads
 
-
 EARLY = 0.1  # a stop is early if more than this share of the new claims was still to come
 
 
@@ -52,7 +51,9 @@ class Run:
 def refinement_chains(data: Path) -> Iterator[Run]:
     """Rewrites of a review towards a sentiment; the target is met where the judge says so."""
     for row in _rows(data / "rounds" / "self_refine_yelp_gpt4.jsonl.gz"):
-        judged = [attempt["judged"].rsplit("sentiment is", 1)[-1].strip(" .").lower() for attempt in row["attempts"]]
+        judged = [
+            attempt["judged"].rsplit("sentiment is", 1)[-1].strip(" .").lower() for attempt in row["attempts"]
+        ]
         met = [number for number, label in enumerate(judged, start=1) if label == row["target"].lower()]
         texts = tuple(attempt["text"] for attempt in row["attempts"])
         yield Run(id=row["id"], texts=texts, length=len(texts), solved_at=met[0] if met else None)
@@ -124,7 +125,9 @@ def compare(name: str, runs: list[Run]) -> dict[str, Any]:
     for profile in (Profile.SPEC, Profile.DEFAULT):
         stops = [signal_stop(run, profile) for run in runs]
         row = outcome(runs, [stop[0] if stop else None for stop in stops])
-        early = [(stop[1], stop[0]) for run, stop in zip(runs, stops, strict=True) if stop and stop[0] < run.length]
+        early = [
+            (stop[1], stop[0]) for run, stop in zip(runs, stops, strict=True) if stop and stop[0] < run.length
+        ]
         row["stopped_early"] = {f"{signal} at {at}": n for (signal, at), n in sorted(Counter(early).items())}
         row["stopped_unsolved"] = sum(
             stop is not None and stop[0] < run.length and run.solved_at is None
@@ -148,7 +151,8 @@ def _better(left: dict[str, Any], right: dict[str, Any]) -> bool:
 
 
 def _show(name: str, result: dict[str, Any]) -> None:
-    print(f"\n{name}: {result['runs']} runs, {result['spec']['rounds']} rounds, {result['spec']['successes']} successes")
+    total = result["spec"]
+    print(f"\n{name}: {result['runs']} runs, {total['rounds']} rounds, {total['successes']} successes")
     rows = [(f"after {k} rounds", row) for k, row in result["fixed"].items()]
     rows += [(f"signal, {profile}", result[profile]) for profile in ("spec", "default")]
     for label, row in rows:
@@ -161,7 +165,7 @@ def _show(name: str, result: dict[str, Any]) -> None:
         row = result[profile]
         print(
             f"  {profile}: stopped early {row['stopped_early']}; of {row['unsolved']} unsolved runs "
-            f"{row['stopped_unsolved']}; fixed numbers that are better on both: {row['better_fixed'] or 'none'}"
+            f"{row['stopped_unsolved']}; fixed numbers better on both: {row['better_fixed'] or 'none'}"
         )
 
 
@@ -178,10 +182,12 @@ def conversations(data: Path) -> dict[str, list[Round]]:
 
 
 def cut_off(rounds: list[Round], profile: Profile) -> float | None:
-    """The share of the new claims of a conversation that came after its first stop; None if it was not stopped."""
+    """The share of the new claims that came after the first stop; None if there was no stop."""
     meter = ConvergenceMeter(profile)
     readings = [reading for item in rounds if (reading := meter.update(item))]
-    stops = (at for at, reading in enumerate(readings) if reading.recommendation.signal is not Signal.CONTINUE)
+    stops = (
+        at for at, reading in enumerate(readings) if reading.recommendation.signal is not Signal.CONTINUE
+    )
     stop = next(stops, None)
     if stop is None:
         return None
@@ -203,13 +209,17 @@ def premature_stops(data: Path) -> dict[str, Any]:
             "early_interval": wilson(early, len(chats)),
             "cut_off_shares": sorted(round(share, 3) for share in shares),
         }
-        print(f"  {profile.name}: stopped {len(shares)}, with over {EARLY:.0%} of the new claims still to come {early}")
+        print(
+            f"  {profile.name}: stopped {len(shares)}, with over {EARLY:.0%} of what is new to come {early}"
+        )
     return result
 
 
 def main() -> None:
     """Run every set and write the result."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     add_data_option(parser)
     data = data_folder(parser.parse_args().data)
     sets = {name: compare(name, list(read(data))) for name, read in SETS.items()}

@@ -1,11 +1,9 @@
 """Cost of one claim against everything said before: search and insert, by size.
 
-    python -m benchmarks.speed.novelty [--data DIR] [--peer] [--out FILE]
+    python -m benchmarks.speed.novelty [--data DIR]
 
 Prints microseconds a claim at doubling sizes for the index alone and for the whole meter (normal form,
-tokens, L0, L1, contrast guard), checks the search against brute force, and measures memory. With --peer the
-published package `diminishing-returns` scores the same claims in the same run, which takes a quarter of an hour
-at 10,000 claims: it compares every pair.
+tokens, L0, L1, contrast guard), checks the search against brute force, and measures memory.
 """
 
 from __future__ import annotations
@@ -15,7 +13,6 @@ import gc
 import statistics
 import time
 import tracemalloc
-from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import add_data_option, data_folder, setup, write_result
@@ -46,9 +43,13 @@ def cost_by_size(sentences: list[str]) -> list[dict[str, Any]]:
         for profile in (Profile.SPEC, Profile.DEFAULT):
             meter = NoveltyMeter(profile.novelty)
             meter.update(sentences[:size], 1)
-            row[f"meter {profile.name}"] = _timed(lambda text, m=meter: m.update((text,), 2), sentences[size : size + SAMPLE])
+            row[f"meter {profile.name}"] = _timed(
+                lambda text, m=meter: m.update((text,), 2), sentences[size : size + SAMPLE]
+            )
         rows.append(row)
-        shown = "  ".join(f"{key} {row[key]['median_us']:6.1f} ({row[key]['mean_us']:6.1f})" for key in row if key != "seen")
+        shown = "  ".join(
+            f"{key} {row[key]['median_us']:6.1f} ({row[key]['mean_us']:6.1f})" for key in row if key != "seen"
+        )
         print(f"{size:>7} seen: median (mean) us a claim: {shown}", flush=True)
     return rows
 
@@ -76,7 +77,13 @@ def exactness(sentences: list[str]) -> dict[str, int]:
         truth = {number for number, other in enumerate(tokens[:EXACT_AT]) if jaccard(question, other) >= 0.6}
         answer = {match.number for match in index.matches(question)}
         expected, found, both = expected + len(truth), found + len(answer), both + len(truth & answer)
-    return {"questions": EXACT_QUESTIONS, "seen": EXACT_AT, "expected": expected, "found": found, "in_both": both}
+    return {
+        "questions": EXACT_QUESTIONS,
+        "seen": EXACT_AT,
+        "expected": expected,
+        "found": found,
+        "in_both": both,
+    }
 
 
 def memory(sentences: list[str]) -> dict[str, float]:
@@ -91,32 +98,12 @@ def memory(sentences: list[str]) -> dict[str, float]:
     return {"claims": size, "bytes_per_claim": round(held / size, 1)}
 
 
-def against_peer(sentences: list[str], claims: int = 10_000, per_round: int = 100) -> dict[str, float]:
-    """Seconds for the same transcript: ours, and the published scorer's."""
-    from dr.score import score_transcript as peer_score
-
-    from ebbtide.convergence.meter import score_transcript
-
-    rounds = [
-        {"round": number + 1, "outputs": {"claims": sentences[start : start + per_round]}}
-        for number, start in enumerate(range(0, claims, per_round))
-    ]
-    transcript = {"version": "0.1", "conversation_id": "benchmark", "rounds": rounds}
-    start = time.perf_counter()
-    score_transcript(transcript)
-    ours = time.perf_counter() - start
-    print(f"{claims} claims, whole transcript: {ours:.3f} s; the peer is running ...", flush=True)
-    start = time.perf_counter()
-    peer_score(transcript)
-    peer = time.perf_counter() - start
-    return {"claims": claims, "ours_s": round(ours, 3), "peer_s": round(peer, 1), "ratio": round(peer / ours, 1)}
-
-
 def main() -> None:
     """Run everything and write the result."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     add_data_option(parser)
-    parser.add_argument("--peer", action="store_true", help="time diminishing-returns 0.1.0a1 on 10,000 claims too")
     options = parser.parse_args()
     sentences = real_sentences(data_folder(options.data))
     print(f"{len(sentences)} distinct real sentences")
@@ -125,9 +112,6 @@ def main() -> None:
     print(f"exactness: {result['exactness']}")
     result["memory"] = memory(sentences)
     print(f"memory: {result['memory']}")
-    if options.peer:
-        result["peer"] = against_peer(sentences)
-        print(f"against diminishing-returns 0.1.0a1: {result['peer']}")
     write_result("speed-novelty", result)
 
 

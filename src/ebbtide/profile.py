@@ -75,7 +75,9 @@ class NoveltyRules:
         for name in ("jaccard_at_least", "high_above", "low_below", "mostly_new_above"):
             _unit(self, name)
         if self.jaccard_at_least == 0:
-            raise ConfigError("jaccard_at_least = 0: every claim would repeat every other; expected more than 0")
+            raise ConfigError(
+                "jaccard_at_least = 0: every claim would repeat every other; expected more than 0"
+            )
         if self.low_below > self.high_above:
             raise ConfigError(f"low_below = {self.low_below} is above high_above = {self.high_above}")
         if self.tokens not in tuple(TokenForm):

@@ -48,8 +48,13 @@ def test_many_claims_and_hardly_a_new_one_is_inflation() -> None:
 def test_a_spike_of_claims_with_low_novelty_is_inflation() -> None:
     """A round many times the usual size that brings little is flagged, also above a tenth."""
     many = tuple(f"{fact} {word}" for fact in FACTS[:2] for word in ("today", "again", "often"))
-    first = Round(number=1, claims=tuple(f"{fact} since spring" for fact in FACTS[2:]) + FACTS[:2] + ("Logs rotate hourly",))
-    flags = _flags(first, *(Round(number=n, claims=FACTS[:1]) for n in range(2, 5)), Round(number=5, claims=many))
+    first = Round(
+        number=1,
+        claims=tuple(f"{fact} since spring" for fact in FACTS[2:]) + FACTS[:2] + ("Logs rotate hourly",),
+    )
+    flags = _flags(
+        first, *(Round(number=n, claims=FACTS[:1]) for n in range(2, 5)), Round(number=5, claims=many)
+    )
     assert (Gaming.CLAIM_INFLATION, 5) in _kinds(flags)
 
 
@@ -65,11 +70,14 @@ def test_ready_while_everything_is_new_is_flagged_and_continues() -> None:
     """Actions that come before the conversation settled do not stop it."""
     meter = ConvergenceMeter(Profile.SPEC)
     for number in (1, 2, 3):
-        said = Round(number=number, claims=FACTS[2 * number - 2 : 2 * number], next_actions=("Implement the solution",))
+        said = Round(
+            number=number, claims=FACTS[2 * number - 2 : 2 * number], next_actions=("Implement the solution",)
+        )
         reading = meter.update(said)
         assert reading is not None
         assert reading.recommendation.signal is Signal.CONTINUE
-        assert _kinds(list(reading.flags)) == [(Gaming.FAKE_READINESS, number)]
+        # In a first round everything is new, so there is nothing to hold its readiness against.
+        assert _kinds(list(reading.flags)) == ([(Gaming.FAKE_READINESS, number)] if number > 1 else [])
 
 
 @pytest.mark.clause("F04")
@@ -81,6 +89,8 @@ def test_questions_that_vanish_while_claims_are_new_are_flagged() -> None:
     assert flags[0].texts == ("Who owns the ledger?",)
     assert _flags(asked, Round(number=2, claims=FACTS[:1])) == []
     assert _flags(asked, Round(number=2, claims=FACTS[2:4], open_questions=("Who owns the index?",))) == []
+    raw = [Round.from_text("Who owns the ledger?", number=1), Round.from_text(f"{FACTS[0]}.", number=2)]
+    assert _flags(*raw) == []  # a turn does not list the questions that are still open
 
 
 @pytest.mark.clause("F04")
@@ -102,7 +112,9 @@ def test_questions_outside_open_questions_are_found() -> None:
 def test_stale_readiness_does_not_count() -> None:
     """Readiness of an earlier round is gone in the next one."""
     meter = ConvergenceMeter(Profile.SPEC)
-    meter.update(Round(number=1, claims=FACTS[:1], next_actions=("Deploy the build", "I will write the docs")))
+    meter.update(
+        Round(number=1, claims=FACTS[:1], next_actions=("Deploy the build", "I will write the docs"))
+    )
     assert meter.score().latest.readiness_classification == "HIGH"
     meter.update(Round(number=2, claims=FACTS[1:2], open_questions=("Which one?",)))
     assert meter.score().latest.readiness_classification == "LOW"

@@ -13,7 +13,9 @@ from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.profile import Profile
 
 sentences = st.lists(
-    st.sampled_from("cache query index do not enable disable 30 300 tests running run maybe deploy blocked ?".split()),
+    st.sampled_from(
+        "cache query index do not enable disable 30 300 tests running run maybe deploy blocked ?".split()
+    ),
     max_size=6,
 ).map(" ".join)
 texts = st.lists(sentences | st.text(max_size=12), max_size=4).map(tuple)
@@ -109,8 +111,15 @@ TWO_ROUNDS = {
     "version": "0.1",
     "conversation_id": "two",
     "rounds": [
-        {"round": 2, "outputs": {"claims": ["The cache is cold.", "Shard the ledger"], "next_actions": ["End."]}},
-        {"round": 1, "agent": "ana", "outputs": {"claims": ["The cache is cold"], "open_questions": ["Why?"]}},
+        {
+            "round": 2,
+            "outputs": {"claims": ["The cache is cold.", "Shard the ledger"], "next_actions": ["End."]},
+        },
+        {
+            "round": 1,
+            "agent": "ana",
+            "outputs": {"claims": ["The cache is cold"], "open_questions": ["Why?"]},
+        },
     ],
 }
 
@@ -155,7 +164,7 @@ def test_the_score_is_one_minus_the_novelty_rate(transcript: Transcript, profile
 
 @pytest.mark.clause("B01")
 @pytest.mark.parametrize(("count", "too_short"), [(1, True), (2, True), (3, False)])
-def test_a_transcript_too_short_to_judge_says_so(count: int, too_short: bool) -> None:  # noqa: FBT001
+def test_a_transcript_too_short_to_judge_says_so(count: int, too_short: bool) -> None:
     """Before novelty can be LOW, the output says that it is too early."""
     wire = [{"round": number + 1, "outputs": {"claims": ["The cache is cold"]}} for number in range(count)]
     found = score_transcript({"conversation_id": "x", "rounds": wire})["stop_recommendation"]
@@ -166,8 +175,16 @@ def test_a_transcript_too_short_to_judge_says_so(count: int, too_short: bool) ->
 @pytest.mark.clause("B02")
 def test_readiness_is_graded_and_its_trajectory_is_in_the_output() -> None:
     """Each round's readiness, with its parts, is told in order."""
-    actions: list[list[str]] = [[], ["Consider it"], ["Deploy the build"], ["I will deploy it", "Write the docs"]]
-    wire = [{"round": n, "outputs": {"claims": [f"fact {n}"], "next_actions": a}} for n, a in enumerate(actions, 1)]
+    actions: list[list[str]] = [
+        [],
+        ["Consider it"],
+        ["Deploy the build"],
+        ["I will deploy it", "Write the docs"],
+    ]
+    wire = [
+        {"round": n, "outputs": {"claims": [f"fact {n}"], "next_actions": a}}
+        for n, a in enumerate(actions, 1)
+    ]
     found = score_transcript({"conversation_id": "x", "rounds": wire})
     trajectory = [entry["action_readiness"] for entry in found["readiness_by_round"]]
     assert trajectory == [0.5, 0.65, 0.85, 1.0]

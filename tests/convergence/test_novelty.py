@@ -99,7 +99,7 @@ def test_inflated_claims_of_one_round_cluster() -> None:
 
 
 @pytest.mark.clause("F01")
-def test_shuffled_words_are_new_at_L0_only() -> None:  # noqa: N802
+def test_shuffled_words_are_new_at_L0_only() -> None:
     """Word order fools the exact level and not L1, and the lower rate counts."""
     meter = NoveltyMeter(SPEC)
     meter.update(["the cache hides stale rows", "the lock is held for too long"], 1)
@@ -199,7 +199,10 @@ def test_while_next_to_nothing_was_said_it_takes_one_low_round_more() -> None:
 )
 def test_endings_do_not_make_a_claim_new(said: str, again: str) -> None:
     """The default profile compares stems, which the letter of the spec does not."""
-    assert [reading.new_L1 for reading in NoveltyMeter(DEFAULT).update([said, again], 1).readings] == [True, False]
+    assert [reading.new_L1 for reading in NoveltyMeter(DEFAULT).update([said, again], 1).readings] == [
+        True,
+        False,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,14 @@ def test_low_for_three_rounds_and_never_ready_escalates(low_run: str, expected: 
 def test_the_rationale_names_the_facts() -> None:
     """Novelty with its run and rate, readiness with actions, questions and blockers, in words."""
     found = _recommend(Novelty.LOW, _readiness(READY[Readiness.HIGH]), (Readiness.HIGH,) * 2)
-    for fact in ("low for 2 consecutive rounds", "0.00", "high", "1 specific next action", "no open questions", "no blockers"):
+    for fact in (
+        "low for 2 consecutive rounds",
+        "0.00",
+        "high",
+        "1 specific next action",
+        "no open questions",
+        "no blockers",
+    ):
         assert fact in found.rationale
 
 

@@ -52,7 +52,7 @@ def test_search_stays_exact_while_the_order_is_learned_anew() -> None:
 
 @given(st.lists(token_sets, min_size=1, max_size=40), token_sets)
 def test_nearest_is_the_most_similar_of_all(sets: list[frozenset[str]], tokens: frozenset[str]) -> None:
-    """The nearest set has the highest similarity and, among equals, came first; None without a shared token."""
+    """The nearest set is the most similar and, among equals, the oldest; None without a shared token."""
     index = JaccardIndex(0.6)
     for other in sets:
         index.add(other)

@@ -44,5 +44,5 @@ def test_normal_form_is_idempotent_and_composed(text: str) -> None:
 @given(st.text(alphabet="aBc .!?\t"))
 def test_words_survive(text: str) -> None:
     """No word between white space is lost or joined to another."""
-    expected = [word for word in text.lower().split()]
+    expected = list(text.lower().split())
     assert normal_form(text).split() == normal_form(" ".join(expected)).split()

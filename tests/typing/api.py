@@ -2,11 +2,16 @@
 
 from typing import Any, assert_type
 
-from ebbtide.convergence.meter import ConvergenceMeter, RoundReading, score_transcript
-from ebbtide.convergence.recommendation import Signal
-from ebbtide.convergence.score import ConvergenceScore
-from ebbtide.convergence.transcript import Round, Transcript
-from ebbtide.profile import Profile
+from ebbtide import (
+    ConvergenceMeter,
+    ConvergenceScore,
+    Profile,
+    Round,
+    RoundReading,
+    Signal,
+    Transcript,
+    score_transcript,
+)
 
 
 def batch(transcript: Transcript) -> None:

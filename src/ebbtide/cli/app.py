@@ -42,7 +42,10 @@ ProfileName = Annotated[
     str, typer.Option("--profile", "-p", help="default, spec, or a TOML file with your own thresholds.")
 ]
 Unit = Annotated[
-    RoundUnit, typer.Option("--round", help="What is a round of a plain conversation: a turn, or a circle of the speakers.")
+    RoundUnit,
+    typer.Option(
+        "--round", help="What is a round of a plain conversation: a turn, or a circle of the speakers."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
@@ -52,13 +55,15 @@ def _root(
     version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
 ) -> None:
     if version:
-        print(f"ebbtide {ebbtide.__version__}")  # noqa: T201
+        print(f"ebbtide {ebbtide.__version__}")
         raise typer.Exit
 
 
 @app.command()
 def score(
-    files: Annotated[list[str], typer.Argument(help="Conversations: files, folders, or - for standard input.")],
+    files: Annotated[
+        list[str], typer.Argument(help="Conversations: files, folders, or - for standard input.")
+    ],
     profile: ProfileName = "default",
     unit: Unit = RoundUnit.TURN,
     as_json: AsJson = False,
@@ -143,5 +148,5 @@ def main() -> None:
 def _fail(message: str, code: Exit) -> None:
     from ebbtide.cli.terminal import plain
 
-    print(f"ebbtide: {plain(message)}", file=sys.stderr)  # noqa: T201
+    print(f"ebbtide: {plain(message)}", file=sys.stderr)
     raise SystemExit(code)

@@ -37,7 +37,9 @@ def show(name: str, unit: RoundUnit, *, as_json: bool) -> None:
             line = Text.assemble("  ", (f"{kind:<15}", _STYLES[found.kind]), plain(found.text))
             terminal.print(line.append(f"  {found.rule}", style="dim"), soft_wrap=True)
         for aside in extraction.set_aside:
-            terminal.print(Text(f"  {'set aside':<15}{plain(aside.text, 80)}  {aside.rule}", style="dim"), soft_wrap=True)
+            terminal.print(
+                Text(f"  {'set aside':<15}{plain(aside.text, 80)}  {aside.rule}", style="dim"), soft_wrap=True
+            )
 
 
 def _wire(item: Round, extraction: Extraction) -> dict[str, Any]:

@@ -133,7 +133,9 @@ def _flags(score: ConvergenceScore) -> RenderableType:
     for flag in score.flags:
         kind = flag.kind.replace("_", " ").lower()
         lines.append(Text.assemble(f"  round {flag.round}: ", (kind, "magenta"), f", {plain(flag.evidence)}"))
-        lines += [styled(f"\u201c{plain(text, _QUOTE)}\u201d", "dim", indent=6) for text in flag.texts[:_QUOTES]]
+        lines += [
+            styled(f"\u201c{plain(text, _QUOTE)}\u201d", "dim", indent=6) for text in flag.texts[:_QUOTES]
+        ]
         if len(flag.texts) > _QUOTES:
             lines.append(styled(f"and {len(flag.texts) - _QUOTES} more", "dim", indent=6))
     return Group(*lines)
@@ -151,7 +153,9 @@ def _claims(reading: RoundReading) -> RenderableType:
 
 
 def _claim(claim: ClaimReading) -> list[Text]:
-    kind, style = ("new", "green") if claim.is_new else ("reword", "yellow") if claim.new_L0 else ("repeat", "red")
+    kind, style = (
+        ("new", "green") if claim.is_new else ("reword", "yellow") if claim.new_L0 else ("repeat", "red")
+    )
     lines = [Text.assemble("  ", (f"{kind:<8}", style), plain(claim.text))]
     if claim.nearest:
         near = f"{claim.nearest.similarity:.2f} like round {claim.nearest.round}: {claim.nearest.text}"

@@ -115,9 +115,15 @@ def _expanded(names: Sequence[str]) -> Iterator[str]:
         if not _is_folder(name):
             yield name
             continue
-        inside = sorted(path for path in Path(name).rglob("*") if path.suffix.lower() in _SUFFIXES and path.is_file())
+        inside = sorted(
+            path for path in Path(name).rglob("*") if path.suffix.lower() in _SUFFIXES and path.is_file()
+        )
         if not inside:
-            raise TranscriptError("there is no conversation in this folder", source=name, hint=f"It looks for {', '.join(_SUFFIXES)}.")
+            raise TranscriptError(
+                "there is no conversation in this folder",
+                source=name,
+                hint=f"It looks for {', '.join(_SUFFIXES)}.",
+            )
         yield from map(str, inside)
 
 
@@ -228,7 +234,10 @@ def _print_round(reading: RoundReading, options: Options) -> None:
         return
     line = Text(f"{reading.number:>5}  {plain(reading.agent or '', 16):<16}  ")
     line.append(f"{reading.novelty.new_claims:>3} of {reading.novelty.claims:>3} new  ")
-    line.append(f"novelty {reading.novelty.rate:.2f} {recommendation.novelty:<6}  ", class_style(recommendation.novelty))
+    line.append(
+        f"novelty {reading.novelty.rate:.2f} {recommendation.novelty:<6}  ",
+        class_style(recommendation.novelty),
+    )
     line.append(f"readiness {reading.readiness.readiness:.2f}  ", class_style(recommendation.readiness))
     line.append(recommendation.signal.value, SIGNAL_STYLES[recommendation.signal])
     console().print(line)

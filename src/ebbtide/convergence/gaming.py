@@ -102,7 +102,7 @@ def _paraphrase(facts: RoundFacts, rules: NoveltyRules) -> GamingFlag | None:
         kind=Gaming.PARAPHRASE,
         round=facts.item.number,
         rule="paraphrase.new-words-only",
-        evidence=f"{seen.new_L0} of {seen.claims} claims are new in their words, {seen.new_L1} in what they say",
+        evidence=f"{seen.new_L0} of {seen.claims} claims are new in words, {seen.new_L1} in what they say",
         texts=texts,
     )
 
@@ -122,24 +122,28 @@ def _inflation(facts: RoundFacts, gaming: GamingRules, novelty: NoveltyRules) ->
         kind=Gaming.CLAIM_INFLATION,
         round=facts.item.number,
         rule=rule,
-        evidence=f"{seen.new_claims} of {seen.total_claims} claims are new; the rounds before had {usual} (median)",
+        evidence=f"{seen.new_claims} of {seen.total_claims} claims are new; usual were {usual} claims",
     )
 
 
 def _fake_readiness(facts: RoundFacts) -> GamingFlag | None:
     if facts.readiness.classification is not Readiness.HIGH or facts.novelty_class is not Novelty.HIGH:
         return None
+    if not facts.totals_before:  # everything is new in a first round, whatever it is
+        return None
     return GamingFlag(
         kind=Gaming.FAKE_READINESS,
         round=facts.item.number,
         rule="readiness.premature",
-        evidence=f"readiness is {facts.readiness.readiness:g} while novelty is still {facts.novelty.rate:.2f}",
+        evidence=f"readiness is {facts.readiness.readiness:g}, novelty still {facts.novelty.rate:.2f}",
         texts=facts.item.next_actions,
     )
 
 
 def _question_suppression(facts: RoundFacts) -> GamingFlag | None:
     if not facts.questions_before or facts.item.open_questions or not facts.novelty.new_claims:
+        return None
+    if facts.item.text is not None:  # a raw turn asks its own questions; it does not list what is open
         return None
     return GamingFlag(
         kind=Gaming.QUESTION_SUPPRESSION,

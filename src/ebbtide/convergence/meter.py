@@ -115,7 +115,9 @@ class ConvergenceMeter:
             novelty_class=novelty_class,
             readiness=readiness,
             questions_before=self._questions,
-            totals_before=[earlier.total_claims for earlier in islice(reversed(self._rounds.values()), _RECENT)],
+            totals_before=[
+                earlier.total_claims for earlier in islice(reversed(self._rounds.values()), _RECENT)
+            ],
         )
         flags = find_gaming(facts, profile.gaming, profile.novelty)
         self._rounds[item.number] = RoundSummary.of(item, novelty, readiness, recommendation)

@@ -61,8 +61,8 @@ class ClaimReading:
     """
 
     text: str
-    new_L0: bool  # noqa: N815 - the spec's name of the level
-    new_L1: bool  # noqa: N815
+    new_L0: bool
+    new_L1: bool
     nearest: Nearest | None = None
     reversed: Nearest | None = None
     contrast: Contrast | None = None
@@ -101,20 +101,20 @@ class RoundNovelty:
 
     total_claims: int
     claims: int
-    new_L0: int  # noqa: N815
-    new_L1: int  # noqa: N815
-    peak_L0: int  # noqa: N815
-    peak_L1: int  # noqa: N815
+    new_L0: int
+    new_L1: int
+    peak_L0: int
+    peak_L1: int
     new_so_far: int
     readings: tuple[ClaimReading, ...] = ()
 
     @property
-    def rate_L0(self) -> float:  # noqa: N802
+    def rate_L0(self) -> float:
         """New claims over the peak at L0, 0 to 1."""
         return self.new_L0 / max(self.peak_L0, 1)
 
     @property
-    def rate_L1(self) -> float:  # noqa: N802
+    def rate_L1(self) -> float:
         """New claims over the peak at L1, 0 to 1."""
         return self.new_L1 / max(self.peak_L1, 1)
 
@@ -160,7 +160,7 @@ def is_low(novelty: RoundNovelty, rules: NoveltyRules, *, asks_anew: bool = Fals
 
 
 def classify(novelty: RoundNovelty, low_run: int, rules: NoveltyRules) -> Novelty:
-    """The class of a round that ends a run of `low_run` low rounds; one low round may be a pause: it is MEDIUM.
+    """The class of a round that ends `low_run` low rounds; one low round may be a pause: it is MEDIUM.
 
     Source: novelty spec, 2.3 and 2.4.
     """

@@ -17,7 +17,6 @@ from enum import StrEnum
 from ebbtide.convergence.readiness_rules import (
     ARTIFACTS,
     BLOCKERS,
-    IMPERATIVE_VERBS,
     NEGATED_BLOCKERS,
     OWNERSHIP,
     SPEC_VERBS,
@@ -25,6 +24,7 @@ from ebbtide.convergence.readiness_rules import (
 )
 from ebbtide.convergence.transcript import Round
 from ebbtide.profile import ReadinessRules
+from ebbtide.text.imperatives import IMPERATIVE_VERBS
 from ebbtide.text.phrases import PhraseMatch, first_match
 
 _WORD = re.compile(r"[^\W\d_](?:[\w'\u2019-]*\w)?")
@@ -164,6 +164,7 @@ def read_action(text: str) -> ActionReading:
     >>> read_action("Maybe deploy it on Friday").rule
     'vague.hedge'
     """
+
     def reading(kind: ActionKind, rule: str) -> ActionReading:
         return ActionReading(text=text, kind=kind, rule=rule, owned=first_match(OWNERSHIP, text) is not None)
 
@@ -199,7 +200,10 @@ def _imperative_verb(text: str) -> str | None:
         if word[0].lower() in SPEC_VERBS:
             return word[0].lower()
     # Any other verb needs something to act on: "Convert this", but not "End."
-    return next((verb for verb in (m["verb"].lower() for m in _ORDER.finditer(text)) if verb in IMPERATIVE_VERBS), None)
+    return next(
+        (verb for verb in (m["verb"].lower() for m in _ORDER.finditer(text)) if verb in IMPERATIVE_VERBS),
+        None,
+    )
 
 
 def _actions_score(actions: Sequence[ActionReading]) -> float:

@@ -21,40 +21,12 @@ SPEC_VERBS = frozenset(
     "run write create open deploy send test build merge ship implement add remove update fix configure".split()
 )
 
-#: Verbs that order something when they open an action. Verbs of thought and talk are left out on purpose.
-IMPERATIVE_VERBS = SPEC_VERBS | frozenset(
-    """
-    abort adjust align allocate alter amend annotate announce append apply approve archive arrange assemble assign
-    attach audit automate back backfill backport benchmark bind block book bootstrap bring bump bundle buy cache
-    calculate call cancel capture change check choose clean clear clone close collect combine commit compare
-    compile complete compress compute connect convert copy correct cover cut cancel debug declare decrease default
-    define delegate delete deliver deprecate design detach disable disconnect distribute document download draft
-    draw drop dump duplicate edit email embed emit enable encrypt end enforce ensure enter escalate estimate
-    evaluate execute expand export expose extend extract fetch file fill filter finalise finalize find finish flag
-    flush follow force format forward freeze gather generate get give grant group hand handle harden hide hire hold
-    identify import improve include increase index inform initialise initialize inject inline insert inspect
-    install instrument integrate introduce invite invoke isolate issue join keep kill label launch lift limit link
-    lint list load localise localize lock log lower mail make map mark measure migrate mirror mock modify monitor
-    mount move name normalise normalize notify order organise organize outline override pack package parse
-    partition paste patch pause pay pick pin ping place plan plot point populate port post prepare present
-    prevent print prioritise prioritize process profile promote propose protect provide provision prune publish
-    pull purchase purge push put query queue raise randomise randomize rank re-run read rebase rebuild recompute
-    record recover recruit redact redeploy redirect reduce refactor refresh refund regenerate register reindex
-    reject relabel release reload relocate rename render renew reorder repair repeat replace replay reply report
-    reproduce request require rerun reschedule reserve reset resolve restart restore restrict retest retire retrain
-    retrieve retry return revert review revise revoke rewrite roll rollback rotate route sample sanitise sanitize
-    save scale scan schedule scrape search secure select separate serve set settle share shorten show shrink sign
-    simplify simulate skip sort specify spin split squash stage standardise standardize start stop store
-    streamline strip stub submit subscribe summarise summarize swap switch sync tag take tell throttle tidy tighten
-    time trace track train transfer transform translate trigger trim truncate tune turn unblock undo uninstall
-    unlock unpin unsubscribe upgrade upload use validate verify vote wait warm watch wire wrap
-    """.split()
-)
-
 ARTIFACTS = (
     PhraseRule(id="artifact.url", pattern=r"https?://\S+|www\.\S+"),
     PhraseRule(id="artifact.code", pattern=r"`[^`\n]+`", anchor=Anchor.ANYWHERE),
-    PhraseRule(id="artifact.path", pattern=r"(?:~|\.{1,2})?/[\w.-]+(?:/[\w.-]+)*|[\w.-]+/[\w./-]*\w\.\w{1,5}"),
+    PhraseRule(
+        id="artifact.path", pattern=r"(?:~|\.{1,2})?/[\w.-]+(?:/[\w.-]+)*|[\w.-]+/[\w./-]*\w\.\w{1,5}"
+    ),
     PhraseRule(
         id="artifact.file",
         pattern=(
@@ -87,7 +59,9 @@ OWNERSHIP = (
         anchor=Anchor.CLAUSE,
     ),
     PhraseRule(id="owner.label", pattern=r"(?:owner|assignee|dri|responsible)s?(?=\s*[:=(-])"),
-    PhraseRule(id="owner.assigned", pattern=r"owned by|assign(?:ed)? to|assigned|is responsible|are responsible"),
+    PhraseRule(
+        id="owner.assigned", pattern=r"owned by|assign(?:ed)? to|assigned|is responsible|are responsible"
+    ),
     PhraseRule(
         id="owner.name-first",
         pattern=r"(?-i:(?!(?:Action|Step|Next|Todo|Note|Task|Fix|Then|First|Finally)\b)[A-Z][a-z]+(?: [A-Z][a-z]+)?)(?=: )",
@@ -114,6 +88,9 @@ NEGATED_BLOCKERS = (
             rf"|weren['\u2019]t|free of)(?: {_FILLER}){{0,4}} (?:{_BLOCKED})(?:(?:,| or| and|/)+ (?:{_BLOCKED}))*"
         ),
     ),
-    PhraseRule(id="blocker.answered-none", pattern=r"(?:blockers?|prerequisites?|missing)\s*[:=\u2013\u2014-]\s*(?:none|no|nothing|n/a)"),
+    PhraseRule(
+        id="blocker.answered-none",
+        pattern=r"(?:blockers?|prerequisites?|missing)\s*[:=\u2013\u2014-]\s*(?:none|no|nothing|n/a)",
+    ),
     PhraseRule(id="blocker.free", pattern=r"blocker-free|non-block\w+"),
 )

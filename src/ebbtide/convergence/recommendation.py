@@ -152,7 +152,8 @@ def _novelty_in_words(novelty: Novelty, low_run: int, rate: float) -> str:
 
 def _readiness_in_words(readiness: RoundReadiness) -> str:
     facts = (_actions_in_words(readiness), _questions_in_words(readiness), _blockers_in_words(readiness))
-    return f"Action readiness is {readiness.classification.lower()} ({readiness.readiness:g}): {', '.join(facts)}."
+    grade = f"{readiness.classification.lower()} ({readiness.readiness:g})"
+    return f"Action readiness is {grade}: {', '.join(facts)}."
 
 
 def _actions_in_words(readiness: RoundReadiness) -> str:

@@ -23,11 +23,11 @@ class RoundSummary:
     agent: str | None
     total_claims: int
     claims: int
-    new_claims_L0: int  # noqa: N815 - the spec's names
-    new_claims_L1: int  # noqa: N815
+    new_claims_L0: int
+    new_claims_L1: int
     novelty_rate: float
-    novelty_rate_L0: float  # noqa: N815
-    novelty_rate_L1: float  # noqa: N815
+    novelty_rate_L0: float
+    novelty_rate_L1: float
     novelty_classification: str
     open_questions: int
     next_actions: int

@@ -5,7 +5,6 @@ The wire form is transcript format 0.1, whose JSON Schema is transcript.schema.j
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -212,7 +211,7 @@ class RoundOrder:
             TranscriptError: Its number was there before.
         """
         if item.number < self._next or item.number in self._waiting:
-            raise TranscriptError(f"round {item.number} is there twice", path=_inside(path, "round"))
+            raise TranscriptError(f"round {_clip(item.number)} is there twice", path=_inside(path, "round"))
         self._waiting[item.number] = (item, path)
         ready = []
         while self._next in self._waiting:
@@ -229,7 +228,7 @@ class RoundOrder:
         if self._waiting:
             item, path = self._waiting[min(self._waiting)]
             raise TranscriptError(
-                f"round {item.number} is there, but round {self._next} is missing",
+                f"round {_clip(item.number)} is there, but round {self._next} is missing",
                 path=_inside(path, "round"),
                 hint="Number the rounds 1, 2, 3, ... without gaps.",
             )
@@ -255,7 +254,7 @@ def _number(value: object, path: str) -> int:
     # JSON has one kind of number: 3.0 is the whole number 3.
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= sys.maxsize:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise _wrong(path, "a whole number, 1 or more", value)
     return value
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 _LINE = re.compile(r"\S[^\n]*")
 _QUOTE = re.compile(r">(?!>> )[> \t]*")
 _FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*([^`\n]*)")
-_FENCE_LINE = re.compile(r"\n[> \t]*(`{3,}|~{3,})[ \t\r]*(?=\n|\Z)")
+_FENCE_LINE = re.compile(r"\n[> \t]*(`{3,}|~{3,})[ \t]*([^`\s][^`\n]*|)\r?(?=\n|\Z)")
 _HEADING = re.compile(r"(#{1,6})[ \t]+(?:(?:\d+[.)]|\d+(?:\.\d+)+)[ \t]+)?(?=\S)")
 _MARKER = re.compile(
     r"(?:[-*+\u2013\u2014\u2022\u2023\u25aa\u25cb\u25cf\u25e6]|[(\[]?\d{1,3}[.)\]]|\(?[a-zA-Z]\))[ \t]+(?=\S)"
@@ -27,6 +27,8 @@ _LOOKS_LIKE_CODE = re.compile(r"[(){}\[\]=;<>$|\\]")
 _SPACE = re.compile(r"\s")
 _MORE_ON_LINE = re.compile(r"[^\S\n]*\S")
 
+_PROSE_LANGUAGES = ("markdown", "md")
+_LONGEST_MARK = 5
 _CODE_INDENT = 4  # columns
 _WRAP_WIDTH = 60  # columns: nobody wraps prose tighter than this
 
@@ -59,8 +61,8 @@ class Block(NamedTuple):
 def blocks(text: str) -> Iterator[Block]:
     """The blocks of `text` in order. Linear in its length.
 
-    >>> [(block.form.value, "- Use *Redis*\\n- Drop"[block.start : block.end]) for block in blocks("- Use *Redis*\\n- Drop")]
-    [('item', 'Use *Redis*'), ('item', 'Drop')]
+    >>> [block.form.value for block in blocks("# Plan")], [block.start for block in blocks("- Use *Redis*")]
+    (['heading'], [2])
     """
     return _Reader(text).read(0, len(text))
 
@@ -91,11 +93,11 @@ class _Reader:
             if begin == end:
                 continue
             margin = indent if margin is None else margin
-            fence = _FENCE.match(text, begin, end) if text[begin] in "`~" else None
-            if fence is not None and fence.end() == end:
+            fence = self._fence(begin, end, stop) if text[begin] in "`~" else None
+            if fence is not None:
                 yield from self._close()
-                inner, closed, at = self._fenced(fence, stop)
-                if fence[2].strip().lower() in ("markdown", "md") and not inside_fence:
+                language, inner, closed, at = fence
+                if language in _PROSE_LANGUAGES and not inside_fence:
                     yield from self.read(inner, closed, inside_fence=True)
                 else:
                     yield Block(Form.CODE, inner, closed)
@@ -104,7 +106,9 @@ class _Reader:
                 yield Block(Form.CODE, begin, value_end)
                 at = value_end
             else:
-                yield from self._line(begin, begin + len(text[begin:end].rstrip()), indent, indent - margin, gap=gap)
+                yield from self._line(
+                    begin, begin + len(text[begin:end].rstrip()), indent, indent - margin, gap=gap
+                )
         yield from self._close()
 
     def _line(self, begin: int, end: int, indent: int, inset: int, *, gap: bool) -> Iterator[Block]:
@@ -173,25 +177,39 @@ class _Reader:
                 start, opens = following[0], form is Form.PROSE
         yield Block(form, start, end, self._depth, opens)
 
-    def _fenced(self, fence: re.Match[str], stop: int) -> tuple[int, int, int]:
-        """Start and end of what a fence holds, and where the text goes on; an open fence holds the rest."""
-        mark = fence[1]
-        for closing in _FENCE_LINE.finditer(self._text, fence.end(), stop):
-            if closing[1].startswith(mark):
-                return min(fence.end() + 1, closing.start()), closing.start(), closing.end()
-        return min(fence.end() + 1, stop), stop, stop
+    def _fence(self, begin: int, end: int, stop: int) -> tuple[str, int, int, int] | None:
+        """The fenced block that a line opens: language, start and end inside, where the text goes on.
+
+        A fence that names a language and is never closed holds the rest of the text. One that names none and
+        is not closed before the next that does has lost its opening: it holds nothing.
+        """
+        fence = _FENCE.match(self._text, begin, end)
+        if fence is None or fence.end() < end:
+            return None
+        # Beyond five marks all count as one length: a text is searched to its end a few times at most.
+        mark, language = fence[1][:_LONGEST_MARK], fence[2].strip().lower()
+        inner = min(end + 1, stop)
+        for line in _FENCE_LINE.finditer(self._text, end, stop):
+            if line[1].startswith(mark):
+                if not line[2]:
+                    return language, min(inner, line.start()), line.start(), line.end()
+                if not language:
+                    return None
+        return (language, inner, stop, stop) if language else None
 
     def _json_end(self, begin: int, stop: int) -> int | None:
-        """Where the JSON value that starts at `begin` ends, if there is one and it has its lines to itself."""
+        """Where the JSON value at `begin` ends, if there is one and it has its lines to itself."""
         if self._json_failed or not _JSON.match(self._text, begin, stop):
             return None
         try:
             _, end = json.JSONDecoder().raw_decode(self._text, begin)
         except (ValueError, RecursionError):
-            # One try a text: each could read all that is left of it.
-            self._json_failed = True
-            return None
-        return None if end > stop or _MORE_ON_LINE.match(self._text, end, stop) else end
+            end = None
+        # One failure a text: each could read all that is left of it.
+        self._json_failed = (
+            end is None or end > stop or _MORE_ON_LINE.match(self._text, end, stop) is not None
+        )
+        return None if self._json_failed else end
 
 
 def _break_was_meant(text: str, line: tuple[int, int], following: tuple[int, int], longest: int) -> bool:

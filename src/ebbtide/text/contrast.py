@@ -7,13 +7,18 @@ is meant for pairs that are already similar; of two unrelated texts it says noth
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 from ebbtide.text.contrast_words import PARTICLES, opposites
+from ebbtide.text.polarity import Negation
 from ebbtide.text.quantities import comparable, lacking
-from ebbtide.text.statement import Negation, Sides, Statement, read_statement
+from ebbtide.text.sides import Sides
+from ebbtide.text.statement import Statement, read_statement
+
+_NUMBERS = 20  # of each text that are compared with one another
 
 
 class ContrastKind(StrEnum):
@@ -75,8 +80,8 @@ def contrast(a: str, b: str) -> Contrast | None:
 def _number(one: Statement, other: Statement) -> Contrast | None:
     if not one.quantities or not other.quantities:
         return None
-    for mine in lacking(one.quantities, other.quantities):
-        for theirs in lacking(other.quantities, one.quantities):
+    for mine in lacking(one.quantities, other.quantities)[:_NUMBERS]:
+        for theirs in lacking(other.quantities, one.quantities)[:_NUMBERS]:
             if comparable(mine, theirs):
                 return Contrast(kind=ContrastKind.NUMBER, left=mine.text, right=theirs.text)
     return None
@@ -116,42 +121,65 @@ def _own(here: Sides, there: Sides) -> list[str]:
 
 def _antonym(one: Statement, other: Statement) -> Contrast | None:
     mine, theirs = one.words.keys() - other.words.keys(), other.words.keys() - one.words.keys()
-    # "X is faster than Y", "Y is slower than X".
-    turned = {(here.left[0], there.left[0]) for here, there in _exchanged(one, other) if here.relation == "than"}
+    pairs = _exchanged(one, other)
+    compared = {(here.left[0], there.left[0]) for here, there in pairs if here.relation == "than"}
     for word in sorted(mine):
         for opposite in sorted(theirs & opposites(word)):
-            if (word, opposite) not in turned and (word in one.affirmed) == (opposite in other.affirmed):
+            same_sign = (word in one.polarity.affirmed) == (opposite in other.polarity.affirmed)
+            if same_sign and (word, opposite) not in compared and _in_one_place(one, word, other, opposite):
                 return Contrast(kind=ContrastKind.ANTONYM, left=one.words[word], right=other.words[opposite])
     for verb, particle in sorted(one.particles - other.particles):
         opposed = (verb, PARTICLES[particle])
-        if opposed in other.particles and opposed not in one.particles:
+        if opposed in other.particles - one.particles:
             return Contrast(kind=ContrastKind.ANTONYM, left=particle, right=PARTICLES[particle])
     return None
 
 
+def _in_one_place(one: Statement, word: str, other: Statement, opposite: str) -> bool:
+    """Whether the two words have a neighbour in common: "a choice for parents" is not "a healthy child"."""
+    mine, theirs = one.neighbours(word), other.neighbours(opposite)
+    return not mine or not theirs or not mine.isdisjoint(theirs)
+
+
 def _negation(one: Statement, other: Statement) -> Contrast | None:
-    for negation in one.negations:
-        if denied := _denied(negation, one, other):
-            return Contrast(kind=ContrastKind.NEGATION, left=f"{negation.word} {one.words[denied]}", right=other.words[denied])
-    for negation in other.negations:
-        if denied := _denied(negation, other, one):
-            return Contrast(kind=ContrastKind.NEGATION, left=one.words[denied], right=f"{negation.word} {other.words[denied]}")
+    if (denied := _denied(one, other)) is not None:
+        negation, head = denied
+        return Contrast(
+            kind=ContrastKind.NEGATION, left=f"{negation.word} {one.words[head]}", right=other.words[head]
+        )
+    if (denied := _denied(other, one)) is not None:
+        negation, head = denied
+        return Contrast(
+            kind=ContrastKind.NEGATION, left=one.words[head], right=f"{negation.word} {other.words[head]}"
+        )
     return None
 
 
-def _denied(negation: Negation, here: Statement, there: Statement) -> str | None:
-    """The stem that `negation`, a word of `here`, denies and `there` affirms."""
-    reached = negation.scope if negation.of_subject else negation.heads
-    if any(word in there.negated for word in (reached if negation.of_subject else negation.passed)):
-        return None
-    if any(opposites(word) & (there.affirmed - here.words.keys()) for word in reached):
-        return None  # "No test passes", "the tests fail".
-    for head in negation.heads:
-        # "Deploying on Fridays" asserts nothing about it, unless the other text says "not deploying".
-        gerund = there.words.get(head, "").endswith("ing") and not here.words[head].endswith("ing")
-        if head in there.affirmed - there.negated and head not in here.affirmed and not gerund:
-            return head
+def _denied(here: Statement, there: Statement) -> tuple[Negation, str] | None:
+    """The first negation of `here` that denies what `there` affirms, and the stem that it denies."""
+    only_affirmed = there.polarity.affirmed - there.polarity.negated
+    for negation in here.polarity.negations:
+        reached = negation.scope if negation.of_subject else negation.heads
+        agrees = negation.scope if negation.of_subject else negation.passed
+        if not there.polarity.negated.isdisjoint(agrees):
+            continue
+        if any(opposites(word) & (there.polarity.affirmed - here.words.keys()) for word in reached):
+            continue  # "No test passes", "the tests fail".
+        if "only" in there.words and len(here.polarity.negations) > 1:
+            continue  # "Not unless it is tested", "only if it is tested".
+        for head in negation.heads:
+            if (
+                head in only_affirmed
+                and head not in here.polarity.affirmed
+                and not _gerund(head, here, there)
+            ):
+                return negation, head
     return None
+
+
+def _gerund(stem: str, here: Statement, there: Statement) -> bool:
+    """Whether the word only names an action there: "deploying on Fridays" asserts nothing."""
+    return there.words[stem].endswith("ing") and not here.words[stem].endswith("ing")
 
 
 def _attachment(one: Statement, other: Statement) -> Contrast | None:
@@ -166,16 +194,24 @@ def _attachment(one: Statement, other: Statement) -> Contrast | None:
     for word, partner in sorted(mine):
         for new in partners.get(word, ()):
             for old in partners.get(partner, ()):
-                if len({word, partner, new, old}) == 4 and (min(new, old), max(new, old)) in mine:
-                    return Contrast(
-                        kind=_attachment_kind((partner, new), (word, old)),
-                        left=f"{one.words[word]} \u2026 {one.words[partner]}",
-                        right=f"{other.words[word]} \u2026 {other.words[new]}",
-                    )
+                exchanged = ((partner, new), (word, old))
+                if len({word, partner, new, old}) < 4 or (min(new, old), max(new, old)) not in mine:
+                    continue
+                if any(_side_by_side(one, *pair) and _side_by_side(other, *pair) for pair in exchanged):
+                    continue  # "Warm and attentive", "attentive and warm".
+                return Contrast(
+                    kind=_attachment_kind(exchanged),
+                    left=f"{one.words[word]} \u2026 {one.words[partner]}",
+                    right=f"{other.words[word]} \u2026 {other.words[new]}",
+                )
     return None
 
 
-def _attachment_kind(*exchanged: tuple[str, str]) -> ContrastKind:
+def _side_by_side(statement: Statement, first: str, second: str) -> bool:
+    return any({first, second} == set(pair) for pair in pairwise(statement.order))
+
+
+def _attachment_kind(exchanged: Sequence[tuple[str, str]]) -> ContrastKind:
     if any(right in opposites(left) for left, right in exchanged):
         return ContrastKind.ANTONYM
     # The stem of a number is its dimension and amount.

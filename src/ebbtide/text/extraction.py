@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ebbtide.text.blocks import Form
-from ebbtide.text.extraction_rules import FIELDS
+from ebbtide.text.extraction_words import FIELDS
 from ebbtide.text.json_fields import Field, is_json, json_fields
 from ebbtide.text.reading import is_nothing, read_sentence, section_kind
 from ebbtide.text.sentences import Sentence, plain, sentences
@@ -50,7 +50,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetAside:
-    """Something in a turn that says nothing about its subject, at ``turn[start:end]``, and the rule that holds so."""
+    """What a turn says that is not about its subject, at ``turn[start:end]``, and the rule that says so."""
 
     text: str
     rule: str
@@ -168,8 +168,10 @@ class _Reader:
         for sentence in sentences(text):
             if sentence.form is Form.CODE:
                 self._code(sentence, place)
+            elif place is None:
+                self._sentence(sentence, sections)
             else:
-                self._sentence(sentence if place is None else sentence._replace(start=place[0], end=place[1]), sections)
+                self._sentence(sentence._replace(start=place[0], end=place[1]), sections)
 
     def _sentence(self, sentence: Sentence, sections: _Sections) -> None:
         text, form = sentence.text, sentence.form
@@ -179,19 +181,20 @@ class _Reader:
         heading = form is Form.HEADING
         if heading:
             sections.heading(sentence.depth, None)
-        reading = read_sentence(text, None if heading else sections.kind(sentence), heading=heading)
-        kind = reading.rule.partition(".")[0]
-        if kind not in _KINDS:
+        reading = read_sentence(text, sections.kind(sentence), heading=heading)
+        if reading.kind not in _KINDS:
             self._leave(reading.rule, sentence)
             return
         if text.endswith((":", "\uff1a")) and reading.rule in _LEADS_INTO_LIST:
-            sections.lead_in(sentence, kind)
-        self._keep(kind, reading.rule, text[reading.start : reading.end], sentence, states=reading.states)
+            sections.lead_in(sentence, reading.kind)
+        self._keep(
+            reading.kind, reading.rule, text[reading.start : reading.end], sentence, states=reading.states
+        )
 
     def _is_section(self, sentence: Sentence, sections: _Sections) -> bool:
         """Whether a line says what the lines below it are; it is noted if it does."""
         text, heading = sentence.text, sentence.form is Form.HEADING
-        if not sentence.opens or len(text) > _SHORT_LINE or text.endswith("."):
+        if not sentence.opens or len(text) > _SHORT_LINE or text.endswith("." if heading else (".", "?")):
             return False
         kind = section_kind(text)
         if kind is None:
@@ -204,15 +207,15 @@ class _Reader:
 
     def _code(self, code: Sentence, place: tuple[int, int] | None) -> None:
         fields = list(json_fields(code.text, FIELDS)) if is_json(code.text) else []
-        known = any(field.kind is not None and field.kind != "code" for field in fields)
+        known = any(field.kind not in (None, "code") for field in fields)
         before = len(self.items)
         for field in fields:
-            if field.kind == "code" or not (field.direct or _is_sentence(field.text)):
-                continue
             start, end = place or (code.start + field.start, code.start + field.end)
+            if not (field.kind and field.direct) and not _is_sentence(field.text):
+                continue
             if field.kind in _KINDS:
                 self._field(field, start, end)
-            elif field.kind == "prose" or (not known and _is_sentence(field.text)):
+            elif field.kind == "prose" or (field.kind is None and not known):
                 self.read(field.text, (start, end))
         if len(self.items) == before:
             start, end = place or (code.start, code.end)
@@ -222,6 +225,8 @@ class _Reader:
         sentence = Sentence(plain(field.text), start, end)
         if is_nothing(sentence.text):
             self._leave("fragment.none", sentence)
+        elif field.kind == "action" and sentence.text.isascii() and sentence.text.isidentifier():
+            self._leave("code.tool", sentence)
         else:
             kind = field.kind or "claim"
             self._keep(kind, f"{kind}.field", sentence.text, sentence, states=kind != "question")
@@ -246,4 +251,5 @@ class _Reader:
 
 def _is_sentence(text: str) -> bool:
     """Whether a text of unknown meaning is more than a name or a value."""
-    return len(text.split(maxsplit=_SENTENCE_WORDS)) >= _SENTENCE_WORDS or text.rstrip().endswith(_SENTENCE_ENDS)
+    long = len(text.split(maxsplit=_SENTENCE_WORDS)) >= _SENTENCE_WORDS
+    return long or text.rstrip().endswith(_SENTENCE_ENDS)

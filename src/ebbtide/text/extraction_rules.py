@@ -22,7 +22,7 @@ SECTIONS = (
     _text(
         "decision.section",
         r"(?:architecture |design |final |key |main |our |the )*"
-        r"(?:decisions?(?: outcomes?| log| summary)?|resolutions?|agreements?|outcome|verdict|agreed|decided"
+        r"(?:decisions?(?: outcomes?| log| summary)?|agreements?|verdict|agreed|decided"
         r"|what (?:we(?:'ve| have)? |was |has been )?(?:decided|agreed)(?: on)?)(?: made| taken| so far| today)*",
     ),
     _text(
@@ -52,18 +52,30 @@ SECTIONS = (
 
 #: What stands before a colon or a dash and says what comes after it.
 LABELS = (
-    _text("decision.label", r"(?:final |key |our |the )*(?:decisions?|decided|agreed|resolution|resolved|verdict)(?: #?\d+)?"),
-    _text("question.label", r"(?:remaining |open |unresolved |key )*(?:questions?|tb[dc]|unclear)(?: #?\d+)?|q\d*|unresolved"),
+    _text(
+        "decision.label",
+        r"(?:final |key |our |the )*(?:decisions?|decided|agreed|verdict)(?: #?\d+)?",
+    ),
+    _text(
+        "question.label",
+        r"(?:remaining |open |unresolved |key )*(?:questions?|tb[dc]|unclear)(?: #?\d+)?|q\d*(?=:)|unresolved",
+    ),
     _text(
         "action.label",
         r"(?:immediate |recommended |suggested |the |our |my )*"
         r"(?:next (?:steps?|actions?)|actions?(?: items?)?|to[- ]?dos?|fixme|follow[- ]?ups?)(?: #?\d+)?",
     ),
-    _text("remark.label", r"(?:claim|comment|critique|feedback|fyi|nb|note|observation|reasoning|reflection|response|review|summary|thought)(?: #?\d+)?"),
+    _text(
+        "remark.label",
+        r"(?:claim|comment|critique|feedback|fyi|nb|note|observation|reasoning|reflection|response|review|summary|thought)(?: #?\d+)?",
+    ),
 )
 
 #: The boxes of a task list.
-CHECKBOXES = (_text("action.open-box", r"\[ ?\]"), _text("claim.ticked-box", r"\[[x\u2713\u2714]\]"))
+CHECKBOXES = (
+    _text("action.open-box", r"\[ ?\]|\u2610"),
+    _text("claim.ticked-box", r"\[[x\u2713\u2714]\]|[\u2611\u2705\u2713\u2714]"),
+)
 
 #: Answers that say that a list is empty.
 NOTHING = (
@@ -202,40 +214,19 @@ NARRATION = (
         r"|inspecting|waiting|going)",
     ),
     _text("narration.request", r"(?:and |so |then )?(?:please|try)|you (?:can|should|may)(?: now)?"),
-    _text("narration.here", r"(?:and )?here(?:'s| is| are| you (?:go|are)| we go| it is)|below (?:is|are)|the following|these are|this is"),
+    _text(
+        "narration.here",
+        r"(?:and )?here(?:'s| is| are| you (?:go|are)| we go| it is)|below (?:is|are)|the following|these are|this is",
+    ),
 )
 
-#: Words that name nothing: function words, and the nouns and verbs of the conversation itself.
-FILLER = frozenset(
-    """
-    a able about above actually add additional again ahead all already also am an and another answer answers any
-    anything approach are around as at attempt back be been before begin being below best bit both briefly bug
-    but by call can carefully change changed changes check checked checking clarify clear closely closer code
-    command complete completed conclude conclusion confirm consider content contents continue correct corrected
-    corrections could create current currently deep deeper detail detailed details did different dig directly
-    discuss do does doing done draft each edit edits else entire error errors everything exact exactly examine
-    example execute explain explore fetch few file files final finally find finding first fix fixes follow
-    following for from full function further get give go going good had has have having help here how i i'd i'll
-    i'm i've if implement improve improved in information inspect instead investigate is issue issues it it's
-    its itself just keep know last let line lines list little look looked looking lot made main make making many
-    may me modified modify moment more move much my need needed new next no not note now of off okay on once one
-    only open or original other our out output over overview own part parts perform place plan please point
-    possible previous problem problems proceed proceeding process properly provide provided question quick
-    quickly read ready really reason reconsider relevant report reproduce request requested response result
-    results retry reveal review reviewed revise revised rewrite right run running same script scripts search
-    second section sections see send set share should show side similar so solution solutions some something
-    start started starting step steps still stuff such suggested sum summarise summarize summary sure take task
-    test testing tests than that that's the their them then there these they thing things think this thoroughly
-    those thought thoughts through time times to together too try trying turn two understand until up update
-    updated updates us use used using verify version very via wait want was way we we'll we're we've were what
-    when where whether which while will with within without work working works would write wrong yet you you'd
-    you're you've your
-    """.split()
-)
 
 #: Questions that ask nothing about the subject.
 COURTESY = (
-    _text("pleasantry.offer-question", r"(?:so |and |now )?(?:how|what) (?:else )?(?:can|may|could) i (?:help|assist|do for)\b"),
+    _text(
+        "pleasantry.offer-question",
+        r"(?:so |and |now )?(?:how|what) (?:else )?(?:can|may|could) i (?:help|assist|do for)\b",
+    ),
     _text(
         "pleasantry.anything-else",
         r"(?:(?:so|and|now),? )?(?:(?:is|was) there |do you (?:need|have|want) |would you like |can i (?:help|assist) (?:you )?with |are there )?"
@@ -249,7 +240,10 @@ COURTESY = (
     ),
     _text("pleasantry.may-i-help", r"(?:can|may|could) i (?:help|assist) you\b"),
     # Nothing but one of these words and the question mark.
-    _text("pleasantry.tag", r"(?:right|ok(?:ay)?|yes|no|really|huh|hm+|agreed|correct|seriously|so|sure)(?=\W*\Z)"),
+    _text(
+        "pleasantry.tag",
+        r"(?:right|ok(?:ay)?|yes|no|really|huh|hm+|agreed|correct|seriously|so|sure)(?=\W*\Z)",
+    ),
 )
 
 #: Ends of a statement that turn it into a request for a nod.
@@ -281,8 +275,11 @@ QUESTIONS = (
         rf"(?:clear|sure|certain|known|decided|agreed|settled))(?: yet)?(?: to (?:me|us))?,? {_OPEN_WORDS}",
     ),
     _anywhere("question.tbd", r"tb[dc]|to be (?:decided|determined|clarified|discussed)"),
-    _anywhere("question.remains-open", r"(?:an? |still )?(?:open|unresolved|unanswered) questions?(?= (?:is|remains|whether|how|if))"),
-    _anywhere("question.remains-open", r"remains? (?:open|unclear|unresolved|undecided|unanswered|to be seen)|still (?:undecided|unclear|unresolved)"),
+    _anywhere(
+        "question.remains-open",
+        r"(?:open|unresolved|unanswered) questions?(?= (?:is|remains|whether|how|if)\b)"
+        r"|remains? (?:open|unclear|unresolved|undecided|unanswered|to be seen)|still (?:undecided|unclear|unresolved)",
+    ),
     _anywhere(
         "question.to-decide",
         r"(?:need|have|has|needs|remains|yet) to (?:be )?(?:decided?|figured? out|clarif(?:y|ied)|determined?|find out|agreed?)"
@@ -295,14 +292,6 @@ QUESTIONS = (
     ),
 )
 
-#: Every question inside a sentence has one of these words. So do decisions and actions, further down.
-QUESTION_WORDS = frozenset(
-    """
-    agree agreed answer certain clarified clarify clear decide decided determine determined discussed figure figured
-    find known question questions remain remains settled still sure tbc tbd unanswered uncertain unclear undecided unknown
-    unresolved unsure wonder wondering know
-    """.split()
-)
 
 _WE = r"(?:we|i|they|the team|everyone)"
 _ADVERBS = r"(?:all |also |already |both |finally |now |then |just |therefore |thus |have |had |jointly |unanimously |only |instead )*"
@@ -321,26 +310,28 @@ DECISIONS = (
         "decision.was-decided",
         r"(?:it (?:is|was|has been)|has been|have been|was|were|is) (?:already |finally |therefore |now )?(?:decided|agreed)",
     ),
-    _anywhere("decision.will-use", rf"(?:we|i)(?:'ll| will| shall|'re going to| are going to|'re| are) {_ADVERBS}(?:not )?(?:{_CHOICES})"),
+    _anywhere(
+        "decision.will-use",
+        rf"(?:we|i)(?:'ll| will| shall|'re going to| are going to|'re| are) {_ADVERBS}(?:not )?(?:{_CHOICES})",
+    ),
     _anywhere("decision.lets-use", rf"(?:let's|let us) {_ADVERBS}(?:not )?(?:{_CHOICES})"),
-    _anywhere("decision.the-decision", r"(?:the|our|my|final) (?:final )?(?:decision|choice|resolution|verdict) (?:is|was|will be|has been)"),
+    _anywhere(
+        "decision.the-decision",
+        r"(?:the|our|my|final) (?:final )?(?:decision|choice|resolution|verdict) (?:is|was|will be|has been)",
+    ),
     _anywhere("decision.made", r"(?:made|makes?|reached) (?:the|a|our) (?:final )?(?:decision|choice)"),
     _text("decision.going-with", r"(?:so )?(?:going with|(?:decided|agreed) (?:to|on|that|against))"),
 )
 
-DECISION_WORDS = frozenset(
-    """
-    abandon adopt agreed choice choose chose committed decided decision defer drop go going keep migrate move moving opt
-    opted pick postpone prefer replace resolution resolved settle settled ship standardise standardize stick switch
-    switching use verdict
-    """.split()
-)
 
-_OBLIGED = r"(?:need to|needs to|have to|has to|should|must|ought to|'ll have to|'ll need to|will have to|will need to)"
+_DONE = r"(?:\w+ed|built|chosen|cut|done|found|given|kept|made|put|read|rebuilt|rerun|reset|rewritten|run|sent|set|split|taken|written)"
 
 ACTIONS = (
     _text("action.todo", r"(?:to-?do|fixme)s?\b"),
-    _text("action.next-step", r"(?:(?:the|our|my|a) )?(?:next|first|immediate|remaining|last) (?:steps?|actions?|tasks?|thing) (?:is|are|would be|will be) to"),
+    _text(
+        "action.next-step",
+        r"(?:(?:the|our|my|a) )?(?:next|first|immediate|remaining|last) (?:steps?|actions?|tasks?|thing) (?:is|are|would be|will be) to",
+    ),
     _text("action.owner", r"@[\w.-]+[,:]? (?:will|to|should|must|can you|could you|please|is going to)"),
     _text("action.please", r"please (?!note|find|see|wait|feel|let|be |accept|forgive|excuse)\w+"),
     _text(
@@ -350,12 +341,14 @@ ACTIONS = (
     _anywhere(
         "action.obligation",
         r"(?=[wiys])(?<!if )(?<!when )(?<!whether )(?<!why )(?<!what )(?<!how )(?<!that )(?<!do )(?<!as )"
-        r"(?:we|i|you|someone|somebody)(?: also| still| now| first| just| really| only| will| all| probably| then|'ll)*"
-        rf" ?{_OBLIGED}(?: not| also| first| now| then| just| only| probably)* (?!be |have |had |been|see |expect|know |say |note |admit |confess )[a-z]+",
+        r"(?:we|i|you|someone|somebody)(?:'ll)?(?: also| still| now| first| just| really| only| will| all| probably| then)*"
+        r" (?:need to|needs to|have to|has to|should|must|ought to)(?: not| also| first| now| then| just| only| probably)*"
+        r" (?!be |have |had |been|see |expect|know |say |note |admit |confess )[a-z]+",
     ),
     _anywhere(
         "action.needs-done",
-        r"(?=[nh])(?<!not )(?<!n't )(?:needs?|has|have) to be \w+(?:ed|en|ilt|ut|et|ent|un|ewritten|ade|one)|(?:should|must) be \w+(?:ed|ilt|ewritten|ent) (?:before|first|next|by)",
+        rf"(?=[nh])(?<!not )(?<!n't )(?<!only )(?:needs?|has|have) to be {_DONE}"
+        rf"|(?:should|must) be {_DONE} (?:before|first|next|by)",
     ),
     _anywhere(
         "action.deadline",
@@ -364,7 +357,6 @@ ACTIONS = (
     ),
 )
 
-ACTION_WORDS = frozenset("has have must need needs ought shall should will".split())
 
 #: "I'll" and its like, before a verb of IMPERATIVE_VERBS: a promise to do something.
 PROMISES = (
@@ -381,41 +373,10 @@ CODE = (
     _text("code.import", r"import [\w.]+(?: as \w+)?\Z|from [\w.]+ import\b"),
     _text("code.prompt", r"(?:>>>|\$ )[^\n]*\Z"),
     _text("code.call", r"[\w.]+\([^()]*\)(?:\s+[\w.]+\([^()]*\))*\W*\Z"),
-    _text("code.sql", r"(?:alter|create|delete|drop|insert|select|update)\b[^;]*;\W*\Z"),
+    _text(
+        "code.sql",
+        r"(?:(?:alter|create|drop|truncate) (?:database|index|table|view)|delete from|insert into|select|update \w+ set)\b[^;]*;\W*\Z",
+    ),
     _text("code.literal", r"(?<=[\[{])['\"]\w+['\"]:"),
     _text("code.traceback", r"file \"[^\"]*\", line \d+|traceback \(most recent"),
 )
-
-#: Verbs in a form that makes a sentence of the words around them.
-FINITE = frozenset(
-    """
-    am are aren't can can't cannot could couldn't did didn't do does doesn't don't fails had has hasn't have haven't is
-    isn't let let's may means might must needs remains returns should shouldn't shows takes was wasn't were weren't will won't
-    works would wouldn't it's that's there's we'll we're we've i'll i'm i've they're you're
-    """.split()
-)
-
-#: Words that can come between an imperative and what it acts on, or be that.
-OBJECTS = frozenset(
-    "a all an another any both each every everything her him his it its me my no one our some that the their them these"
-    " this those us whatever which your".split()
-)
-
-#: Names of JSON fields, lower case and letters only, and what their texts are: a kind, prose to be read like
-#: a turn, or code.
-FIELDS = {
-    name: kind
-    for kind, names in {
-        "claim": "claim claims finding findings facts keyfindings keypoints",
-        "decision": "decision decisions",
-        "question": "openquestion openquestions question questions unresolved unresolvedquestions unknowns",
-        "action": "nextaction nextactions nextstep nextsteps action actions actionitems todo todos tasks followups",
-        "prose": (
-            "analysis answer comment comments conclusion content critique description explanation feedback finalanswer"
-            " message output rationale reason reasoning reflection response result review summary text thinking thought"
-            " thoughts"
-        ),
-        "code": "code command cmd diff filepath id name patch path query regex role script sql tool type url uuid",
-    }.items()
-    for name in names.split()
-}

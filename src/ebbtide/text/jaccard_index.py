@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Set as AbstractSet
 from itertools import chain, combinations
 from typing import NamedTuple
 
@@ -45,7 +45,7 @@ class Match(NamedTuple):
         return self.shared / self.union
 
 
-def jaccard(left: Set[str], right: Set[str]) -> float:
+def jaccard(left: AbstractSet[str], right: AbstractSet[str]) -> float:
     """Tokens in both over tokens in either, 0 to 1; two empty sets are equal and give 1.
 
     The quotient of two counts is the double that is nearest to it, and so is a decimal threshold:
@@ -85,7 +85,7 @@ class JaccardIndex:
     def __len__(self) -> int:
         return len(self._sets)
 
-    def add(self, tokens: Set[str]) -> list[Match]:
+    def add(self, tokens: AbstractSet[str]) -> list[Match]:
         """Remember `tokens`, and return the sets seen before that match: most similar first, then oldest."""
         ids = self._known(tokens, learn=True)
         candidates = self._file(ids, len(self._sets))
@@ -99,7 +99,7 @@ class JaccardIndex:
             self._reorder()
         return found
 
-    def matches(self, tokens: Set[str]) -> list[Match]:
+    def matches(self, tokens: AbstractSet[str]) -> list[Match]:
         """The sets seen so far that match `tokens`: most similar first, then oldest."""
         ids = self._known(tokens, learn=False)
         candidates: set[int] = set()
@@ -111,7 +111,7 @@ class JaccardIndex:
                 candidates.update(here)
         return self._verified(ids, candidates, len(tokens))
 
-    def nearest(self, tokens: Set[str]) -> Match | None:
+    def nearest(self, tokens: AbstractSet[str]) -> Match | None:
         """The most similar set seen so far, however far it is; None where no set shares a token.
 
         Counts over every holder of every token: linear in the size of the index, for explanations.
@@ -129,7 +129,7 @@ class JaccardIndex:
                 best = match
         return best
 
-    def _known(self, tokens: Set[str], *, learn: bool) -> list[int]:
+    def _known(self, tokens: AbstractSet[str], *, learn: bool) -> list[int]:
         ids = self._ids
         known: list[int] = []
         for token in tokens:

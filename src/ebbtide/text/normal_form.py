@@ -11,7 +11,7 @@ _SENTENCE_ENDS = ".!?"
 
 
 def normal_form(text: str) -> str:
-    """Lower case, white space collapsed and stripped, trailing ``.!?`` removed.
+    r"""Lower case, white space collapsed and stripped, trailing ``.!?`` removed.
 
     Idempotent. The text is put into Unicode NFC, so that claims that look the same are the same,
     and every Unicode white space counts.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import NamedTuple
 
@@ -37,7 +38,7 @@ class PhraseTable:
         *,
         before: str = r"(?<!\w)",
         after: str = r"(?!\w)",
-        words: Set[str] | None = None,
+        words: AbstractSet[str] | None = None,
     ) -> None:
         self.rules = tuple(rules)
         self._before = before

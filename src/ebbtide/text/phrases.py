@@ -23,7 +23,7 @@ class Anchor(StrEnum):
 
 _LEFT = {
     Anchor.TEXT: r"\A\W*",
-    Anchor.CLAUSE: r"(?:\A\W*|[.!?;:,\n\u2013\u2014]\s*|\s-\s+)",
+    Anchor.CLAUSE: r"(?:\A\W*|[.!?;:,\u2013\u2014]\s*|\n[^\S\n]*|\s-\s+)",
     Anchor.ANYWHERE: r"(?<!\w)",
 }
 

@@ -3,33 +3,44 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from ebbtide.text.contrast_words import FUNCTION_WORDS
 
-_NUMERAL = re.compile(
-    r"[#~<>=$\u20ac\u00a3\u2248+]*(-?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?)-?([a-z%\u00b5]*)"
-)
+_VALUE = r"-?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?"
+_NUMERAL = re.compile(rf"[#~<>=$\u20ac\u00a3\u2248+]*({_VALUE})-?([a-z%\u00b5]*)")
 # Clock times, dates and versions: several numbers that mean something only together.
 _COMPOUND = re.compile(r"v?(\d+(?:[.:/-]\d+){2,}|\d+:\d\d)")
 _LABELLED = re.compile(r"([a-z]+)[-/]?(\d+(?:\.\d+)*)")
 
-_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "k": 1e3, "bn": 1e9, "dozen": 12.0}
-_DIMENSIONS: dict[str, dict[str, float]] = {
-    "time": {"ns nanosecond": 1e-9, "us \u00b5s microsecond": 1e-6, "ms msec millisecond": 1e-3, "s sec second": 1}
-    | {"min minute": 60, "h hr hour": 3600, "d day": 86400, "week": 604800},
-    "calendar": {"month": 1, "quarter": 3, "yr year": 12},
-    "data": {"byte": 1, "kb kilobyte": 1e3, "mb megabyte": 1e6, "gb gigabyte": 1e9, "tb terabyte": 1e12},
-    "share": {"% percent pct": 0.01},
-}
+_SCALES = {"hundred": 1e2, "thousand": 1e3, "k": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9, "dozen": 12}
+_UNIT_TABLE = (
+    ("time", "ns nanosecond", 1e-9),
+    ("time", "us \u00b5s microsecond", 1e-6),
+    ("time", "ms msec millisecond", 1e-3),
+    ("time", "s sec second", 1),
+    ("time", "min minute", 60),
+    ("time", "h hr hour", 3_600),
+    ("time", "d day", 86_400),
+    ("time", "week", 604_800),
+    ("calendar", "month", 1),
+    ("calendar", "quarter", 3),
+    ("calendar", "yr year", 12),
+    ("data", "byte", 1),
+    ("data", "kb kilobyte", 1e3),
+    ("data", "mb megabyte", 1e6),
+    ("data", "gb gigabyte", 1e9),
+    ("data", "tb terabyte", 1e12),
+    ("share", "% percent pct", 0.01),
+)
 _UNITS = {
     form: (dimension, factor)
-    for dimension, units in _DIMENSIONS.items()
-    for names, factor in units.items()
+    for dimension, names, factor in _UNIT_TABLE
     for name in names.split()
     for form in (name, f"{name}s")
 }
+_MEASURES = frozenset(dimension for dimension, _, _ in _UNIT_TABLE)
 _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
     " seventeen eighteen nineteen"
@@ -38,17 +49,14 @@ _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _CARDINALS = {word: float(value) for value, word in enumerate(_ONES.split())}
 _CARDINALS |= {word: 10.0 * tens for tens, word in enumerate(_TENS.split(), start=2)}
 _CARDINALS["twice"] = 2.0
-_ORDINALS = {
-    word: float(place)
-    for place, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth".split(), start=1)
-}
+_PLACES = "first second third fourth fifth sixth seventh eighth ninth tenth"
+_ORDINALS = {word: float(place) for place, word in enumerate(_PLACES.split(), start=1)}
 _ORDINAL_ENDINGS = ("st", "nd", "rd", "th")
-_DETERMINERS = frozenset("the this that our your their its his her my".split())
-_NOT_BEFORE_ONE = frozenset("this that the which another each any no some only".split())
+_DETERMINERS = ("the", "this", "that", "our", "your", "their", "its", "his", "her", "my")
+_NOT_BEFORE_ONE = ("this", "that", "the", "which", "another", "each", "any", "no", "some", "only")
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(NamedTuple):
     """A number as it stands in a text.
 
     Args:
@@ -87,24 +95,25 @@ def quantity_at(words: Sequence[str], at: int) -> tuple[Quantity | None, int]:
     return None, 0
 
 
-def lacking(here: Iterable[Quantity], there: Iterable[Quantity]) -> list[Quantity]:
+def lacking(here: Sequence[Quantity], there: Sequence[Quantity]) -> list[Quantity]:
     """The numbers of `here` that `there` does not have in any way of writing."""
     amounts = {(item.dimension, item.amount) for item in there}
     bare = {item.value for item in there if item.dimension is None}
-    measures = {number for item in there if item.dimension in _DIMENSIONS for number in (item.value, item.amount)}
+    measured = [item for item in there if item.dimension in _MEASURES]
+    readings = {item.value for item in measured} | {item.amount for item in measured}
     return [
         item
         for item in here
         if (item.dimension, item.amount) not in amounts
-        and not (item.dimension is None and item.value in measures)
-        and not (item.dimension in _DIMENSIONS and (item.value in bare or item.amount in bare))
+        and not (item.dimension is None and item.value in readings)
+        and not (item.dimension in _MEASURES and (item.value in bare or item.amount in bare))
     ]
 
 
 def comparable(left: Quantity, right: Quantity) -> bool:
-    """Whether two numbers can stand for the same thing: seconds and minutes, or 3 and 5 s, but not 5 s and 5 GB."""
+    """Whether two numbers can stand for the same thing: 5 s and 1 min, 3 and 5 s, but not 5 s and 5 GB."""
     kinds = {left.dimension, right.dimension}
-    return len(kinds) == 1 or (None in kinds and kinds - {None} <= _DIMENSIONS.keys())
+    return len(kinds) == 1 or (None in kinds and kinds - {None} <= _MEASURES)
 
 
 def _spelled(words: Sequence[str], at: int) -> tuple[Quantity | None, int]:
@@ -116,7 +125,8 @@ def _spelled(words: Sequence[str], at: int) -> tuple[Quantity | None, int]:
     if word in _SCALES and before == "a":
         return _measured(words, at, 1, _SCALES[word], "")
     value = _CARDINALS.get(word)
-    if value is None or (word == "one" and (before in _NOT_BEFORE_ONE or not after or after in FUNCTION_WORDS)):
+    is_pronoun = word == "one" and (before in _NOT_BEFORE_ONE or not after or after in FUNCTION_WORDS)
+    if value is None or is_pronoun:
         return None, 0
     if value >= 20 and after in _CARDINALS:
         return _measured(words, at, 2, value + _CARDINALS[after], "")

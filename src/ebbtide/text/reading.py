@@ -6,36 +6,50 @@ import re
 from typing import NamedTuple
 
 from ebbtide.text import extraction_rules as rules
+from ebbtide.text.extraction_words import (
+    ACTION_WORDS,
+    DECISION_WORDS,
+    FILLER,
+    FINITE,
+    OBJECTS,
+    QUESTION_WORDS,
+)
 from ebbtide.text.imperatives import IMPERATIVE_VERBS, NOUNS_TOO
 from ebbtide.text.phrase_table import Hit, PhraseTable, folded
 from ebbtide.text.phrases import Anchor
 
 _CLAUSE_END = (
     r"(?=\s*[,;:.!?)\]\u2026\u2013\u2014\u3002\uff01\uff0c\u2600-\u27bf\U0001f300-\U0001faff]+(?!\w)"
-    r"|\s*\Z|\s+-\s|\s+(?:but|so|because|since|then)\b)"
+    r"|\s*\Z|\s+-\s|\s+(?:but|because|since|then|so (?:i|it|let|that|the|this|we|you))\b)"
 )
 _TO_THE_END = r"\W{0,40}\Z"
 
 _SECTIONS = PhraseTable(rules.SECTIONS, after=_TO_THE_END)
 _NOTHING = PhraseTable(rules.NOTHING, after=_TO_THE_END)
-_LABELS = PhraseTable(rules.LABELS, after=r"(?=\s*:|\s+[-\u2013\u2014]\s)")
 _CHECKBOXES = PhraseTable(rules.CHECKBOXES, after="")
+_LABELS = PhraseTable(rules.LABELS, after=r"(?=\s*:|\s+[-\u2013\u2014]\s)")
 _OPENINGS = PhraseTable(rules.OPENINGS, after=_CLAUSE_END)
+_CODE = PhraseTable(rules.CODE, after="")
 _NARRATION = PhraseTable(rules.NARRATION)
 _COURTESY = PhraseTable(rules.COURTESY)
 _TAGS = PhraseTable(rules.TAGS, before=r"[,;\u2013\u2014-]\s*", after=r"\Z")
-_QUESTIONS = PhraseTable(rules.QUESTIONS, words=rules.QUESTION_WORDS)
-_DECISIONS = PhraseTable(rules.DECISIONS, before=r"(?<![\w\"\u201c])", words=rules.DECISION_WORDS)
-_ACTIONS = PhraseTable(rules.ACTIONS, words=rules.ACTION_WORDS)
+_QUESTIONS = PhraseTable(rules.QUESTIONS, words=QUESTION_WORDS)
+# What stands in quotes is the title of something: "I'll Keep the Light".
+_DECISIONS = PhraseTable(rules.DECISIONS, before=r"(?<![\w\"\u201c])", words=DECISION_WORDS)
+_ACTIONS = PhraseTable(rules.ACTIONS, words=ACTION_WORDS)
 _PROMISES = PhraseTable(rules.PROMISES)
-_CODE = PhraseTable(rules.CODE, after="")
-_STATEMENTS = frozenset(rule.id for rule in rules.QUESTIONS if rule.anchor is Anchor.ANYWHERE)
+
+# "It is unclear whether it scales" states something, "How does it scale" does not.
+_STATING = frozenset(rule.id for rule in rules.QUESTIONS if rule.anchor is Anchor.ANYWHERE)
 
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
-_SEPARATOR = re.compile(r"[^\w`\"'\u201c\u00ab(\[/@#$~\u00bf\u00a1-]*(?:-\s+)?(?:(?:so|and|but|then|because|since)\b[\s,]*)?")
+_SEPARATOR = re.compile(
+    r"[^\w`\"'\u201c\u00ab(\[/@#$~\u00bf\u00a1-]*(?:-\s+)?(?:(?:so|and|but|then|because|since)\b[\s,]*)?"
+)
 _QUESTION_MARKS = frozenset("?\uff1f\u061f\u037e\u203d\u2047\u2048\u2049\u1367\u055e")
 _CODE_ENDS = (";", "{", "}")
-_CODE_MARKS = re.compile(r"[(){}=\[\]]")
+_CODE_MARKS = re.compile(r"\w\(|[{}=\[\]]")
+_COLONS = (":", "\uff1a")
 _SHORT_LEAD_IN = 5  # words
 
 
@@ -50,7 +64,12 @@ class Reading(NamedTuple):
     rule: str
     start: int
     end: int
-    states: bool
+    states: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The part of the rule before the dot."""
+        return _kind(self.rule)
 
 
 def section_kind(text: str) -> str | None:
@@ -60,7 +79,12 @@ def section_kind(text: str) -> str | None:
     ('action', None)
     """
     hit = _SECTIONS.opening(folded(text))
-    return hit.rule.partition(".")[0] if hit else None
+    return _kind(hit.rule) if hit else None
+
+
+def words_of(text: str, at: int = 0) -> list[str]:
+    """The words of `text` from `at` on, contractions and compounds in one: "isn't", "re-run"."""
+    return _WORD.findall(text, at)
 
 
 def is_nothing(text: str) -> bool:
@@ -74,7 +98,7 @@ def read_sentence(text: str, given: str | None = None, *, heading: bool = False)
 
     Args:
         text: The sentence.
-        given: The kind that its place gives it, where nothing in it says otherwise.
+        given: The kind that its place gives it, where nothing in it says otherwise; "claim" gives none.
         heading: It is a heading, so that it counts only if it states something.
 
     >>> read_sentence("Great, so we use Redis.")
@@ -82,70 +106,59 @@ def read_sentence(text: str, given: str | None = None, *, heading: bool = False)
     """
     lowered = folded(text)
     start, skipped, label = _content_start(lowered)
-    words = _WORD.findall(lowered, start)
-    end = _last_word_end(lowered)
+    words = words_of(lowered, start)
+    end = len(text)
     if not words:
-        return _nothing(skipped or "fragment.no-words", text)
-    # "Risks" above a sentence and "Note:" before it leave open what it is.
-    kind, rule = (None if given == "claim" else given), f"{given}.section"
-    if label is not None and not label.startswith("remark."):
-        kind, rule = label.partition(".")[0], label
+        return Reading(skipped or "fragment.no-words", 0, end)
     if _NOTHING.opening(lowered, start):
-        return _nothing("fragment.none", text)
+        return Reading("fragment.none", 0, end)
     if _is_code(lowered, start, words):
-        return _nothing("code.line", text)
+        return Reading("code.line", 0, end)
 
-    ends_as_question = _ends_as_question(lowered, end)
-    if ends_as_question:
-        courtesy = _COURTESY.opening(lowered, start)
-        if courtesy:
-            return _nothing(courtesy.rule, text)
-        tag = _TAGS.inside(lowered, start, end, words)
-        if tag is None and heading and kind != "question":
-            # The section below it answers it.
-            return _nothing("structure.heading", text)
-        if tag is None:
-            return Reading("question.mark", start, len(text), states=False)
-        text = text[: tag.start].rstrip(" ,;\u2013\u2014-")
-    if kind is None or kind == "question":
-        asked = None if ends_as_question else _find(_QUESTIONS, lowered, start, words)
-        if asked:
-            return Reading(asked.rule, start, len(text), states=asked.rule in _STATEMENTS)
-    if kind == "question":
-        return Reading(rule, start, len(text), states=False)
-    if kind:
-        return Reading(rule, start, len(text), states=True)
-    found = _find(_DECISIONS, lowered, start, words)
-    if found is None:
-        empty = _empty(lowered, start, words, heading=heading)
-        if empty:
-            return _nothing(empty, text)
-        found = _find(_ACTIONS, lowered, start, words)
-    rule = found.rule if found else _order(lowered, start, words) or "claim.statement"
-    return Reading(rule, start, len(text), states=True)
+    rule: str | None = None
+    if label is not None and not label.startswith("remark."):
+        rule = label
+    elif given not in (None, "claim") and not heading and not lowered.endswith(_COLONS):
+        rule = f"{given}.section"
+    kind = _kind(rule) if rule else None
+
+    last = _last_word_end(lowered)
+    if _ends_as_question(lowered, last):
+        tag = _TAGS.inside(lowered, start, last, words)
+        if tag is not None:
+            return read_sentence(text[: tag.start].rstrip(" ,;-\u2013\u2014"), given, heading=heading)
+        answered = heading and given != "question"
+        return Reading(_question_rule(lowered, start, answered=answered), start, end)
+    if kind in (None, "question"):
+        asked = _find(_QUESTIONS, lowered, start, words)
+        if asked is not None:
+            return Reading(asked.rule, start, end, states=asked.rule in _STATING)
+    if rule is None:
+        rule = _statement_rule(lowered, start, words, heading=heading)
+    return Reading(rule, start, end, states=kind != "question")
+
+
+def _kind(rule: str) -> str:
+    return rule.partition(".")[0]
 
 
 def _find(table: PhraseTable, lowered: str, start: int, words: list[str]) -> Hit | None:
     return table.opening(lowered, start) or table.inside(lowered, start, len(lowered), words)
 
 
-def _nothing(rule: str, text: str) -> Reading:
-    return Reading(rule, 0, len(text), states=False)
-
-
 def _content_start(lowered: str) -> tuple[int, str | None, str | None]:
-    """Where the content starts, the rule of the opening left out before it, and that of the label."""
+    """Where the content starts, the rule of what was left out before it, and that of its label."""
     at, skipped, label = 0, None, None
     while True:
-        found: Hit | None = None
-        if label is None:
-            found = _CHECKBOXES.opening(lowered, at) or _LABELS.opening(lowered, at)
-            label = found.rule if found else None
-        if found is None:
+        found = (_CHECKBOXES.opening(lowered, at) or _LABELS.opening(lowered, at)) if label is None else None
+        if found is not None:
+            label = found.rule
+            skipped = skipped or "structure.label"
+        else:
             found = _OPENINGS.opening(lowered, at)
-            skipped = found.rule if found else skipped
-        if found is None:
-            return at, skipped or ("structure.label" if label else None), label
+            if found is None:
+                return at, skipped, label
+            skipped = found.rule
         separator = _SEPARATOR.match(lowered, found.end)
         at = separator.end() if separator else found.end
 
@@ -157,61 +170,71 @@ def _last_word_end(lowered: str) -> int:
     return end
 
 
-def _ends_as_question(lowered: str, end: int) -> bool:
-    tail = lowered[end:]
+def _ends_as_question(lowered: str, last: int) -> bool:
+    tail = lowered[last:]
     if not _QUESTION_MARKS.isdisjoint(tail):
         return True
     # The Greek question mark, as people type it.
-    return tail.startswith(";") and "\u0370" <= lowered[end - 1] < "\u0400"
+    return tail.startswith(";") and "\u0370" <= lowered[last - 1] < "\u0400"
 
 
 def _is_code(lowered: str, start: int, words: list[str]) -> bool:
     if _CODE.opening(lowered, start):
         return True
     # A formula ends like code, but has backslashes.
-    ends_like_code = lowered.endswith(_CODE_ENDS) and "\\" not in lowered and rules.FINITE.isdisjoint(words)
+    ends_like_code = lowered.endswith(_CODE_ENDS) and "\\" not in lowered and FINITE.isdisjoint(words)
     return ends_like_code and _CODE_MARKS.search(lowered) is not None
 
 
-def _empty(lowered: str, start: int, words: list[str], *, heading: bool) -> str | None:
+def _question_rule(lowered: str, start: int, *, answered: bool) -> str:
+    """The rule of a question; `answered` if it is a heading, which the section below answers."""
+    courtesy = _COURTESY.opening(lowered, start)
+    if courtesy is not None:
+        return courtesy.rule
+    return "structure.heading" if answered else "question.mark"
+
+
+def _statement_rule(lowered: str, start: int, words: list[str], *, heading: bool) -> str:
+    decision = _find(_DECISIONS, lowered, start, words)
+    if decision is not None:
+        return decision.rule
+    empty = _empty_rule(lowered, start, words, heading=heading)
+    if empty is not None:
+        return empty
+    action = _find(_ACTIONS, lowered, start, words)
+    return action.rule if action is not None else _order_rule(lowered, start, words) or "claim.statement"
+
+
+def _empty_rule(lowered: str, start: int, words: list[str], *, heading: bool) -> str | None:
     """The rule by which a sentence says nothing about its subject, if it does not."""
-    leads_in = lowered.endswith((":", "\uff1a"))
+    leads_in = lowered.endswith(_COLONS)
     narration = _NARRATION.opening(lowered, start)
-    if narration and _says_nothing(narration.rule, _WORD.findall(lowered, narration.end), leads_in=leads_in):
-        return narration.rule
-    if leads_in and (_all_filler(words) or (len(words) <= _SHORT_LEAD_IN and not _is_clause(words))):
+    if narration is not None:
+        rest = words_of(lowered, narration.end)
+        # "I see the issue", but not "I see that the issue is fixed".
+        clause_follows = narration.rule == "narration.perception" and not FINITE.isdisjoint(rest)
+        presents = leads_in and narration.rule == "narration.here"
+        if presents or (FILLER.issuperset(rest) and not clause_follows):
+            return narration.rule
+    is_clause = not FINITE.isdisjoint(words) or (words[0] in IMPERATIVE_VERBS and words[0] not in NOUNS_TOO)
+    if leads_in and (FILLER.issuperset(words) or (len(words) <= _SHORT_LEAD_IN and not is_clause)):
         return "structure.lead-in"
-    if heading and not _is_clause(words):
-        return "structure.heading"
-    return None
+    return "structure.heading" if heading and not is_clause else None
 
 
-def _says_nothing(rule: str, words: list[str], *, leads_in: bool) -> bool:
-    """Whether `words`, which follow a narration opening, name nothing of the subject."""
-    if rule == "narration.here" and leads_in:
-        return True
-    # "I see the issue", but not "I see that the issue is already fixed".
-    clause_follows = rule == "narration.perception" and not rules.FINITE.isdisjoint(words)
-    return _all_filler(words) and not clause_follows
-
-
-def _all_filler(words: list[str]) -> bool:
-    return rules.FILLER.issuperset(words)
-
-
-def _is_clause(words: list[str]) -> bool:
-    return not rules.FINITE.isdisjoint(words) or words[0] in IMPERATIVE_VERBS - NOUNS_TOO
-
-
-def _order(lowered: str, start: int, words: list[str]) -> str | None:
+def _order_rule(lowered: str, start: int, words: list[str]) -> str | None:
     """The rule by which a sentence orders or promises something, if it does."""
     promise = _PROMISES.opening(lowered, start)
-    if promise:
-        after = _WORD.search(lowered, promise.end)
-        return promise.rule if after and after[0] in IMPERATIVE_VERBS else None
-    verb, *rest = words
-    if verb not in IMPERATIVE_VERBS or not rest or rest[0] in rules.FINITE or rest[0] == "of":
+    if promise is not None:
+        verb = _WORD.search(lowered, promise.end)
+        return promise.rule if verb and verb[0] in IMPERATIVE_VERBS else None
+    first, *rest = words
+    if first not in IMPERATIVE_VERBS or not rest or rest[0] == "of" or rest[0] in FINITE:
         return None
-    if verb in NOUNS_TOO and rest[0] not in rules.OBJECTS and not rules.FINITE.isdisjoint(rest):
+    may_be_noun = (first in NOUNS_TOO and rest[0] not in OBJECTS) or rest[0] == "and"
+    if may_be_noun and not FINITE.isdisjoint(rest):
         return None
-    return None if lowered.startswith((":", ","), start + len(verb)) else "action.imperative"
+    at = lowered.index(first, start)
+    # "Update: the server is down" reports, and what stands in quotes is a name.
+    named = lowered[at - 1 : at] in ('"', "'", "\u201c", "`")
+    return None if named or lowered.startswith((":", ","), at + len(first)) else "action.imperative"

@@ -15,34 +15,38 @@ from ebbtide.text.blocks import Block, Form, blocks
 _CLOSERS = "\"'\u2019\u201d\u00bb)\\]}*_~`\u300d\u300f\uff09\u3011\u300b"
 _OPENERS = "\"'\u2018\u201c\u00ab(\\[{*_~`\u300c\u300e\uff08\u3010\u300a\u00bf\u00a1"
 _STOPS = ".!?\u2026\u203c\u203d\u2047\u2048\u2049"
-# Full stops of scripts that need no space after them: CJK, Arabic, Urdu, Devanagari, Burmese, Ethiopic, Armenian.
+# They need no space after them: CJK, Arabic, Urdu, Devanagari, Burmese, Ethiopic, Armenian.
 _HARD_STOPS = "\u3002\uff01\uff1f\uff61\u061f\u06d4\u0964\u0965\u104b\u1362\u1367\u0589"
 _GREEK = "\u0370-\u03ff\u1f00-\u1fff"  # its question mark looks like a semicolon
-_EMOJI = "\u2600-\u27bf\U0001f300-\U0001faff"
+_EMOJI = "\u2600-\u27bf\ufe0f\U0001f300-\U0001faff"
 
 _STOP = re.compile(
-    rf"(?<![{_STOPS}])(?P<soft>[{_STOPS}]++)[{_CLOSERS}]*+(?=[\s{_EMOJI}]|\Z)"
+    rf"(?<![{_STOPS}])(?P<soft>[{_STOPS}]++)(?P<closers>[{_CLOSERS}]*+)(?: ?[{_EMOJI}]++)*+(?=\s|\Z)"
     rf"|[{_HARD_STOPS}]++[{_HARD_STOPS}{_STOPS}{_CLOSERS}]*+"
     rf"|(?:(?<=[{_GREEK}]);|\u037e)(?=\s|\Z)"
 )
 _NEXT = re.compile(rf"\s*[{_OPENERS}]*")
 _SPACE = re.compile(r"\s*")
 
-_DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")  # U.S, e.g, z.B, т.е
+_DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")  # U.S, e.g, z.B
 _MAY_END = frozenset("etc inc ltd co corp jr sr usw p.m a.m".split())
 _BEFORE_NAME = frozenset(
-    "mr mrs ms mx dr prof st rev gen sen rep gov capt lt sgt col hon sra dra fr mme vs cf al approx viz".split()
+    "al capt cf col dr dra fr gen gov hon lt mme mr mrs ms mx prof rep rev sen sgt sra st viz vs".split()
 )
-_BEFORE_NUMBER = frozenset("no nr n\u00ba fig figs eq eqs sec secs ch art p pp vol vols ver v line ln abs str ca".split())
+_BEFORE_NUMBER = frozenset(
+    "no nr n\u00ba fig figs eq eqs sec secs ch art p pp vol vols ver v line ln abs str ca".split()
+)
 _BEFORE_LOWER = frozenset(
-    "ca approx resp incl excl esp dept est min max avg misc tel ext bzw evtl ggf inkl p\u00e1g n\u00fam env sig ed eds"
-    " jan feb mar apr jun jul aug sep sept oct nov dec".split()
+    "approx apr aug avg bzw dec dept ed eds env esp est evtl excl ext feb ggf incl inkl jan jul jun mar max"
+    " min misc nov n\u00fam oct p\u00e1g resp sep sept sig tel".split()
 )
-_LONGEST_TOKEN = 12
+_LONGEST_WORD = 12
 
 _MARKUP = re.compile(r"[*_`\[<~\\\n\t]|  ")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?(?:\s+\"[^\"]*\")?\)")
-_STARS = re.compile(r"(?<![\w*])\*{1,3}(?=[\w\"'\u201c\u2018(\[`\u00bf\u00a1$])|(?<=[\w.,:;!?\"'\u201d\u2019)\]`%])\*{1,3}(?![\w*])")
+_STARS = re.compile(
+    r"(?<![\w*])\*{1,3}(?=[\w\"'\u201c\u2018(\[`\u00bf\u00a1$])|(?<=[\w.,:;!?\"'\u201d\u2019)\]`%])\*{1,3}(?![\w*])"
+)
 _UNDERSCORES = re.compile(r"(?<!\w)(_{1,2})([^_\n]+)\1(?!\w)")
 _AUTOLINK = re.compile(r"<(https?://[^\s<>]*)>")
 _TAG = re.compile(
@@ -105,8 +109,8 @@ def spans(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
 def plain(raw: str) -> str:
     """`raw` without markdown marks and simple tags, on one line.
 
-    >>> plain("See **the [log](http://x/y)** of `job_1`,\\n> line 3")
-    'See the log of job_1, line 3'
+    >>> plain("See **the [log](http://x/y)** of `job_1`")
+    'See the log of job_1'
     """
     if _MARKUP.search(raw) is None:
         return raw.strip()
@@ -137,29 +141,29 @@ def _ends(text: str, start: int, found: re.Match[str], stop: int) -> bool:
     stops, at = found["soft"], found.start()
     if stops not in (".", "\u2026"):
         # "Really?" she said; a ? b : c; and so on ... but "no idea! just try".
-        closed = found.end() > found.end("soft")
         spaced = text[at - 1 : at].isspace()
-        return not (lower_follows and (closed or spaced or "." in stops))
+        return not (lower_follows and (found["closers"] or spaced or "." in stops))
     return not lower_follows if stops != "." else _full_stop_ends(text, start, at, after, stop)
 
 
 def _full_stop_ends(text: str, start: int, at: int, after: int, stop: int) -> bool:
-    token = text[max(start, at - _LONGEST_TOKEN) : at]
-    if not token or token[-1].isspace():
+    before = text[max(start, at - _LONGEST_WORD) : at]
+    if not before or before[-1].isspace():
         return False
-    token = token.split()[-1].lstrip(_OPENERS)
+    word = before.split()[-1].lstrip(_OPENERS)
     following = text[after] if after < stop else ""
-    known = token.lower()
+    known = word.lower()
     if known in _MAY_END:
         return not following.islower()
-    if known in _BEFORE_NAME or _DOTTED.fullmatch(token) or (len(token) == 1 and token.isalpha() and token != "I"):
+    initial = len(word) == 1 and word.isupper() and word != "I"
+    if initial or known in _BEFORE_NAME or _DOTTED.fullmatch(word):
         return not following
     if following.isdigit():
         return known not in _BEFORE_NUMBER
     if following.islower():
         return known not in _BEFORE_LOWER
     # "1. Load the file 2. Print it": a number that opens a sentence counts it.
-    return not (token.isdigit() and at - start == len(token))
+    return not (word.isdigit() and at - start == len(word))
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int, stop: int) -> int:

@@ -14,6 +14,11 @@ import re
 from functools import lru_cache
 from itertools import chain
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # What a token may lose at its edges. Signs that carry meaning there are not in it: c++ c# .net -5 50% $3 /etc
 _EDGES = (
     "\"'`*~()[]{}<>,;:!?|\u2018\u2019\u201c\u201d\u00ab\u00bb\u2026\u2022\u2013\u2014"
@@ -21,8 +26,8 @@ _EDGES = (
 )
 _DASHES = "-\u2010\u2011\u2012\u2013\u2014"
 _CLITICS = ("s", "m", "d", "ll", "re", "ve")
-_AUXILIARIES = ("do", "does", "did", "is", "are", "was", "were", "has", "have", "had", "would", "should", "could")
-_NEGATED = {f"{word}nt": word for word in _AUXILIARIES} | {
+_AUXILIARIES = "do does did is are was were has have had would should could"
+_NEGATED = {f"{word}nt": word for word in _words(_AUXILIARIES)} | {
     "cannot": "can",
     "cant": "can",
     "mustnt": "must",
@@ -37,7 +42,7 @@ _UNSPACED = re.compile(
     "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U000323af]+)"
 )
-_ENGLISH = re.compile("[a-z]{3,30}")
+_ENGLISH = re.compile("[a-z]{2,30}")
 _VOWEL = re.compile("[aeiouy]")
 # Hop, typ, us: short enough that an e was lost before -ed or -ing, as hopp would have kept its second p.
 _SHORT = re.compile("(?:[^aeiouy]|qu)*[aeiouy][^aeiouwxy]")
@@ -53,12 +58,12 @@ get got gotten; give gave given; go goes going gone went; grow grew grown; guara
 hang hung; have had has having; hear heard; hide hid hidden; hold held; keep kept; know knew known
 lead led; lend lent; lie lying; lose lost; make made; mean meant; meet met; overcome overcame
 override overrode overridden; pay paid; rebuild rebuilt; rerun reran; rewrite rewrote rewritten
-ride rode ridden; run ran; say said; see saw seen; seek sought; sell sold; send sent; shake shook shaken
-show shown; shrink shrank shrunk; sit sat; sleep slept; speak spoke spoken; spend spent; stand stood
-steal stole stolen; stick stuck; sweep swept; swear swore sworn; take took taken; teach taught
-tear torn; tell told; throw threw thrown; tie tying; undergo underwent undergone; undo undid undone
-understand understood; wake woke woken; wear wore worn; win won; withdraw withdrew withdrawn
-write wrote written
+ride rode ridden; rise rose risen; run ran; say said; see saw seen; seek sought; sell sold; send sent
+shake shook shaken; show shown; shrink shrank shrunk; sit sat; sleep slept; speak spoke spoken
+spend spent; stand stood; steal stole stolen; stick stuck; sweep swept; swear swore sworn
+take took taken; teach taught; tear torn; tell told; throw threw thrown; tie tying
+undergo underwent undergone; undo undid undone; understand understood; wake woke woken; wear wore worn
+win won; withdraw withdrew withdrawn; write wrote written
 analysis analyses; api apis; appendix appendices; axis axes; bus buses; child children; cli clis
 cpu cpus; crisis crises; criterion criteria; db dbs; foot feet; gas gases; gpu gpus; half halves
 hypothesis hypotheses; id ids; index indices; knife knives; man men; matrix matrices; menu menus
@@ -66,20 +71,20 @@ mouse mice; person people; phenomenon phenomena; pr prs; shelf shelves; thesis t
 ui uis; vertex vertices; vm vms; wife wives; woman women
 """
 # Words that only look inflected, or whose stem would be another word.
-_WHOLE = frozenset(
-    "alias always atlas besides bias canvas ceiling embed evening https lens news outing series species".split()
+_WHOLE = _words(
+    "alias always atlas besides bias canvas ceiling embed evening https lens news outing series species"
 )
-_NOUNS_IN_IE = frozenset("brownie calorie cookie genie indie movie newbie prairie rookie selfie zombie".split())
-_KEEPS_E = frozenset("finale humane locale morale paste rationale unite".split())
-_DOUBLES_L = frozenset(
+_NOUNS_IN_IE = _words("brownie calorie cookie genie indie movie newbie prairie rookie selfie zombie")
+_KEEPS_E = _words("finale humane locale morale paste rationale unite")
+_DOUBLES_L = _words(
     "cancel channel compel control dial enrol equal excel expel fuel initial label level marshal model panel"
-    " parallel patrol propel rebel signal total travel tunnel".split()
+    " parallel patrol propel rebel signal total travel tunnel"
 )
 
 
 @lru_cache(maxsize=1 << 15)
 def stem(word: str) -> str:
-    """The word without its inflection; anything but 3 to 30 letters a-z is left alone.
+    """The word without its inflection; anything but 2 to 30 letters a-z is left alone.
 
     Args:
         word: One word in lower case.
@@ -113,24 +118,30 @@ def stem_tokens(normal: str) -> frozenset[str]:
     >>> sorted(stem_tokens("don't cache (50% of) the user's queries"))
     ['50%', 'cach', 'do', 'not', 'of', 'query', 'the', 'user']
     """
-    return frozenset(chain.from_iterable(map(word_stems, normal.split())))
+    return frozenset(chain.from_iterable(map(_stems_of, normal.split())))
 
 
-def word_stems(word: str) -> tuple[str, ...]:
-    """The stems of one white-space separated word: most often one, none for a lone dash."""
+def runs(core: str) -> tuple[str, ...]:
+    """The word cut where its script changes between one that is written without spaces and the others."""
+    if core.isascii():
+        return (core,)
+    return tuple(filter(None, map(bare, _UNSPACED.split(core))))
+
+
+def _stems_of(word: str) -> tuple[str, ...]:
     # Long words are blobs: they would fill the cache and are hardly ever met again.
-    return _word_stems(word) if len(word) <= 64 else _word_stems.__wrapped__(word)
+    return _remembered_stems_of(word) if len(word) <= 64 else _remembered_stems_of.__wrapped__(word)
 
 
 @lru_cache(maxsize=1 << 15)
-def _word_stems(word: str) -> tuple[str, ...]:
-    core = bare(word)
-    if not core:
-        return ()
-    if not core.isascii() and _UNSPACED.search(core):
-        parts = filter(None, map(bare, _UNSPACED.split(core)))
-        return tuple(chain.from_iterable(_pairs(part) if _UNSPACED.match(part) else spoken(part) for part in parts))
-    return tuple(stem(part) for part in spoken(core))
+def _remembered_stems_of(word: str) -> tuple[str, ...]:
+    stems: list[str] = []
+    for run in runs(bare(word)):
+        if _UNSPACED.match(run):
+            stems += [run[at : at + 2] for at in range(len(run) - 1)] or [run]
+        else:
+            stems += map(stem, spoken(run))
+    return tuple(filter(None, stems))
 
 
 def bare(word: str) -> str:
@@ -138,7 +149,7 @@ def bare(word: str) -> str:
     core = word.strip(_EDGES).rstrip("." + _EDGES)
     if core.startswith("..") and not core.startswith("../"):
         core = core.lstrip(".")
-    if core.strip(_DASHES):
+    if any(sign.isalnum() for sign in core):
         return core
     return word if word.strip(_EDGES + _DASHES + ".") else ""
 
@@ -155,10 +166,6 @@ def spoken(core: str) -> tuple[str, ...]:
         return negated, "not"
     head, apostrophe, tail = plain.rpartition("'")
     return (head,) if apostrophe and head and tail in _CLITICS else (plain,)
-
-
-def _pairs(run: str) -> list[str]:
-    return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
 
 
 def _without_s(word: str) -> str:

@@ -24,6 +24,8 @@ _LABEL = (
     rf"{_TIME}(?P<mark>\*\*|__|){_NAME}[ \u00a0\u202f]?"
     rf"(?:(?P=mark){_COLON}|(?P<inside>{_COLON})(?P=mark))(?:\s+|$|(?<=\uff1a))"
 )
+# What a line must have to be looked at more closely.
+_SIGNS = (b":", "\uff1a".encode(), b"```", b"~~~")
 _FENCE = r"\s*(?P<fence>`{3,}|~{3,})\s*(?P<info>.*)"
 
 # The last word of what heads a part of a text or a line of a log, and is nobody's name.
@@ -48,7 +50,8 @@ class _Label:
 
     line: int
     name: str
-    text: str
+    length: int
+    alone: bool  #: nothing stands behind it
     timed: bool
     mark: str  #: around the name
     colon_inside: bool
@@ -62,9 +65,9 @@ class PlainText:
     """Turns that start with ``Name:``, ``**Name:**`` or ``[12:03] Name:``, and run to the next such line.
 
     Prose has colons too. So two of three must hold: a name comes again, there is more than one, and the
-    text starts with one. If names come again, those that do not are no speakers, unless they have a time.
-    All are laid out as the first one is. Code blocks are passed over, and so are the headings of parts
-    of a text ("Note:", "Next steps:").
+    text starts with one. Beside names that come again, one that does not is a speaker if it has a time, or
+    if a speaker would answer itself without it. All are laid out as the first one is. Code blocks are passed
+    over, and so are the headings of parts of a text ("Note:", "Next steps:").
     """
 
     name = "text"
@@ -74,7 +77,7 @@ class PlainText:
         """Why `document` is not one; None if it is."""
         if document.content is not Content.TEXT:
             return "not plain text"
-        lines = document.text().split("\n")
+        lines = document.text_lines()
         labels = _labels(lines)
         if _openings(labels, lines):
             return None
@@ -85,22 +88,22 @@ class PlainText:
 
     def read_transcript(self, document: Document, *, title: str, unit: RoundUnit) -> Transcript:
         """The conversation; what stands before the first turn is kept as ``preamble``."""
-        lines = document.text().split("\n")
+        lines = document.text_lines()
         openings = _openings(_labels(lines), lines)
         ends = [opening.line for opening in openings[1:]] + [len(lines)]
         rounds = TurnRounds(unit)
         made: list[Round] = []
         for opening, end in zip(openings, ends, strict=True):
-            text = "\n".join([opening.text, *lines[opening.line + 1 : end]])
+            text = _decoded(lines[opening.line : end])[opening.length :]
             made += rounds.add(Turn(speaker=opening.name, text=text.strip()))
         made += rounds.finish()
-        preamble = "\n".join(lines[: openings[0].line]).strip()
+        preamble = _decoded(lines[: openings[0].line]).strip()
         return Transcript(
             conversation_id=title, rounds=tuple(made), extra={"preamble": preamble} if preamble else {}
         )
 
 
-def _openings(labels: Sequence[_Label], lines: Sequence[str]) -> list[_Label]:
+def _openings(labels: Sequence[_Label], lines: Sequence[bytes]) -> list[_Label]:
     """The labels that start a turn; none if this is no conversation."""
     counts = Counter((label.layout, label.name) for label in labels)
     recurring = [label for label in labels if counts[label.layout, label.name] > 1]
@@ -109,21 +112,39 @@ def _openings(labels: Sequence[_Label], lines: Sequence[str]) -> list[_Label]:
         return []
     top = next(at for at, line in enumerate(lines) if line.strip())
     alike = [label for label in labels if label.layout == first.layout]
-    if not any(label.text for label in alike if label.name == first.name):
-        alike = [label for label in alike if not label.text]
+    if all(label.alone for label in alike if label.name == first.name):
+        alike = [label for label in alike if label.alone]
     if recurring and not first.timed:
-        alike = [label for label in alike if counts[label.layout, label.name] > 1 or label.line == top]
+        sure = {label.name for label in alike if counts[label.layout, label.name] > 1 or label.line == top}
+        alike = _answering(alike, sure)
     several = len({label.name for label in alike}) > 1
     return alike if several + bool(recurring) + (alike[0].line == top) >= 2 else []
 
 
-def _labels(lines: Sequence[str]) -> list[_Label]:
+def _answering(labels: Sequence[_Label], sure: set[str]) -> list[_Label]:
+    """The labels of sure speakers, and those without which one of them would answer itself."""
+    kept: list[_Label] = []
+    between: list[_Label] = []
+    speaker = None
+    for label in labels:
+        if label.name not in sure:
+            between.append(label)
+            continue
+        kept += [*between, label] if label.name == speaker else [label]
+        between.clear()
+        speaker = label.name
+    return kept
+
+
+def _labels(lines: Sequence[bytes]) -> list[_Label]:
     found: list[_Label] = []
     block: tuple[int, str] | None = None
     for at, line in enumerate(lines):
-        label = _label(line, at)
-        rest = label.text if label else line
-        fence = re.match(_FENCE, rest) if "```" in rest or "~~~" in rest else None
+        if not any(sign in line for sign in _SIGNS):
+            continue
+        text = line.decode()
+        label = _label(text, at)
+        fence = re.match(_FENCE, text[label.length :] if label else text)
         if fence and block and not label and not fence["info"] and fence["fence"].startswith(block[1]):
             # Only now is it known to be a block: one that nobody closes must not swallow the rest.
             while found and found[-1].line > block[0]:
@@ -137,8 +158,6 @@ def _labels(lines: Sequence[str]) -> list[_Label]:
 
 
 def _label(line: str, at: int) -> _Label | None:
-    if ":" not in line and "\uff1a" not in line:
-        return None
     match = re.match(_LABEL, line[:_LONGEST_LABEL])
     if match is None:
         return None
@@ -148,8 +167,13 @@ def _label(line: str, at: int) -> _Label | None:
     return _Label(
         line=at,
         name=match["name"],
-        text=line[match.end() :].strip(),
+        length=match.end(),
+        alone=not line[match.end() :].strip(),
         timed=bool(match["time"]),
         mark=match["mark"],
         colon_inside=bool(match["mark"] and match["inside"]),
     )
+
+
+def _decoded(lines: Sequence[bytes]) -> str:
+    return b"\n".join(lines).decode()

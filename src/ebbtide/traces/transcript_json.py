@@ -22,6 +22,6 @@ class TranscriptJson:
         value = document.head[0]
         return None if isinstance(value, Mapping) and "rounds" in value else "no object with 'rounds'"
 
-    def read_transcript(self, document: Document, *, title: str, unit: RoundUnit) -> Transcript:  # noqa: ARG002
+    def read_transcript(self, document: Document, *, title: str, unit: RoundUnit) -> Transcript:
         """The transcript. It numbers its own rounds, so `unit` has no say."""
         return Transcript.from_dict({"conversation_id": title, **document.head[0]})

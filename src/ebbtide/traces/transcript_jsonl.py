@@ -37,7 +37,7 @@ class TranscriptJsonl:
         """Whether the line is a header or a round."""
         return isinstance(value, Mapping) and value.get("type") in (_HEADER, _ROUND)
 
-    def line_reader(self, unit: RoundUnit) -> TranscriptLines:  # noqa: ARG002
+    def line_reader(self, unit: RoundUnit) -> TranscriptLines:
         """A reader before the first line. Rounds number themselves, so `unit` has no say."""
         return TranscriptLines()
 
@@ -45,7 +45,7 @@ class TranscriptJsonl:
         """The transcript that the lines make."""
         reader = self.line_reader(unit)
         rounds = read_lines(document, reader)
-        header = Transcript.from_header({"conversation_id": title, **reader.header})
+        header = Transcript.from_header({"conversation_id": title, **(reader.header or {})})
         return replace(header, rounds=rounds)
 
 
@@ -53,11 +53,11 @@ class TranscriptLines:
     """Reads the lines; a round that comes before its predecessors waits for them.
 
     Attributes:
-        header: The header line; empty while there was none.
+        header: What the header line says; None while there was none.
     """
 
     def __init__(self) -> None:
-        self.header: Mapping[str, Any] = {}
+        self.header: Mapping[str, Any] | None = None
         self._order = RoundOrder()
 
     def read(self, value: Any) -> tuple[Round, ...]:
@@ -72,12 +72,12 @@ class TranscriptLines:
         if value.get("type") == _ROUND:
             return self._order.add(Round.from_dict(wire))
         if value.get("type") == _HEADER:
-            if self.header:
+            if self.header is not None:
                 raise TranscriptError(
                     "a second transcript_header", hint="Write each conversation to a file of its own."
                 )
             Transcript.from_header(wire)
-            self.header = value
+            self.header = wire
         return ()
 
     def finish(self) -> tuple[Round, ...]:

@@ -1,0 +1,42 @@
+"""How long the whole process of a command takes: start, import, read, answer, end.
+
+    python -m benchmarks.speed.commands
+
+Each command runs in turn with bare Python, so that the machine is the same for both; medians of 15.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+
+from benchmarks.measure import ROOT, setup, write_result
+
+RUNS = 15
+EXAMPLE = ROOT / "examples" / "conversations" / "design-review.json"
+COMMANDS = {
+    "python -c pass": ("-c", "pass"),
+    "import ebbtide": ("-c", "import ebbtide"),
+    "ebbtide stop": ("-m", "ebbtide", "stop", str(EXAMPLE)),
+    "ebbtide score": ("-m", "ebbtide", "score", str(EXAMPLE)),
+}
+
+
+def main() -> None:
+    """Time every command and write the result."""
+    spent: dict[str, list[float]] = {name: [] for name in COMMANDS}
+    for _ in range(RUNS):
+        for name, arguments in COMMANDS.items():
+            start = time.perf_counter()
+            subprocess.run([sys.executable, *arguments], stdout=subprocess.DEVNULL, check=False)
+            spent[name].append(1_000 * (time.perf_counter() - start))
+    medians = {name: round(statistics.median(times), 1) for name, times in spent.items()}
+    for name, value in medians.items():
+        print(f"{name:<16} {value:7.1f} ms")
+    write_result("speed-commands", {"setup": setup(), "runs": RUNS, "median_ms": medians})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,228 @@
+"""What one sentence is."""
+
+# ruff: noqa: RUF001 - dashes and other scripts
+
+import pytest
+
+from ebbtide.text import extraction_rules as rules
+from ebbtide.text.reading import is_nothing, read_sentence, section_kind
+
+#: A sentence for each rule that decides about a sentence, in the words of nobody's data.
+EXAMPLES = [
+    ("decision.label", "Decision: use two brokers."),
+    ("decision.decided", "After lunch we finally decided to keep the old index."),
+    ("decision.was-decided", "It was agreed that the beta ends in May."),
+    ("decision.will-use", "We'll go with the smaller model."),
+    ("decision.lets-use", "OK, let's stick with SQLite."),
+    ("decision.the-decision", "Our final decision is a monthly release."),
+    ("decision.made", "The board made the decision without us."),
+    ("decision.going-with", "Going with plan B."),
+    ("question.label", "Open question: the owner of the cache"),
+    ("question.mark", "Who owns the cache?"),
+    ("question.should-we", "Should we shard by tenant"),
+    ("question.inverted", "Is there a way to undo the import"),
+    ("question.wh", "Which broker do we trust"),
+    ("question.unclear", "It is not yet clear whether the licence allows that."),
+    ("question.tbd", "The name of the flag is TBD."),
+    ("question.remains-open", "The pricing remains unclear."),
+    ("question.to-decide", "We still have to decide who signs."),
+    ("question.wondering", "I wonder if the lock is needed."),
+    ("action.label", "Next step: rotate the keys"),
+    ("action.open-box", "[ ] rotate the keys"),
+    ("action.todo", "TODO rotate the keys"),
+    ("action.next-step", "The next step is to rotate the keys."),
+    ("action.owner", "@mina will rotate the keys."),
+    ("action.please", "Please rotate the keys."),
+    ("action.negative", "Do not rotate the keys."),
+    ("action.obligation", "The keys leaked, so we have to rotate them."),
+    ("action.needs-done", "The keys need to be rotated."),
+    ("action.deadline", "Mina will rotate the keys by Friday."),
+    ("action.promise", "Then I'll rotate the keys."),
+    ("action.imperative", "Rotate the keys."),
+    ("claim.ticked-box", "[x] rotate the keys"),
+    ("pleasantry.acknowledgement", "Sounds good to me!"),
+    ("pleasantry.agreement", "You're absolutely right."),
+    ("pleasantry.yes-no", "Yes, please."),
+    ("pleasantry.thanks", "Thank you for looking into the broker logs!"),
+    ("pleasantry.praise", "That's a great question."),
+    ("pleasantry.greeting", "Hi there everyone,"),
+    ("pleasantry.farewell", "Have a lovely weekend!"),
+    ("pleasantry.offer", "I'd be happy to help you with the broker."),
+    ("pleasantry.let-me-know", "Please let me know if you need anything else."),
+    ("pleasantry.apology", "I'm so sorry for the mix-up."),
+    ("pleasantry.welcome", "You're welcome!"),
+    ("pleasantry.appreciation", "We really appreciate your patience."),
+    ("pleasantry.wait", "One moment please..."),
+    ("pleasantry.done", "All done! 🎉"),
+    ("pleasantry.offer-question", "How can I help you today?"),
+    ("pleasantry.anything-else", "Is there anything else that you would like to know?"),
+    ("pleasantry.does-that-help", "Does that make sense?"),
+    ("pleasantry.may-i-help", "May I help you with that?"),
+    ("pleasantry.tag", "Really?"),
+    ("narration.as-mentioned", "As I already mentioned above..."),
+    ("narration.transition", "That being said,"),
+    ("narration.intent", "Now let me take a closer look at this file."),
+    ("narration.perception", "Okay, now I see the problem."),
+    ("narration.ongoing", "Looking at the output again..."),
+    ("narration.request", "Please go ahead."),
+    ("narration.here", "Here is the rewritten paragraph on brokers:"),
+    ("control.terminate", "TERMINATE"),
+    ("fragment.none", "None at this time."),
+    ("fragment.no-words", "--- 🚀"),
+    ("structure.label", "Note:"),
+    ("structure.lead-in", "Edge cases:"),
+    ("code.line", 'if (broker == null) { return "none"; }'),
+    ("code.line", "import broker.core as bc"),
+    ("code.line", ">>> broker.start()"),
+    ("code.line", "broker.start(3) broker.stop()"),
+    ("code.line", "DROP TABLE brokers;"),
+    ("code.line", "[{'broker': 'one', 'up': True}]"),
+    ("code.line", 'File "broker.py", line 3, in start'),
+]
+
+CLAIMS = [
+    "The cache is stale.",
+    "Thanks to the cache, latency dropped by half.",
+    "Great expectations are what we had.",
+    "Okay-ish caching is fine.",
+    "Right now the broker is down.",
+    "Sure signs of a leak: memory grows.",
+    "Done-state caching was removed.",
+    "Good morning traffic peaks at nine.",
+    "I see that the broker is already patched.",
+    "Here is what broke it: the lease expired.",
+    "I need the broker logs of Monday.",
+    "Let me check `broker/lease.py` next.",
+    "Looking at the output, the lease expired twice.",
+    "I hope the lease holds.",
+    "I appreciate that the broker is free.",
+    "The broker has not decided on a leader.",
+    "We have not agreed on a name.",
+    "When we decided to leave, it rained.",
+    'The song "I\'ll Keep the Light" is old.',
+    "Test coverage is 80 percent.",
+    "Use of leases is discouraged.",
+    "Update: the broker is up again.",
+    "Rebase and tests are complete.",
+    '"review" step passed.',
+    "If we need to scale, there is room.",
+    "The lease does not need to be renewed.",
+    "It needs to be fast.",
+    "TBDs abound.",
+    "That is the new lease; it expires in May;",
+    r"s = \sqrt{x}",
+    "42",
+    "Paris.",
+    "Paris",
+]
+
+
+@pytest.mark.parametrize(("rule", "text"), EXAMPLES)
+def test_rule(rule, text):
+    """Each rule finds what it is for."""
+    assert read_sentence(text).rule == rule
+
+
+def test_every_rule_has_an_example():
+    """No rule is without an example, but for the tables that are matched as a part of something else."""
+    parts = {rule.id for table in (rules.CODE, rules.TAGS) for rule in table}
+    sections = {rule.id for rule in rules.SECTIONS} | {"remark.label"}
+    tables = [value for value in vars(rules).values() if isinstance(value, tuple)]
+    ids = {rule.id for table in tables for rule in table}
+    assert ids - parts - sections == {rule for rule, _ in EXAMPLES} & ids
+
+
+@pytest.mark.parametrize("text", CLAIMS)
+def test_claim(text):
+    """What only looks like a pleasantry, a decision or an action is a claim, whole."""
+    reading = read_sentence(text)
+    assert reading == ("claim.statement", 0, len(text), True)
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("Great, so we use Redis.", "we use Redis."),
+        ("Sure! - the cache is stale", "the cache is stale"),
+        ("Yes, but the cache is stale.", "the cache is stale."),
+        ("Thanks for checking, the cache is stale.", "the cache is stale."),
+        ("Thank you for checking v1.2 so quickly, the cache is stale.", "the cache is stale."),
+        ("Sorry, the cache is stale.", "the cache is stale."),
+        ("As mentioned above, the cache is stale.", "the cache is stale."),
+        ("In summary: the cache is stale.", "the cache is stale."),
+        ("Okay, great, so the cache is stale.", "the cache is stale."),
+        ("Note: the cache is stale.", "the cache is stale."),
+        ("Decision 3: the cache goes.", "the cache goes."),
+        ("TODO - drop the cache", "drop the cache"),
+        ("The cache is stale, right?", "The cache is stale"),
+        ("The cache is stale, isn't it?", "The cache is stale"),
+        ("OK, `cache.drop` is stale.", "`cache.drop` is stale."),
+    ],
+)
+def test_what_counts(text, content):
+    """Openings, labels and tag questions are left out of what counts."""
+    reading = read_sentence(text)
+    assert text[reading.start : reading.end] == content
+
+
+@pytest.mark.parametrize(
+    "text", ["你好吗？", "هل هذا صحيح؟", "Τι είναι;", "Why?!", "(Is it?)", '"Is it?"', "Is it? 🤔", "Ինչու՞"]
+)
+def test_question_marks_of_other_scripts(text):
+    """A question is known by the mark of its script, whatever follows the mark."""
+    assert read_sentence(text) == ("question.mark", 0, len(text), False)
+
+
+def test_openness_states_something():
+    """ "It is unclear whether X" leaves a question open and states that it is; "Should we" states nothing."""
+    assert read_sentence("It is unclear whether it scales.").states
+    assert not read_sentence("Should we scale").states
+    assert not read_sentence("Does it scale?").states
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Next steps", "action"),
+        ("**Immediate action items:**", "action"),
+        ("📋 TODO list", "action"),
+        ("Plan for the next two weeks", "action"),
+        ("Open questions", "question"),
+        ("Remaining questions for the team:", "question"),
+        ("Key decisions made so far", "decision"),
+        ("What we've decided", "decision"),
+        ("Known risks", "claim"),
+        ("Decision records are kept in git", None),
+        ("Next steps are hard", None),
+        ("The cache", None),
+    ],
+)
+def test_section(text, kind):
+    """A heading says what stands below it, if all of it does."""
+    assert section_kind(text) == kind
+
+
+def test_given_kind():
+    """A statement takes the kind of its section; a question stays one, and a label wins."""
+    assert read_sentence("The owner of the cache", "question").rule == "question.section"
+    assert read_sentence("Redis", "decision").rule == "decision.section"
+    assert read_sentence("Who pays?", "decision").rule == "question.mark"
+    assert read_sentence("Decision: Redis", "action").rule == "decision.label"
+    assert read_sentence("Redis", "claim").rule == "claim.statement"
+    assert read_sentence("n/a", "question").rule == "fragment.none"
+
+
+def test_heading():
+    """A heading counts if it states something; a question in one is answered below it."""
+    assert read_sentence("Caching layer", heading=True).rule == "structure.heading"
+    assert read_sentence("Why is it stale?", heading=True).rule == "structure.heading"
+    assert read_sentence("Why is it stale?", "question", heading=True).rule == "question.mark"
+    assert read_sentence("The cache is stale", heading=True).rule == "claim.statement"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("None.", True), ("N/A", True), ("—", True), ("No cache", False)]
+)
+def test_nothing(text, expected):
+    """An answer that says that there is nothing is known as such."""
+    assert is_nothing(text) is expected
