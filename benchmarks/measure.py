@@ -39,7 +39,7 @@ def wilson(hits: int, total: int) -> tuple[float, float]:
     centre = rate + _Z * _Z / (2 * total)
     spread = _Z * math.sqrt(rate * (1 - rate) / total + _Z * _Z / (4 * total * total))
     scale = 1 + _Z * _Z / total
-    return (round((centre - spread) / scale, 4), round((centre + spread) / scale, 4))
+    return (max(0.0, round((centre - spread) / scale, 4)), min(1.0, round((centre + spread) / scale, 4)))
 
 
 def setup(*packages: str) -> dict[str, Any]:

@@ -94,8 +94,14 @@ def test_a_folder_is_scored_and_bad_files_are_listed_at_the_end(tmp_path: Path) 
         (b'{"rounds": [}', "<stdin>:1: not JSON"),
         (b'{"conversation_id": "x", "rounds": []}', "no rounds"),
         (b'{"rounds": [{"round": 1, "outputs": {"claims": ["a", 3]}}]}', "rounds[0].outputs.claims[1]"),
-        (b'{"rounds": [{"round": 1, "outputs": {}}, {"round": 1, "outputs": {}}]}', "twice"),
-        (b'{"rounds": [{"round": 1, "outputs": {}}, {"round": 3, "outputs": {}}]}', "missing"),
+        (
+            b'{"rounds": [{"round": 1, "outputs": {"claims": []}}, {"round": 1, "outputs": {"claims": []}}]}',
+            "twice",
+        ),
+        (
+            b'{"rounds": [{"round": 1, "outputs": {"claims": []}}, {"round": 3, "outputs": {"claims": []}}]}',
+            "missing",
+        ),
         (b'{"rounds": [{"outputs": {}}]}', "no number"),
         (b"Ana: caf\xe9 is closed\nBob: no\n", "UTF-8"),
         (b"[" * 100_000, "nested"),

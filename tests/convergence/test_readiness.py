@@ -206,3 +206,20 @@ def test_readiness_is_the_weighted_sum(
 def test_classes_have_sharp_edges(parts: tuple[float, ...], expected: Readiness) -> None:
     """0.7 is HIGH and 0.4 is MEDIUM, also where the sum is made of tenths."""
     assert classify(round(math.fsum(parts), 9), RULES) is expected
+
+
+@pytest.mark.clause("R05")
+@pytest.mark.parametrize(
+    ("said", "blocked"),
+    [
+        ("The schema is done. We are blocked until legal signs the contract.", True),
+        ("I am still waiting for the key.", True),
+        ("We cannot proceed without a test account.", True),
+        ("We are no longer blocked. The schema is done.", False),
+        ("The page was missing a header, so I added it.", False),
+        ("The build depends on Java 17.", False),
+    ],
+)
+def test_a_blocker_in_raw_text_counts(said: str, blocked: bool) -> None:
+    """Prose that says what blocks is read as open; words that often block nothing are left alone."""
+    assert assess_readiness(Round.from_text(said, number=1), None, RULES).blocked is blocked

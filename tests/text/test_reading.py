@@ -27,6 +27,7 @@ EXAMPLES = [
     ("question.remains-open", "The pricing remains unclear."),
     ("question.to-decide", "We still have to decide who signs."),
     ("question.wondering", "I wonder if the lock is needed."),
+    ("question.blocked", "We are blocked until legal signs."),
     ("action.label", "Next step: rotate the keys"),
     ("action.open-box", "[ ] rotate the keys"),
     ("action.todo", "TODO rotate the keys"),

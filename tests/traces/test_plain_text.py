@@ -157,8 +157,8 @@ def test_circles_of_speakers() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("Just some prose.\nAnd more.", "no line starts with 'Name:'"),
-        ("Note: one thing.\nNote: another.", "no line starts with 'Name:'"),
+        ("Just some prose.\nAnd more.", "no line starts with the 'Name:' of a speaker"),
+        ("Note: one thing.\nNote: another.", "no line starts with the 'Name:' of a speaker"),
         (
             "Some prose.\nFast: in memory.",
             "too few lines start with 'Name:' to tell speakers from prose; there is 'Fast' in line 2",

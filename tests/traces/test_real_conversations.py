@@ -66,7 +66,7 @@ def test_traces_of_other_kinds_are_refused_with_reasons(data: Path) -> None:
         ("[12:03] {name}: {text}\n", 0),
         ("**{name}:** {text}\n\n", 0.06),
         ("{name}:\n{text}\n\n", 0.06),
-        ("{name}: {text}\n", 0.2),
+        ("{name}: {text}\n", 0.25),
     ],
 )
 def test_turns_survive_as_plain_text(data: Path, layout: str, most_wrong: float) -> None:

@@ -96,7 +96,7 @@ GAPLESS = "Number the rounds 1, 2, 3, ... without gaps."
         ),
         (
             lines(HEADER) + '\n{"type": "round", ',
-            "x:3: not JSON: Expecting property name enclosed in double quotes, column 19",
+            "x:3: not JSON: Expecting property name enclosed in double quotes, column 18",
         ),
         (lines(HEADER, [1]), "x:2: expected an object, found a list of 1"),
         (

@@ -290,6 +290,13 @@ QUESTIONS = (
         rf"(?:i|we)(?:'m| am|'re| are| was)? wonder(?:ing)? {_OPEN_WORDS}|the (?:open |main |big )?question is {_OPEN_WORDS}"
         rf"|(?:don't|do not|doesn't|does not) (?:yet |really )?know (?:yet )?{_OPEN_WORDS}",
     ),
+    # What blocks is open, and readiness looks for it among what is open. Weak words such as "missing" and
+    # "depends on" stand in too much prose that blocks nothing.
+    _anywhere(
+        "question.blocked",
+        r"(?:am|is|are|'m|'re|remains?|still|currently|completely) blocked(?= (?:on|by|until|because)\b|[.!,;]|$)"
+        r"|(?:am|is|are|'m|'re|still|currently) waiting (?:on|for)|(?:cannot|can't|unable to|not able to) proceed",
+    ),
 )
 
 

@@ -49,7 +49,7 @@ OBJECTS = frozenset(
 QUESTION_WORDS = frozenset(
     """
     agree agreed answer certain clarified clarify clear decide decided determine determined discussed figure figured
-    find know known question questions remain remains settled still sure tbc tbd unanswered uncertain unclear undecided unknown
+    blocked find know known proceed question questions remain remains settled still sure tbc tbd unanswered uncertain unclear undecided unknown waiting
     unresolved unsure wonder wondering
     """.split()
 )

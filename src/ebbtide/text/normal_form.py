@@ -16,7 +16,7 @@ def normal_form(text: str) -> str:
     Idempotent. The text is put into Unicode NFC, so that claims that look the same are the same,
     and every Unicode white space counts.
 
-    >>> normal_form("  Use\\u00a0PgBouncer for   pooling!? ")
+    >>> normal_form("  Use\u00a0PgBouncer for   pooling!? ")
     'use pgbouncer for pooling'
     """
     if not text.isascii():

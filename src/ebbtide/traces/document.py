@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from io import BytesIO
 from itertools import islice
 from typing import Any
 
@@ -51,14 +53,15 @@ class Document:
             TranscriptError: Nothing, or nothing that can be decoded.
         """
         data = utf8(data)
-        lines = re.compile(_LINE, re.MULTILINE).finditer(data)
-        first = next(lines)[0]
-        if next(lines, None) and isinstance(_value_or_none(first), Mapping):
+        lines = re.finditer(_LINE, data, re.MULTILINE)
+        first, second = next(lines), next(lines, None)
+        if second and isinstance(_value_or_none(first[0]), Mapping):
             return cls(content=Content.JSON_LINES, head=tuple(_head(data)), data=data)
         try:
             return cls(content=Content.JSON, head=(json_value(data.decode()),))
         except TranscriptError as error:
-            return cls(content=Content.TEXT, data=data, not_json=error)
+            # As a new error: the one that was raised holds on to the whole text.
+            return cls(content=Content.TEXT, data=data, not_json=error.located())
 
     def lines(self) -> Iterator[tuple[int, Any]]:
         """Each JSON value with its line number, from 1; blank lines are passed over.
@@ -95,20 +98,12 @@ def _value_or_none(line: bytes) -> Any:
 
 
 def _head(data: bytes) -> Iterator[Any]:
-    lines = islice(_json_lines(data), HEAD)
-    try:
-        for _, value in lines:
+    with suppress(TranscriptError):
+        for _, value in islice(_json_lines(data), HEAD):
             yield value
-    except TranscriptError:
-        return
 
 
 def _json_lines(data: bytes) -> Iterator[tuple[int, Any]]:
-    start, number = 0, 1
-    while start < len(data):
-        end = data.find(b"\n", start)
-        line = data[start:] if end < 0 else data[start:end]
-        if line and not line.isspace():
-            yield number, json_value(line.decode(), first_line=number)
-        start = len(data) if end < 0 else end + 1
-        number += 1
+    for number, line in enumerate(BytesIO(data), start=1):
+        if not line.isspace():
+            yield number, json_value(line.decode().rstrip(), first_line=number)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
@@ -26,8 +27,8 @@ class Growth:
     Args:
         rounds: In the order of their numbers.
         errors: Broken lines; what stands around them was read.
-        restarted: The file was emptied, rewritten or replaced, and is read from its start: with this growth a
-            new conversation begins.
+        restarted: The file was emptied, rewritten or replaced, and is read from its start. What comes after
+            this belongs to a new conversation.
     """
 
     rounds: tuple[Round, ...] = ()
@@ -56,47 +57,64 @@ def follow(
     Raises:
         TranscriptError: At the start the file cannot be read.
     """
-    with readable(path):
-        file = FileIO(path)
+    tail = _Tail(path)
     stream = RoundStream(unit=unit, source=os.fspath(path))
-    last = b""
-    try:
+    with closing(tail):
         while True:
-            restarted = not _goes_on(file, last)
-            if not restarted and not (data := file.read(_CHUNK)) and (newer := _replacement(path, file)):
-                file.close()
-                file, restarted = newer, True
-            if restarted:
-                file.seek(0)
+            data = tail.look()
+            if data is None:
                 stream = RoundStream(unit=unit, source=os.fspath(path))
-                data = last = b""
-            last = (last + data)[-_FINGERPRINT:]
-            growth = _growth(stream, data, restarted=restarted)
-            if growth.rounds or growth.errors or restarted:
-                yield growth
-            if not data and not restarted:
+                yield Growth(restarted=True)
+            elif data:
+                growth = _growth(stream, data)
+                if growth.rounds or growth.errors:
+                    yield growth
+            else:
                 sleep(poll_s)
-    finally:
-        file.close()
 
 
-def _goes_on(file: FileIO, last: bytes) -> bool:
-    """Whether what was read last still stands where it stood; the position is behind it again."""
-    file.seek(-len(last), os.SEEK_CUR)
-    return file.read(len(last)) == last
+class _Tail:
+    """What comes into the file that has a name, whichever file that is."""
 
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = path
+        with readable(path):
+            self._file = FileIO(path)
+        self._last = b""
 
-def _replacement(path: str | os.PathLike[str], file: FileIO) -> FileIO | None:
-    """The other file that has the name now; None if it is the same one, or there is none at the moment."""
-    try:
-        if os.path.samestat(Path(path).stat(), os.fstat(file.fileno())):
-            return None
-        return FileIO(path)
-    except OSError:
+    def look(self) -> bytes | None:
+        """What is new, as far as one look takes in; None if the file begins anew."""
+        if self._goes_on():
+            data = self._file.read(_CHUNK)
+            self._last = (self._last + data)[-_FINGERPRINT:]
+            if data or not self._switch():
+                return data
+        self._file.seek(0)
+        self._last = b""
         return None
 
+    def close(self) -> None:
+        self._file.close()
 
-def _growth(stream: RoundStream, data: bytes, *, restarted: bool) -> Growth:
+    def _goes_on(self) -> bool:
+        """Whether what was read last still stands where it stood; the position is behind it again."""
+        self._file.seek(-len(self._last), os.SEEK_CUR)
+        return self._file.read(len(self._last)) == self._last
+
+    def _switch(self) -> bool:
+        """Whether another file has the name now; there may also be none for a while."""
+        try:
+            if os.path.samestat(Path(self._path).stat(), os.fstat(self._file.fileno())):
+                return False
+            newer = FileIO(self._path)
+        except OSError:
+            return False
+        self._file.close()
+        self._file = newer
+        return True
+
+
+def _growth(stream: RoundStream, data: bytes) -> Growth:
     rounds: list[Round] = []
     errors: list[TranscriptError] = []
     while True:
@@ -106,4 +124,4 @@ def _growth(stream: RoundStream, data: bytes, *, restarted: bool) -> Growth:
             errors.append(error)
             data = b""
         else:
-            return Growth(rounds=tuple(rounds), errors=tuple(errors), restarted=restarted)
+            return Growth(rounds=tuple(rounds), errors=tuple(errors))

@@ -29,19 +29,21 @@ _SIGNS = (b":", "\uff1a".encode(), b"```", b"~~~")
 _FENCE = r"\s*(?P<fence>`{3,}|~{3,})\s*(?P<info>.*)"
 
 # The last word of what heads a part of a text or a line of a log, and is nobody's name.
-_HEADINGS = """
-note notes nb remark warning caution important tip hint ps todo fixme update edit reminder disclaimer
-example examples context background title subject date time duration location from to cc bcc
-attendees participants agenda topic author authors source sources link links url reference references
-summary overview introduction conclusion conclusions result results finding findings outcome output input
-step steps plan task tasks goal goals objective objectives requirement requirements option options
-pro pros cons con advantages disadvantages benefits drawbacks risk risks issue issues problem solution
-reason reasons rationale explanation justification evidence analysis approach assumption assumptions
-claim claims decision decisions question questions action actions thought thoughts observation observations
-feedback details description usage code file files version status info debug error errors
-"""
+_HEADINGS = frozenset(
+    """
+    note notes nb remark warning caution important tip hint ps todo fixme update edit reminder disclaimer
+    example examples context background title subject date time duration location from to cc bcc
+    attendees participants agenda topic authors source sources link links url reference references
+    summary overview introduction conclusion conclusions result results finding findings outcome output input
+    step steps plan task tasks goal goals objective objectives requirement requirements option options
+    pro pros cons con advantages disadvantages benefits drawbacks risk risks issue issues problem solution
+    reason reasons rationale explanation justification evidence analysis approach assumption assumptions
+    claim claims decision decisions questions action actions thought thoughts observation observations
+    feedback details description usage code file files version status info debug error errors
+    """.split()
+)
 # The first word of a line of code that ends in a colon.
-_KEYWORDS = "if elif else for while with try except finally class def case default"
+_KEYWORDS = frozenset("if elif else for while with try except finally class def case default".split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +84,7 @@ class PlainText:
         if _openings(labels, lines):
             return None
         if not labels:
-            return "no line starts with 'Name:'"
+            return "no line starts with the 'Name:' of a speaker"
         one = f"{labels[0].name[:40]!r} in line {labels[0].line + 1}"
         return f"too few lines start with 'Name:' to tell speakers from prose; there is {one}"
 
@@ -162,7 +164,7 @@ def _label(line: str, at: int) -> _Label | None:
     if match is None:
         return None
     words = [word for word in match["name"].lower().split() if not word.isdecimal()]
-    if words[0] in _KEYWORDS.split() or words[-1] in _HEADINGS.split():
+    if words[0] in _KEYWORDS or words[-1] in _HEADINGS:
         return None
     return _Label(
         line=at,

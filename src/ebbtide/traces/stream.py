@@ -91,7 +91,7 @@ class RoundStream:
         if not line or line.isspace():
             return
         try:
-            value = json_value(line.decode(), first_line=self._line)
+            value = json_value(line.decode().rstrip(), first_line=self._line)
             reader = self._reader or self._reader_for(value)
             if reader is not None:
                 self._reader = reader

@@ -34,21 +34,20 @@ class TurnRounds:
     def __init__(self, unit: RoundUnit) -> None:
         self._unit = unit
         self._made = 0
-        self._open: list[Turn] = []
+        self._circle: dict[str, Turn] = {}
 
     def add(self, turn: Turn) -> tuple[Round, ...]:
         """The round that this turn completes, if it does: itself, or the circle before it."""
         if not turn.text.strip():
             return ()
-        circle_goes_on = self._unit is RoundUnit.CIRCLE and turn.speaker not in {
-            earlier.speaker for earlier in self._open
-        }
-        done = () if circle_goes_on else self._close()
-        self._open.append(turn)
-        return done if self._unit is RoundUnit.CIRCLE else self._close()
+        if self._unit is RoundUnit.TURN:
+            return self._round(turn)
+        done = self._close() if turn.speaker in self._circle else ()
+        self._circle[turn.speaker] = turn
+        return done
 
     def finish(self) -> tuple[Round, ...]:
-        """The round that was still open.
+        """The circle that was still open.
 
         Raises:
             TranscriptError: There was no turn at all.
@@ -59,10 +58,12 @@ class TurnRounds:
         return done
 
     def _close(self) -> tuple[Round, ...]:
-        if not self._open:
-            return ()
+        done = self._round(*self._circle.values()) if self._circle else ()
+        self._circle.clear()
+        return done
+
+    def _round(self, *turns: Turn) -> tuple[Round]:
         self._made += 1
-        turns, self._open = self._open, []
         # Each turn is read on its own: an open code block in one must not swallow the next.
         parts = [Round.from_text(turn.text, number=self._made, agent=turn.speaker) for turn in turns]
         return (parts[0] if len(parts) == 1 else _joined(parts),)
