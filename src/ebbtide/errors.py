@@ -2,6 +2,7 @@
 
 EbbtideError
 ├── ConfigError        a profile, threshold or argument that cannot be used (also a ValueError)
+├── SemanticError      the semantic level cannot run: a library, weights or an endpoint fails it
 └── TranscriptError    input that cannot be read as a conversation (also a ValueError)
 
 A message says what is wrong, where (file, line, path inside the document) and what to do.
@@ -17,6 +18,10 @@ class EbbtideError(Exception):
 
 class ConfigError(EbbtideError, ValueError):
     """A profile, threshold or argument that cannot be used."""
+
+
+class SemanticError(EbbtideError):
+    """The semantic level cannot run: a library or weights are missing or wrong, or an endpoint fails."""
 
 
 class TranscriptError(EbbtideError, ValueError):

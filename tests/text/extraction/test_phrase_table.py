@@ -6,11 +6,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ebbtide.text import extraction_rules as rules
-from ebbtide.text.extraction_words import ACTION_WORDS, DECISION_WORDS, QUESTION_WORDS
-from ebbtide.text.phrase_table import PhraseTable, folded
+from ebbtide.text.extraction import rules
+from ebbtide.text.extraction.phrase_table import PhraseTable, folded
+from ebbtide.text.extraction.reading import words_of
+from ebbtide.text.extraction.words import ACTION_WORDS, DECISION_WORDS, QUESTION_WORDS
 from ebbtide.text.phrases import Anchor, PhraseRule
-from ebbtide.text.reading import words_of
 
 RULES = (
     PhraseRule(id="x.let", pattern="let me", anchor=Anchor.TEXT),

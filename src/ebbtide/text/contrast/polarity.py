@@ -7,8 +7,17 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import NamedTuple
 
-from ebbtide.text.clauses import Item, Kind, clause_after, clause_before, content, ends_clause, says, text_at
-from ebbtide.text.contrast_words import (
+from ebbtide.text.contrast.clauses import (
+    Item,
+    Kind,
+    clause_after,
+    clause_before,
+    content,
+    ends_clause,
+    says,
+    text_at,
+)
+from ebbtide.text.contrast.words import (
     CLAUSE_STARTS,
     DENYING_VERBS,
     NEGATING_SUBJECTS,

@@ -10,11 +10,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
-from ebbtide.text.clauses import NEAR, Item, Kind, clause_before, content, ends_clause, read_items, says
-from ebbtide.text.contrast_words import PARTICLE_VERBS, PARTICLES, opposites
-from ebbtide.text.polarity import Polarity, read_polarity
-from ebbtide.text.quantities import Quantity
-from ebbtide.text.sides import Sides, read_sides
+from ebbtide.text.contrast.clauses import (
+    NEAR,
+    Item,
+    Kind,
+    clause_before,
+    content,
+    ends_clause,
+    read_items,
+    says,
+)
+from ebbtide.text.contrast.polarity import Polarity, read_polarity
+from ebbtide.text.contrast.quantities import Quantity
+from ebbtide.text.contrast.sides import Sides, read_sides
+from ebbtide.text.contrast.words import PARTICLE_VERBS, PARTICLES, opposites
 
 _LONGEST = 2000  # characters of a text that is remembered
 _MOST_SIDES = 50  # connectors of a text that are compared

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ebbtide.text.contrast_words import FUNCTION_WORDS
+from ebbtide.text.contrast.words import FUNCTION_WORDS
 
 _VALUE = r"-?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?"
 _NUMERAL = re.compile(rf"[#~<>=$\u20ac\u00a3\u2248+]*({_VALUE})-?([a-z%\u00b5]*)")

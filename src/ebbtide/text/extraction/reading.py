@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ebbtide.text import extraction_rules as rules
-from ebbtide.text.extraction_words import (
+from ebbtide.text.extraction import rules
+from ebbtide.text.extraction.phrase_table import Hit, PhraseTable, folded
+from ebbtide.text.extraction.words import (
     ACTION_WORDS,
     DECISION_WORDS,
     FILLER,
@@ -15,7 +16,6 @@ from ebbtide.text.extraction_words import (
     QUESTION_WORDS,
 )
 from ebbtide.text.imperatives import IMPERATIVE_VERBS, NOUNS_TOO
-from ebbtide.text.phrase_table import Hit, PhraseTable, folded
 from ebbtide.text.phrases import Anchor
 
 _CLAUSE_END = (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ebbtide.text.blocks import Form, blocks
+from ebbtide.text.extraction.blocks import Form, blocks
 
 LONG = "This line was wrapped by an editor that allows eighty columns, so its end means"
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.text.sentences import Form, plain, sentences
+from ebbtide.text.extraction.sentences import Form, plain, sentences
 
 #: What means something to the reader, to stand between what chance makes.
 MARKS = (

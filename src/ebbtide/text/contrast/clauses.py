@@ -9,8 +9,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from ebbtide.text.contrast_words import FUNCTION_WORDS, NEGATING_SUBJECTS, NEGATORS
-from ebbtide.text.quantities import Quantity, quantity_at
+from ebbtide.text.contrast.quantities import Quantity, quantity_at
+from ebbtide.text.contrast.words import FUNCTION_WORDS, NEGATING_SUBJECTS, NEGATORS
 from ebbtide.text.stems import bare, runs, spoken, stem
 
 NEAR = 6  # content words that belong to a connector or to one another

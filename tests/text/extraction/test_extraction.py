@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.text.extraction import Extraction, ItemKind, extract
+from ebbtide.text.extraction.turn import Extraction, ItemKind, extract
 
 TURN = """\
 Great question! I looked at the lease code.

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ebbtide.text.blocks import Block, Form, blocks
+from ebbtide.text.extraction.blocks import Block, Form, blocks
 
 _CLOSERS = "\"'\u2019\u201d\u00bb)\\]}*_~`\u300d\u300f\uff09\u3011\u300b"
 _OPENERS = "\"'\u2018\u201c\u00ab(\\[{*_~`\u300c\u300e\uff08\u3010\u300a\u00bf\u00a1"

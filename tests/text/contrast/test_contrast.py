@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.text.contrast import Contrast, ContrastKind, contrast
+from ebbtide.text.contrast.guard import Contrast, ContrastKind, contrast
+from ebbtide.text.contrast.quantities import quantity_at
 from ebbtide.text.normal_form import normal_form
-from ebbtide.text.quantities import quantity_at
 
 PAIRS = json.loads(Path(__file__).with_name("contrast_pairs.json").read_text(encoding="utf-8"))
 TEXTS = [row[side] for part in PAIRS.values() for row in part for side in "ab"]
@@ -167,7 +167,7 @@ def test_endless_repetition_takes_no_endless_time(word):
 def test_the_same_answer_in_every_process():
     """Nothing depends on the order of sets, which differs from process to process."""
     program = """
-from ebbtide.text.contrast import contrast
+from ebbtide.text.contrast.guard import contrast
 print(contrast("Keep old, slow, unsafe rules on 3 or 4 hosts", "Drop new, fast, safe rules on 5 or 6 hosts"))
 print(contrast("Keep old, slow, unsafe rules", "Keep new, fast, safe rules"))
 """

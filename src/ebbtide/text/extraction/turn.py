@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ebbtide.text.blocks import Form
-from ebbtide.text.extraction_words import FIELDS
-from ebbtide.text.json_fields import Field, is_json, json_fields
-from ebbtide.text.reading import is_nothing, read_sentence, section_kind
-from ebbtide.text.sentences import Sentence, plain, sentences
+from ebbtide.text.extraction.blocks import Form
+from ebbtide.text.extraction.json_fields import Field, is_json, json_fields
+from ebbtide.text.extraction.reading import is_nothing, read_sentence, section_kind
+from ebbtide.text.extraction.sentences import Sentence, plain, sentences
+from ebbtide.text.extraction.words import FIELDS
 
 
 class ItemKind(StrEnum):

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from ebbtide.text.contrast_words import PARTICLES, opposites
-from ebbtide.text.polarity import Negation
-from ebbtide.text.quantities import comparable, lacking
-from ebbtide.text.sides import Sides
-from ebbtide.text.statement import Statement, read_statement
+from ebbtide.text.contrast.polarity import Negation
+from ebbtide.text.contrast.quantities import comparable, lacking
+from ebbtide.text.contrast.sides import Sides
+from ebbtide.text.contrast.statement import Statement, read_statement
+from ebbtide.text.contrast.words import PARTICLES, opposites
 
 _NUMBERS = 20  # of each text that are compared with one another
 

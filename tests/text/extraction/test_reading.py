@@ -4,8 +4,8 @@
 
 import pytest
 
-from ebbtide.text import extraction_rules as rules
-from ebbtide.text.reading import is_nothing, read_sentence, section_kind
+from ebbtide.text.extraction import rules
+from ebbtide.text.extraction.reading import is_nothing, read_sentence, section_kind
 
 #: A sentence for each rule that decides about a sentence, in the words of nobody's data.
 EXAMPLES = [

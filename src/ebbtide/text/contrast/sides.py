@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ebbtide.text.clauses import Item, Kind, clause_after, clause_before, content, text_at
-from ebbtide.text.contrast_words import CONNECTORS, RELATIONS
+from ebbtide.text.contrast.clauses import Item, Kind, clause_after, clause_before, content, text_at
+from ebbtide.text.contrast.words import CONNECTORS, RELATIONS
 
 _BE = frozenset(["be", "am", "is", "are", "was", "were", "been", "being", "get", "gets", "got"])
 _PREPOSITIONS = frozenset(["of", "in", "on", "at", "by", "for", "from", "to", "with", "into", "as", "than"])

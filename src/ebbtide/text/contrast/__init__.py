@@ -1,0 +1,1 @@
+"""What keeps alike texts apart: a number, a negation, an antonym, exchanged sides."""

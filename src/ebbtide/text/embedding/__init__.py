@@ -1,0 +1,1 @@
+"""Texts as vectors: a model on this machine, a library, an endpoint, and a cache around each."""

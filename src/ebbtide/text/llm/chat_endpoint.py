@@ -1,0 +1,178 @@
+"""Any endpoint that speaks OpenAI's chat protocol: OpenAI itself, Ollama, vLLM and others.
+
+Source: rubric, v0.2 upgrades (clause B06).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from ebbtide.errors import ConfigError, SemanticError
+from ebbtide.text.json_endpoint import JsonEndpoint, shown
+
+if TYPE_CHECKING:
+    import httpx2
+
+API_KEY_ENV = "EBBTIDE_CHAT_API_KEY"
+_MILLION = 1_000_000
+_Number = TypeVar("_Number", int, float)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What replies took. A request without a reply adds nothing: what it took is not told.
+
+    Args:
+        replies: How many came.
+        input_tokens: Tokens sent; None where a reply did not say.
+        output_tokens: Tokens received; likewise.
+        cost_usd: None where tokens or prices are unknown.
+    """
+
+    replies: int = 0
+    input_tokens: int | None = 0
+    output_tokens: int | None = 0
+    cost_usd: float | None = 0.0
+
+    def __add__(self, other: Usage) -> Usage:
+        """Both together; what one of them does not know is unknown."""
+        return Usage(
+            replies=self.replies + other.replies,
+            input_tokens=_sum(self.input_tokens, other.input_tokens),
+            output_tokens=_sum(self.output_tokens, other.output_tokens),
+            cost_usd=_sum(self.cost_usd, other.cost_usd),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        return {
+            "replies": self.replies,
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "cost_usd": self.cost_usd,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatReply:
+    """What a model said, and what that took."""
+
+    text: str
+    usage: Usage
+
+
+class ChatModel(Protocol):
+    """Answers messages."""
+
+    @property
+    def model(self) -> str:
+        """Names the model."""
+
+    def chat(self, messages: Sequence[Mapping[str, str]]) -> ChatReply:
+        """The answer to a conversation.
+
+        Args:
+            messages: Each with ``role`` and ``content``.
+
+        Raises:
+            SemanticError: There is no answer.
+        """
+
+
+class ChatEndpoint:
+    """Answers from ``POST {base_url}/chat/completions``; see `JsonEndpoint` for what is tried again.
+
+    An attempt that timed out may be charged for all the same.
+
+    Args:
+        base_url: Such as ``https://api.openai.com/v1`` or ``http://localhost:11434/v1``.
+        model: As the endpoint names it.
+        api_key_env: Environment variable with the key; no key is sent if it is not set.
+        temperature: As the endpoint takes it. None is not sent, for models that take none.
+        timeout_s: Seconds of silence after which a request has failed.
+        attempts: Times that a request is sent, 1 or more.
+        first_wait_s: Seconds before the second attempt.
+        usd_per_million_input: Price of a million input tokens; None is unknown, and so is the cost.
+        usd_per_million_output: Price of a million output tokens; likewise.
+
+    Raises:
+        ConfigError: An argument cannot be used.
+        SemanticError: A library is missing.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        model: str,
+        *,
+        api_key_env: str = API_KEY_ENV,
+        temperature: float | None = 0.0,
+        timeout_s: float = 120.0,
+        attempts: int = 3,
+        first_wait_s: float = 0.5,
+        usd_per_million_input: float | None = None,
+        usd_per_million_output: float | None = None,
+    ) -> None:
+        self.model = f"openai:{base_url.rstrip('/')}#{model}"
+        self._prices = (usd_per_million_input, usd_per_million_output)
+        for price in self._prices:
+            if price is not None and not 0 <= price < math.inf:
+                raise ConfigError(f"a price of {price!r} USD: expected 0 or more, or None")
+        self._settings = {"model": model} | ({} if temperature is None else {"temperature": temperature})
+        self._endpoint = JsonEndpoint(
+            base_url,
+            "chat/completions",
+            name=self.model,
+            api_key_env=api_key_env,
+            timeout_s=timeout_s,
+            attempts=attempts,
+            first_wait_s=first_wait_s,
+        )
+
+    def chat(self, messages: Sequence[Mapping[str, str]]) -> ChatReply:
+        """The answer to a conversation.
+
+        Raises:
+            ConfigError: The key cannot be sent.
+            SemanticError: The endpoint did not answer, refused, or its answer holds no text.
+        """
+        with self._endpoint.connected() as post:
+            reply = post({**self._settings, "messages": list(messages)})
+        return self._read(reply)
+
+    def _read(self, reply: httpx2.Response) -> ChatReply:
+        try:
+            wire = reply.json()
+            text = wire["choices"][0]["message"]["content"]
+        except (ValueError, LookupError, TypeError):
+            wire, text = {}, None
+        if not isinstance(text, str):
+            raise SemanticError(f"{self.model}: the answer holds no text: {shown(reply.text)}")
+        usage = wire.get("usage")
+        tokens = [_count(usage, key) for key in ("prompt_tokens", "completion_tokens")]
+        return ChatReply(
+            text=text,
+            usage=Usage(
+                replies=1, input_tokens=tokens[0], output_tokens=tokens[1], cost_usd=self._cost_usd(tokens)
+            ),
+        )
+
+    def _cost_usd(self, tokens: Sequence[int | None]) -> float | None:
+        cost = 0.0
+        for count, price in zip(tokens, self._prices, strict=True):
+            if count is None or price is None:
+                return None
+            cost += count * price / _MILLION
+        return cost
+
+
+def _count(usage: object, key: str) -> int | None:
+    value = usage.get(key) if isinstance(usage, Mapping) else None
+    return value if type(value) is int and value >= 0 else None
+
+
+def _sum(left: _Number | None, right: _Number | None) -> _Number | None:
+    return None if left is None or right is None else left + right
