@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import add_data_option, data_folder, setup, wilson, write_result
-from ebbtide.text.extraction import extract
+from ebbtide.text.extraction.turn import extract
 
 
 def measure(rows: list[dict[str, Any]]) -> dict[str, Any]:

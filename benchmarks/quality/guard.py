@@ -33,8 +33,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import ROOT, add_data_option, data_folder, setup, wilson, write_result
-from ebbtide.text.contrast import contrast
-from ebbtide.text.contrast_words import FUNCTION_WORDS
+from ebbtide.text.contrast.guard import contrast
+from ebbtide.text.contrast.words import FUNCTION_WORDS
 from ebbtide.text.normal_form import normal_form
 from ebbtide.text.stems import stem_tokens
 
@@ -42,7 +42,7 @@ Pair = tuple[str, str]
 Tokens = Callable[[str], frozenset[str]]
 
 ALIKE = Fraction(6, 10)
-TABLE = ROOT / "tests" / "text" / "contrast_pairs.json"
+TABLE = ROOT / "tests" / "text" / "contrast" / "contrast_pairs.json"
 FOLDS = 5
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?:\\n|\n)+")
 

@@ -1,0 +1,241 @@
+"""Thresholds of similarity against pairs that people labelled: how right they are, and which would be better.
+
+Whatever is fitted is tried on groups that it was not fitted on, and only that is held up as its quality.
+
+Source: rubric, calibration status (clause B07).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ebbtide.convergence.calibration.curves import (
+    CurvePoint,
+    area_under_roc,
+    average_precision,
+    threshold_curve,
+)
+from ebbtide.convergence.calibration.labelled import LabelledPair
+from ebbtide.convergence.calibration.rates import Confusion
+from ebbtide.convergence.calibration.similarity import contradicts, cosine_similarities, jaccard_similarities
+from ebbtide.convergence.calibration.threshold_fit import Fit, fit_threshold, too_little_to_fit
+from ebbtide.convergence.semantic import cosine_at_least
+from ebbtide.errors import ConfigError
+from ebbtide.profile import NoveltyRules, Profile, TokenForm
+from ebbtide.text.embedding.embedder import Embedder
+
+_NEVER = 0.0  # the similarity of a pair that the guard keeps apart: below every threshold
+_GRID = tuple(step / 20 for step in range(2, 20))  # 0.10, 0.15 ... 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureReport:
+    """One way to compare claims, against the labels.
+
+    Args:
+        name: "L1 words", "L1 stems" or "L2".
+        setting: The threshold in `NoveltyRules`; None where the profile does not compare in this way.
+        threshold: Its current value.
+        current: What that does.
+        curve: What every other threshold does.
+        average_precision: Area under precision over recall; None where no pair says the same.
+        area_under_roc: Chance that a pair that says the same scores higher than one that does not.
+        fit: The fitted threshold; None where none could be fitted.
+        verdict: What is proposed, or why nothing is.
+        proposed: The threshold to write into a profile; None where the current one should stay.
+    """
+
+    name: str
+    setting: str | None
+    threshold: float
+    current: Confusion
+    curve: tuple[CurvePoint, ...]
+    average_precision: float | None
+    area_under_roc: float | None
+    fit: Fit | None
+    verdict: str
+    proposed: float | None
+
+    def at(self, threshold: float) -> Confusion:
+        """What a threshold does."""
+        total = self.curve[-1]
+        above = [point for point in self.curve if point.threshold >= threshold]
+        yes, hits = (above[-1].yes, above[-1].hits) if above else (0, 0)
+        return Confusion(
+            hits=hits,
+            false_alarms=yes - hits,
+            misses=total.hits - hits,
+            rejections=total.yes - total.hits - yes + hits,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        return {
+            "measure": self.name,
+            "setting": self.setting and f"novelty.{self.setting}",
+            "threshold": self.threshold,
+            "current": self.current.to_dict(),
+            "average_precision": _rounded(self.average_precision),
+            "area_under_roc": _rounded(self.area_under_roc),
+            "by_threshold": [{"threshold": step, **_short(self.at(step))} for step in _GRID],
+            "fit": self.fit.to_dict() if self.fit else None,
+            "proposed": self.proposed,
+            "verdict": self.verdict,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairCalibration:
+    """Labelled pairs against the thresholds of a profile.
+
+    Args:
+        profile: The profile that was measured.
+        pairs: How many there were.
+        same: Those that say the same.
+        groups: Groups among them.
+        precision_at_least: What a fitted threshold had to reach.
+        measures: One report a measure.
+        fitted: The profile with the proposed thresholds; None where none is proposed.
+    """
+
+    profile: Profile
+    pairs: int
+    same: int
+    groups: int
+    precision_at_least: float
+    measures: tuple[MeasureReport, ...]
+    fitted: Profile | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        return {
+            "kind": "pairs",
+            "profile": self.profile.name,
+            "pairs": self.pairs,
+            "same": self.same,
+            "groups": self.groups,
+            "precision_at_least": self.precision_at_least,
+            "measures": [report.to_dict() for report in self.measures],
+        }
+
+
+def calibrate_pairs(
+    pairs: Sequence[LabelledPair],
+    profile: Profile = Profile.DEFAULT,
+    *,
+    embedder: Embedder | None = None,
+    precision_at_least: float = 0.5,
+) -> PairCalibration:
+    """Measure the thresholds of `profile` on labelled pairs, and fit better ones.
+
+    Args:
+        pairs: At least one. Pairs that the profile's contrast guard keeps apart are never the same, as in
+            the meter.
+        profile: What is measured.
+        embedder: Gives L2; None leaves L2 out.
+        precision_at_least: A fitted threshold is the one of the best F1 among those where at least this
+            share of what they call the same is labelled so, 0 to 1. At 0 it is F1 alone, which can favour a
+            threshold that is wrong more often than right.
+
+    Raises:
+        ConfigError: There are no pairs, or the share is out of range.
+        SemanticError: The embedder failed.
+    """
+    if not pairs:
+        raise ConfigError("there are no labelled pairs")
+    if not 0 <= precision_at_least <= 1:
+        raise ConfigError(f"precision_at_least = {precision_at_least!r}: expected a number from 0 to 1")
+    reports = tuple(
+        _report(measure, pairs, precision_at_least) for measure in _measures(pairs, profile.novelty, embedder)
+    )
+    changes: dict[str, Any] = {
+        report.setting: report.proposed for report in reports if report.setting and report.proposed
+    }
+    rules = dataclasses.replace(profile.novelty, **changes)
+    return PairCalibration(
+        profile=profile,
+        pairs=len(pairs),
+        same=sum(pair.same for pair in pairs),
+        groups=len({pair.group for pair in pairs}),
+        precision_at_least=precision_at_least,
+        measures=reports,
+        fitted=dataclasses.replace(profile, novelty=rules) if changes else None,
+    )
+
+
+class _Measure(NamedTuple):
+    name: str
+    setting: str | None
+    threshold: float
+    scores: list[float]
+
+
+def _measures(
+    pairs: Sequence[LabelledPair], rules: NoveltyRules, embedder: Embedder | None
+) -> Iterator[_Measure]:
+    texts = [(pair.a, pair.b) for pair in pairs]
+    apart = [rules.contrast_guard and contradicts(a, b) for a, b in texts]
+
+    def guarded(scores: Sequence[float]) -> list[float]:
+        return [_NEVER if kept else score for score, kept in zip(scores, apart, strict=True)]
+
+    for tokens in TokenForm:
+        setting = "jaccard_at_least" if tokens is rules.tokens else None
+        scores = guarded(jaccard_similarities(texts, tokens))
+        yield _Measure(f"L1 {tokens}", setting, rules.jaccard_at_least, scores)
+    if embedder is not None:
+        scores = guarded(cosine_similarities(texts, embedder))
+        yield _Measure("L2", "cosine_at_least", cosine_at_least(rules, embedder.model), scores)
+
+
+def _report(measure: _Measure, pairs: Sequence[LabelledPair], precision_at_least: float) -> MeasureReport:
+    name, setting, threshold, scores = measure
+    labels, groups = [pair.same for pair in pairs], [pair.group for pair in pairs]
+    current = Confusion.at(threshold, scores, labels)
+    curve = threshold_curve(scores, labels)
+    too_little = too_little_to_fit(labels, groups)
+    fit = None if too_little else fit_threshold(scores, labels, groups, precision_at_least=precision_at_least)
+    proposed = None
+    precision = fit.held_out.precision.value or 0.0 if fit else 0.0
+    if fit is None:
+        verdict = too_little or f"nothing fitted: no threshold has a precision of {precision_at_least:g}"
+    elif precision < precision_at_least:
+        verdict = (
+            f"{threshold:g} stays: held out, the fitted {fit.threshold:g} has a precision of {precision:.2f}"
+        )
+    elif fit.held_out.f1 <= current.f1:
+        verdict = (
+            f"{threshold:g} stays: held out, the fitted {fit.threshold:g} has an F1 of {fit.held_out.f1:.2f}"
+        )
+    elif setting is None:
+        verdict = f"{fit.threshold:g} would be better, but the profile compares in another way"
+    else:
+        proposed = fit.threshold
+        verdict = f"{threshold:g} becomes {proposed:g}"
+    return MeasureReport(
+        name=name,
+        setting=setting,
+        threshold=threshold,
+        current=current,
+        curve=curve,
+        average_precision=average_precision(curve),
+        area_under_roc=area_under_roc(curve),
+        fit=fit,
+        verdict=verdict,
+        proposed=proposed,
+    )
+
+
+def _short(confusion: Confusion) -> dict[str, float | None]:
+    return {
+        "precision": _rounded(confusion.precision.value),
+        "recall": _rounded(confusion.recall.value),
+        "f1": _rounded(confusion.f1),
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)

@@ -1,0 +1,126 @@
+"""How often something was right, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+_Z = 1.959964  # 95 %
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """`hits` of `total`.
+
+    >>> rate = Rate(hits=18, total=20)
+    >>> rate.value, rate.interval
+    (0.9, (0.699, 0.9721))
+    """
+
+    hits: int
+    total: int
+
+    @property
+    def value(self) -> float | None:
+        """The share, 0 to 1; None where there was nothing to count."""
+        return self.hits / self.total if self.total else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson score interval of the share, 95 %; 0 to 1 where there was nothing to count.
+
+        Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22
+        (1927).
+        """
+        if not self.total:
+            return (0.0, 1.0)
+        share, n = self.hits / self.total, self.total
+        centre = share + _Z * _Z / (2 * n)
+        spread = _Z * math.sqrt(share * (1 - share) / n + _Z * _Z / (4 * n * n))
+        scale = 1 + _Z * _Z / n
+        # Rounding errors must not take an interval past the ends.
+        low, high = max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+        return (round(low, 4), round(high, 4))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        value = self.value
+        return {
+            "hits": self.hits,
+            "n": self.total,
+            "rate": None if value is None else round(value, 4),
+            "interval_95": list(self.interval),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confusion:
+    """A yes-or-no answer against its labels.
+
+    Args:
+        hits: Yes, and the label says yes.
+        false_alarms: Yes, and the label says no.
+        misses: No, and the label says yes.
+        rejections: No, and the label says no.
+    """
+
+    hits: int = 0
+    false_alarms: int = 0
+    misses: int = 0
+    rejections: int = 0
+
+    @classmethod
+    def at(cls, threshold: float, scores: Sequence[float], labels: Sequence[bool]) -> Self:
+        """Where yes is a score of `threshold` or more."""
+        hits = sum(label for score, label in zip(scores, labels, strict=True) if score >= threshold)
+        yes = sum(score >= threshold for score in scores)
+        positives = sum(labels)
+        return cls(
+            hits=hits,
+            false_alarms=yes - hits,
+            misses=positives - hits,
+            rejections=len(labels) - positives - yes + hits,
+        )
+
+    @classmethod
+    def sum(cls, parts: Iterable[Confusion]) -> Self:
+        """All of them counted together."""
+        every = list(parts)
+        return cls(
+            hits=sum(part.hits for part in every),
+            false_alarms=sum(part.false_alarms for part in every),
+            misses=sum(part.misses for part in every),
+            rejections=sum(part.rejections for part in every),
+        )
+
+    @property
+    def precision(self) -> Rate:
+        """Of the yes, those that are right."""
+        return Rate(hits=self.hits, total=self.hits + self.false_alarms)
+
+    @property
+    def recall(self) -> Rate:
+        """Of the yes labels, those that were found."""
+        return Rate(hits=self.hits, total=self.hits + self.misses)
+
+    @property
+    def agreement(self) -> Rate:
+        """Of all answers, those that are right."""
+        right = self.hits + self.rejections
+        return Rate(hits=right, total=right + self.false_alarms + self.misses)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall, 0 to 1; 0 where nothing was found."""
+        return 2 * self.hits / max(2 * self.hits + self.false_alarms + self.misses, 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        return {
+            "agreement": self.agreement.to_dict(),
+            "precision": self.precision.to_dict(),
+            "recall": self.recall.to_dict(),
+            "f1": round(self.f1, 4),
+        }

@@ -1,0 +1,87 @@
+"""A threshold fitted to labelled scores, and what it is worth where it was not fitted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ebbtide.convergence.calibration.curves import best_threshold, threshold_curve
+from ebbtide.convergence.calibration.folds import fold_numbers
+from ebbtide.convergence.calibration.rates import Confusion
+
+LEAST_LABELS = 30  #: of either kind, below which nothing is fitted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """A threshold that was fitted, and what it is worth.
+
+    Args:
+        threshold: Fitted on every pair.
+        fitted_on: What it does there; better than can be expected of new pairs.
+        held_out: What the threshold of each fold does on the groups that it was not fitted on, all together.
+        fold_thresholds: The threshold of each fold; None where no threshold was precise enough, so that
+            nothing was the same.
+    """
+
+    threshold: float
+    fitted_on: Confusion
+    held_out: Confusion
+    fold_thresholds: tuple[float | None, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        return {
+            "threshold": self.threshold,
+            "fitted_on": self.fitted_on.to_dict(),
+            "held_out": self.held_out.to_dict(),
+            "fold_thresholds": list(self.fold_thresholds),
+        }
+
+
+def too_little_to_fit(labels: Sequence[bool], groups: Sequence[str]) -> str | None:
+    """Why nothing should be fitted to these labels; None if it can be."""
+    yes = sum(labels)
+    if min(yes, len(labels) - yes) < LEAST_LABELS:
+        return f"nothing fitted: {yes} the same and {len(labels) - yes} not, it takes {LEAST_LABELS} of each"
+    if fold_numbers(groups) is None:
+        return "nothing fitted: all are of one group, so that nothing can be held out"
+    return None
+
+
+def fit_threshold(
+    scores: Sequence[float], labels: Sequence[bool], groups: Sequence[str], *, precision_at_least: float = 0.0
+) -> Fit | None:
+    """The threshold of the best F1, cross-validated over groups.
+
+    Args:
+        scores: Higher is more likely to have the label.
+        labels: One a score.
+        groups: One a score, two different ones at least; a group is held out as a whole.
+        precision_at_least: As `best_threshold` takes it.
+
+    Returns:
+        None where no threshold is precise enough.
+    """
+    threshold = best_threshold(threshold_curve(scores, labels), precision_at_least=precision_at_least)
+    folds = fold_numbers(groups)
+    if threshold is None or folds is None:
+        return None
+    rows = list(zip(folds, scores, labels, strict=True))
+    parts: list[Confusion] = []
+    thresholds: list[float | None] = []
+    for fold in range(max(folds) + 1):
+        inside = [(score, label) for number, score, label in rows if number != fold]
+        outside = [(score, label) for number, score, label in rows if number == fold]
+        curve = threshold_curve(*zip(*inside, strict=True))
+        found = best_threshold(curve, precision_at_least=precision_at_least)
+        thresholds.append(found)
+        parts.append(Confusion.at(math.inf if found is None else found, *zip(*outside, strict=True)))
+    return Fit(
+        threshold=threshold,
+        fitted_on=Confusion.at(threshold, scores, labels),
+        held_out=Confusion.sum(parts),
+        fold_thresholds=tuple(thresholds),
+    )

@@ -1,0 +1,104 @@
+"""`ebbtide calibrate` as a process: what it prints, what it writes, and how it ends."""
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "calibration"
+SVG = "{http://www.w3.org/2000/svg}"
+SHARED = ["tea", "milk", "salt", "bread", "wool"]
+OTHERS = ["amber", "black", "coral", "denim", "ebony", "flax", "green", "hazel", "ivory", "jade"]
+
+
+def ebbtide(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "ebbtide", *map(str, arguments)]
+    env = os.environ | {"NO_COLOR": "1", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
+    return subprocess.run(command, capture_output=True, encoding="utf-8", env=env, timeout=120, check=False)
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    """The same from a Jaccard of 3 in 7 on, different at 1 in 9; 30 of each, in three groups."""
+    rows = []
+    for n in range(30):
+        left, right = OTHERS[n % 5], OTHERS[5 + n % 5]
+        kept = " ".join(SHARED[:3])
+        rows.append({"one": f"{kept} {left} door", "two": f"{kept} {right} roof", "equal": 1, "topic": n % 3})
+        rows.append({"one": f"tea {left} door", "two": f"tea {right} roof", "equal": 0, "topic": n % 3})
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return path
+
+
+FIELDS = ("--fields", "a=one,b=two,same=equal,group=topic")
+
+
+@pytest.mark.clause("B07")
+def test_fitted_profile_is_written_and_used(pairs: Path, tmp_path: Path) -> None:
+    """The report says what there is now and what would be better; the profile can be scored with."""
+    profile, plot = tmp_path / "mine.toml", tmp_path / "curve.svg"
+    done = ebbtide("calibrate", pairs, *FIELDS, "--output", profile, "--plot", plot)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Labelled pairs: 60, 30 the same, groups: 3; profile: default")
+    assert "L1 stems: 0.6 becomes 0.428." in done.stdout
+    assert "0.00 (0.00\u20130.11) of 30" in done.stdout
+    assert tomllib.loads(profile.read_text())["novelty"] == {"jaccard_at_least": 0.428}
+    scored = ebbtide("score", "--profile", profile, EXAMPLES / "exact-repeat.json")
+    assert "profile mine" in scored.stdout
+    drawing = ET.fromstring(plot.read_text(encoding="utf-8"))  # noqa: S314 - written by the line above
+    assert len(drawing.findall(f"{SVG}polyline")) == 14
+    assert len(drawing.findall(f"{SVG}circle")) == 1
+    assert any("proposed 0.428" in (text.text or "") for text in drawing.iter(f"{SVG}text"))
+
+
+def test_json_has_the_whole_report(pairs: Path) -> None:
+    """Everything that the table shows is in the JSON, with n and intervals."""
+    report = json.loads(ebbtide("calibrate", pairs, *FIELDS, "--json").stdout)
+    stems = next(item for item in report["measures"] if item["measure"] == "L1 stems")
+    assert stems["current"]["recall"] == {"hits": 0, "n": 30, "rate": 0.0, "interval_95": [0.0, 0.1135]}
+    assert stems["fit"]["held_out"]["f1"] == 1.0
+    assert stems["proposed"] == 0.428
+    assert len(stems["by_threshold"]) == 18
+
+
+@pytest.mark.clause("B07")
+def test_too_few_labels_write_nothing(tmp_path: Path) -> None:
+    """Labelled conversations of ours are too few: it says so, writes nothing, and ends with 2."""
+    profile = tmp_path / "mine.toml"
+    done = ebbtide("calibrate", *sorted(EXAMPLES.glob("*.json")), "--output", profile)
+    assert done.returncode == 2
+    assert "1.00 (0.70\u20131.00) of 9" in done.stdout
+    assert "nothing fitted: 5 labels say stop and 4 go on, it takes 30 of each" in done.stdout
+    assert "is not written: there is nothing better to write" in done.stderr
+    assert not profile.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["PAIRS"], "pairs.jsonl:1: a: the pair has no such key. It has 'one', 'two', 'equal', 'topic'"),
+        (["PAIRS", "--fields", "one"], "fields 'one': cannot read 'one'"),
+        (["PAIRS", *FIELDS, "--precision-at-least", "2"], "precision_at_least = 2.0"),
+        (["PAIRS", *FIELDS, "--profile", "mine"], "no profile 'mine'"),
+        (["PAIRS", *FIELDS, "--embedder", "word2vec"], "embedder 'word2vec'"),
+        (
+            ["PAIRS", *FIELDS, "--plot", "nowhere/curve.svg"],
+            "nowhere/curve.svg: cannot be written: No such file",
+        ),
+        (["EXAMPLE", "--plot", "curve.svg"], "--plot draws precision over recall"),
+        (["nowhere.jsonl"], "nowhere.jsonl: no such file"),
+    ],
+)
+def test_bad_input(pairs: Path, arguments: list[str], message: str) -> None:
+    """Bad input and bad options are told in one line, with exit code 2."""
+    files = {"PAIRS": str(pairs), "EXAMPLE": str(EXAMPLES / "exact-repeat.json")}
+    done = ebbtide("calibrate", *(files.get(word, word) for word in arguments))
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
