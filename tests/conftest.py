@@ -1,7 +1,13 @@
-"""What all tests share: where things are, and how hypothesis runs."""
+"""What all tests share: where things are, how hypothesis runs, and a chat model that follows a script."""
 
+import json
 import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -24,3 +30,67 @@ def data(project: Path) -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data at {folder}; EBBTIDE_DATA names another place")
     return folder
+
+
+class ChatServer(ThreadingHTTPServer):
+    """Speaks OpenAI's chat protocol over HTTP and answers by script, one entry a request.
+
+    An entry is the text of an answer, or a function that answers itself. Every answer by text takes 100
+    input and 20 output tokens.
+    """
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), ChatHandler)
+        self.script: deque[str | Callable[[ChatHandler], None]] = deque()
+        self.requests: list[ChatHandler] = []
+        self.closing = threading.Event()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+    def asked(self, number: int = -1) -> list[dict[str, str]]:
+        """The messages of a request."""
+        return self.requests[number].sent["messages"]
+
+
+class ChatHandler(BaseHTTPRequestHandler):
+    server: ChatServer
+
+    def do_POST(self) -> None:
+        self.sent: dict[str, Any] = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.requests.append(self)
+        entry = self.server.script.popleft() if self.server.script else "the script has ended"
+        if callable(entry):
+            entry(self)
+        else:
+            self.answer(entry, {"prompt_tokens": 100, "completion_tokens": 20})
+
+    def answer(self, text: object, usage: object = None) -> None:
+        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        self.reply(200, json.dumps({"choices": [choice], "usage": usage}))
+
+    def reply(self, status: int, body: str, **headers: str) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Content-Length", str(len(body.encode())))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def chat_server() -> Iterator[ChatServer]:
+    """A running server on this machine."""
+    with ChatServer() as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield running
+        running.closing.set()
+        running.shutdown()
+        thread.join()

@@ -49,6 +49,8 @@ class NoveltyRules:
     Args:
         jaccard_at_least: Token Jaccard from which a claim is a paraphrase, over 0 to 1.
         tokens: What the Jaccard is computed on.
+        cosine_at_least: Cosine of embeddings from which a claim is a paraphrase, where the semantic level is
+            on; None takes the one that is known for the model.
         contrast_guard: A claim that reverses a seen one is new, whatever its similarity.
         high_above: Novelty rate above which a round is HIGH.
         low_below: Novelty rate below which a round is low.
@@ -63,6 +65,7 @@ class NoveltyRules:
 
     jaccard_at_least: float = 0.6
     tokens: TokenForm = TokenForm.WORDS
+    cosine_at_least: float | None = None
     contrast_guard: bool = False
     high_above: float = 0.5
     low_below: float = 0.15
@@ -74,10 +77,10 @@ class NoveltyRules:
     def __post_init__(self) -> None:
         for name in ("jaccard_at_least", "high_above", "low_below", "mostly_new_above"):
             _unit(self, name)
+        if self.cosine_at_least is not None:
+            _unit(self, "cosine_at_least")
         if self.jaccard_at_least == 0:
-            raise ConfigError(
-                "jaccard_at_least = 0: every claim would repeat every other; expected more than 0"
-            )
+            raise ConfigError("jaccard_at_least = 0: every claim would repeat every other; expected more")
         if self.low_below > self.high_above:
             raise ConfigError(f"low_below = {self.low_below} is above high_above = {self.high_above}")
         if self.tokens not in tuple(TokenForm):
@@ -128,14 +131,18 @@ class StopRules:
 
     Args:
         stuck_rounds: Low rounds in a row, none of them ready, after which a person is asked.
+        stable_at_least: Cosine of consecutive rounds from which they say the same; used where the semantic
+            level is on.
 
-    Source: novelty spec, 4.2.
+    Source: novelty spec, 4.2; rubric, composite stopping rule.
     """
 
     stuck_rounds: int = 3
+    stable_at_least: float = 0.8
 
     def __post_init__(self) -> None:
         _at_least(self, "stuck_rounds", 1)
+        _unit(self, "stable_at_least")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

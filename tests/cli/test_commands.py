@@ -215,3 +215,27 @@ def test_every_command_has_help() -> None:
         printed = ebbtide(command, "--help").stdout.decode()
         assert "Usage" in printed
         assert len(printed.splitlines()) > 5
+
+
+@pytest.mark.clause("N08")
+def test_semantic_on_says_what_it_ran_on() -> None:
+    """With the extra installed, the level runs offline on the real model and names it."""
+    wire = json.loads(ebbtide("score", "--json", "--semantic", "on", GOES_ON).stdout)
+    assert "MiniLM" in wire["semantic"]
+    assert wire["novelty_by_round"][1]["novelty_rate_L2"] is not None
+    assert "meaning by" in ebbtide("score", "--semantic", "auto", GOES_ON).stdout.decode()
+
+
+def test_semantic_auto_goes_on_without_and_on_fails() -> None:
+    """A model that is not there is an error with `on`; with `auto` the result says why it is missing."""
+    nowhere = ("--embedder", "folder:/nowhere/at/all")
+    done = ebbtide("stop", "--semantic", "on", *nowhere, SHIPS)
+    assert done.returncode == 2
+    assert "/nowhere/at/all" in done.stderr.decode()
+    done = ebbtide("stop", "--json", "--semantic", "auto", *nowhere, SHIPS)
+    assert done.returncode == 10
+    assert "/nowhere/at/all" in json.loads(done.stdout)["semantic_problem"]
+    assert (
+        "without the semantic level" in ebbtide("stop", "--semantic", "auto", *nowhere, SHIPS).stderr.decode()
+    )
+    assert ebbtide("stop", "--embedder", "word2vec", SHIPS).returncode == 2

@@ -141,7 +141,7 @@ def test_the_output_object_has_every_key_of_the_spec() -> None:
         "novelty_rate_L1": 1.0,
         "action_readiness": 0.65,
         "semantic_similarity": None,
-        "structural_agreement": None,
+        "structural_agreement": "modify",
     }
     assert [entry["round"] for entry in found["novelty_by_round"]] == [1, 2]
     recommendation = found["stop_recommendation"]

@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 import sys
-from enum import IntEnum
+from enum import IntEnum, StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -26,6 +27,14 @@ class Exit(IntEnum):
     SHIP = 10
     ESCALATE = 20
     INTERRUPTED = 130
+
+
+class SemanticUse(StrEnum):
+    """Whether meanings are compared."""
+
+    OFF = "off"
+    AUTO = "auto"  #: where it can be; the result says whether it was
+    ON = "on"  #: or fail
 
 
 SIGNAL_EXITS = {Signal.CONTINUE: Exit.DONE, Signal.SHIP: Exit.SHIP, Signal.ESCALATE: Exit.ESCALATE}
@@ -47,6 +56,20 @@ Unit = Annotated[
         "--round", help="What is a round of a plain conversation: a turn, or a circle of the speakers."
     ),
 ]
+Semantic = Annotated[
+    SemanticUse,
+    typer.Option("--semantic", help="Compare meanings too: off, on, or auto (on where it is installed)."),
+]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--embedder",
+        help="minilm, folder:PATH, sentence-transformers:NAME or openai:URL#MODEL; implies --semantic on.",
+    ),
+]
+Cache = Annotated[
+    str | None, typer.Option("--embedding-cache", help="File that keeps embeddings between runs.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
@@ -66,6 +89,9 @@ def score(
     ],
     profile: ProfileName = "default",
     unit: Unit = RoundUnit.TURN,
+    semantic: Semantic = SemanticUse.OFF,
+    embedder: Model = None,
+    cache: Cache = None,
     as_json: AsJson = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="List each claim with the nearest one said before.")
@@ -78,7 +104,8 @@ def score(
     """
     from ebbtide.cli import scoring
 
-    options = scoring.Options.of(profile=profile, unit=unit, as_json=as_json, explain=explain)
+    level = scoring.semantic_level(semantic, embedder, cache)
+    options = scoring.Options.of(profile=profile, unit=unit, as_json=as_json, explain=explain, level=level)
     if follow:
         scoring.score_following(files, options)
     elif not scoring.score(files, options):
@@ -90,6 +117,9 @@ def stop(
     file: Annotated[str, typer.Argument(help="A conversation, or - for standard input.")],
     profile: ProfileName = "default",
     unit: Unit = RoundUnit.TURN,
+    semantic: Semantic = SemanticUse.OFF,
+    embedder: Model = None,
+    cache: Cache = None,
     as_json: AsJson = False,
     follow: Annotated[
         bool, typer.Option("--follow", help="Keep reading a growing JSONL file until it says stop.")
@@ -98,7 +128,8 @@ def stop(
     """Say in three lines whether to go on. Exit code 0 CONTINUE, 10 SHIP, 20 ESCALATE."""
     from ebbtide.cli import scoring
 
-    options = scoring.Options.of(profile=profile, unit=unit, as_json=as_json)
+    level = scoring.semantic_level(semantic, embedder, cache)
+    options = scoring.Options.of(profile=profile, unit=unit, as_json=as_json, level=level)
     verdict = scoring.stop_following(file, options) if follow else scoring.stop(file, options)
     raise typer.Exit(SIGNAL_EXITS[verdict])
 
@@ -113,6 +144,46 @@ def extract(
     from ebbtide.cli import extraction
 
     extraction.show(file, unit, as_json=as_json)
+
+
+@app.command()
+def calibrate(
+    files: Annotated[
+        list[str], typer.Argument(help="Labelled pairs or conversations, or - for standard input.")
+    ],
+    profile: ProfileName = "default",
+    fields: Annotated[
+        str | None,
+        typer.Option("--fields", help="How the keys of a pair are called: a=...,b=...,same=...,group=..."),
+    ] = None,
+    semantic: Semantic = SemanticUse.OFF,
+    embedder: Model = None,
+    cache: Cache = None,
+    precision: Annotated[
+        float, typer.Option("--precision-at-least", help="What a fitted similarity threshold must reach.")
+    ] = 0.5,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the fitted profile to this TOML file.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Draw precision over recall into this SVG file.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say how right the thresholds are on labels of your own, and write better ones into a profile."""
+    from ebbtide.cli import calibration, scoring
+
+    if not calibration.calibrate(
+        files,
+        profile=profile,
+        fields=fields,
+        level=scoring.semantic_level(semantic, embedder, cache),
+        precision_at_least=precision,
+        output=output,
+        plot=plot,
+        as_json=as_json,
+    ):
+        raise typer.Exit(Exit.BAD_INPUT)
 
 
 @app.command()

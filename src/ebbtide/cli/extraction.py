@@ -9,7 +9,7 @@ from rich.text import Text
 
 from ebbtide.cli.terminal import console, plain, print_json
 from ebbtide.convergence.transcript import Round
-from ebbtide.text.extraction import Extraction, ItemKind, extract
+from ebbtide.text.extraction.turn import Extraction, ItemKind, extract
 from ebbtide.traces.registry import load
 from ebbtide.traces.turns import RoundUnit
 

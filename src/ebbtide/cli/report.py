@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -59,6 +59,8 @@ def _headline(name: str, score: ConvergenceScore) -> Text:
     line.append(plain(name))
     rounds = len(score.rounds)
     line.append(f"  {rounds} round{'' if rounds == 1 else 's'}, profile {plain(score.profile)}", style="dim")
+    if score.semantic:
+        line.append(f", meaning by {plain(score.semantic)}", style="dim")
     return line
 
 
@@ -102,15 +104,20 @@ def _rounds_table(rounds: Sequence[RoundSummary]) -> RenderableType:
     table.add_column("round", justify="right")
     if any(item.agent for item in shown):
         table.add_column("agent", max_width=20, no_wrap=True)
-    for header in ("claims", "new", "novelty", "readiness", "signal"):
-        table.add_column(header, justify="right" if header in ("claims", "new") else "left", no_wrap=True)
+    stable = any(item.semantic_similarity is not None for item in shown)
+    for header in ("claims", "new", "novelty", *(["alike"] if stable else []), "does", "readiness", "signal"):
+        justify: JustifyMethod = "right" if header in ("claims", "new") else "left"
+        table.add_column(header, justify=justify, no_wrap=True)
     for item in shown:
         cells: list[RenderableType] = [str(item.round)]
         if any(other.agent for other in shown):
             cells.append(styled(item.agent or ""))
-        new = min(item.new_claims_L0, item.new_claims_L1)
-        cells += [str(item.claims), str(new)]
+        cells += [str(item.claims), str(item.new_claims)]
         cells.append(_graded(item.novelty_rate, item.novelty_classification))
+        if stable:
+            alike = item.semantic_similarity
+            cells.append("" if alike is None else f"{alike:.2f}")
+        cells.append(item.agreement or "")
         cells.append(_graded(item.action_readiness, item.readiness_classification))
         cells.append(Text(item.signal, style=SIGNAL_STYLES[Signal(item.signal)]))
         table.add_row(*cells)
@@ -159,6 +166,11 @@ def _claim(claim: ClaimReading) -> list[Text]:
     lines = [Text.assemble("  ", (f"{kind:<8}", style), plain(claim.text))]
     if claim.nearest:
         near = f"{claim.nearest.similarity:.2f} like round {claim.nearest.round}: {claim.nearest.text}"
+        lines.append(styled(near, "dim", indent=10))
+    if claim.nearest_L2 and claim.nearest_L2.similarity < 1:
+        near = (
+            f"{claim.nearest_L2.similarity:.2f} means round {claim.nearest_L2.round}: {claim.nearest_L2.text}"
+        )
         lines.append(styled(near, "dim", indent=10))
     if claim.reversed and claim.contrast:
         differ = f"{claim.contrast.kind}: {claim.contrast.left} / {claim.contrast.right}"

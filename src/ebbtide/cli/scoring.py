@@ -18,8 +18,9 @@ from ebbtide.cli.terminal import SIGNAL_STYLES, console, plain, print_json, styl
 from ebbtide.convergence.meter import ConvergenceMeter, RoundReading
 from ebbtide.convergence.recommendation import Recommendation, Signal
 from ebbtide.convergence.score import ConvergenceScore
-from ebbtide.errors import ConfigError, TranscriptError
+from ebbtide.errors import ConfigError, SemanticError, TranscriptError
 from ebbtide.profile import Profile
+from ebbtide.text.embedding.embedder import Embedder, open_embedder
 from ebbtide.traces.follow import Growth, follow
 from ebbtide.traces.registry import load
 from ebbtide.traces.source import STDIN
@@ -30,6 +31,35 @@ _SUFFIXES = (".json", ".jsonl", ".ndjson", ".txt", ".md", ".gz")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SemanticLevel:
+    """What meanings are compared with, and why they are not, where that was not asked for.
+
+    Args:
+        embedder: None where the level is off.
+        problem: What is missing; None where nothing is.
+    """
+
+    embedder: Embedder | None = None
+    problem: str | None = None
+
+
+def semantic_level(use: str, model: str | None, cache: str | None) -> SemanticLevel:
+    """The level as asked for on the command line; naming a model asks for it.
+
+    Raises:
+        SemanticError: It was asked for, and cannot run.
+    """
+    if use == "off" and model is None:
+        return SemanticLevel()
+    try:
+        return SemanticLevel(embedder=open_embedder(model, cache=Path(cache) if cache else None))
+    except SemanticError as error:
+        if use != "auto":
+            raise
+        return SemanticLevel(problem=str(error))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """What every scoring command takes."""
 
@@ -37,15 +67,32 @@ class Options:
     unit: RoundUnit
     as_json: bool
     explain: bool = False
+    level: SemanticLevel = SemanticLevel()
 
     @classmethod
-    def of(cls, *, profile: str, unit: RoundUnit, as_json: bool, explain: bool = False) -> Self:
+    def of(
+        cls,
+        *,
+        profile: str,
+        unit: RoundUnit,
+        as_json: bool,
+        level: SemanticLevel,
+        explain: bool = False,
+    ) -> Self:
         """The options as typed on the command line.
 
         Raises:
             ConfigError: There is no such profile.
         """
-        return cls(profile=Profile.load(profile), unit=unit, as_json=as_json, explain=explain)
+        return cls(profile=Profile.load(profile), unit=unit, as_json=as_json, explain=explain, level=level)
+
+    def meter(self) -> ConvergenceMeter:
+        """A meter as these options want it."""
+        return ConvergenceMeter(self.profile, explain=self.explain, embedder=self.level.embedder)
+
+    def noted(self, wire: dict[str, Any]) -> dict[str, Any]:
+        """A result for machines, with the reason why the semantic level is not in it."""
+        return {**wire, "semantic_problem": self.level.problem} if self.level.problem else wire
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,10 +127,11 @@ def score(names: Sequence[str], options: Options) -> bool:
     if len(paths) == 1 and not _is_folder(names[0]):
         scored = _scored(paths[0], options)
         if options.as_json:
-            print_json(scored.to_dict(explain=options.explain))
+            print_json(options.noted(scored.to_dict(explain=options.explain)))
         else:
             explained = scored.readings if options.explain else ()
             print_report(console(), scored.name, scored.score, options.profile.novelty, explained)
+            _print_problem(options)
         return True
     return _score_many(paths, options)
 
@@ -92,6 +140,7 @@ def stop(name: str, options: Options) -> Signal:
     """Print the verdict on one conversation in three lines."""
     scored = _scored(name, options)
     _print_verdict(scored.score.recommendation, options)
+    _print_problem(options)
     return scored.score.recommendation.signal
 
 
@@ -139,7 +188,7 @@ def _only(names: Sequence[str]) -> str:
 
 def _scored(name: str, options: Options) -> Scored:
     transcript = load(name, unit=options.unit)
-    meter = ConvergenceMeter(options.profile, explain=options.explain)
+    meter = options.meter()
     readings = tuple(reading for item in transcript.rounds if (reading := meter.update(item)))
     shown = transcript.conversation_id if name == STDIN else name
     return Scored(name=shown, score=meter.score(), readings=readings)
@@ -156,7 +205,7 @@ def _score_many(paths: Sequence[str], options: Options) -> bool:
             failed.append(str(error.located(source=path)))
             continue
         if options.as_json:
-            print_json({"file": path, **found.to_dict(explain=options.explain)}, indent=None)
+            print_json(options.noted({"file": path, **found.to_dict(explain=options.explain)}), indent=None)
         scored.append(found)
     if scored and not options.as_json:
         console().print(_overview(scored))
@@ -193,11 +242,11 @@ def _overview(scored: Sequence[Scored]) -> Table:
 
 
 def _following(name: str, options: Options) -> Iterator[RoundReading]:
-    meter = ConvergenceMeter(options.profile, explain=options.explain)
+    meter = options.meter()
     for growth in _piped(options.unit) if name == STDIN else follow(name, unit=options.unit):
         if growth.restarted:
             print(f"ebbtide: {plain(name)}: begins anew", file=sys.stderr)
-            meter = ConvergenceMeter(options.profile, explain=options.explain)
+            meter = options.meter()
         for error in growth.errors:
             print(f"ebbtide: {plain(str(error))}", file=sys.stderr)
         for item in growth.rounds:
@@ -243,9 +292,14 @@ def _print_round(reading: RoundReading, options: Options) -> None:
     console().print(line)
 
 
+def _print_problem(options: Options) -> None:
+    if options.level.problem and not options.as_json:
+        print(f"ebbtide: without the semantic level: {plain(options.level.problem)}", file=sys.stderr)
+
+
 def _print_verdict(recommendation: Recommendation, options: Options) -> None:
     if options.as_json:
-        print_json({**recommendation.to_dict(), "hint": recommendation.hint})
+        print_json(options.noted({**recommendation.to_dict(), "hint": recommendation.hint}))
         return
     terminal = console()
     terminal.print(Text(recommendation.signal.value, style=SIGNAL_STYLES[recommendation.signal]))

@@ -17,7 +17,7 @@ from ebbtide.convergence.novelty import Novelty, RoundNovelty
 from ebbtide.convergence.readiness import Readiness, RoundReadiness
 from ebbtide.convergence.transcript import Round
 from ebbtide.profile import GamingRules, NoveltyRules
-from ebbtide.text.extraction import extract
+from ebbtide.text.extraction.turn import extract
 from ebbtide.text.normal_form import normal_form
 
 
@@ -29,6 +29,7 @@ class Gaming(StrEnum):
     FAKE_READINESS = "FAKE_READINESS"  #: ready to act while everything is still new
     QUESTION_SUPPRESSION = "QUESTION_SUPPRESSION"  #: questions gone without an answer
     HIDDEN_QUESTION = "HIDDEN_QUESTION"  #: questions outside open_questions
+    BLOCKER_EVASION = "BLOCKER_EVASION"  #: something that blocks is put off, not named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,15 +11,20 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Self
 
+from ebbtide.convergence.agreement import AgreementReading, read_agreement
+from ebbtide.convergence.composite import Composite
+from ebbtide.convergence.deferrals import Deferrals
 from ebbtide.convergence.gaming import Gaming, GamingFlag, RoundFacts, find_gaming
 from ebbtide.convergence.novelty import Novelty, NoveltyMeter, RoundNovelty, is_low
 from ebbtide.convergence.novelty import classify as classify_novelty
 from ebbtide.convergence.readiness import Readiness, RoundReadiness, assess_readiness
 from ebbtide.convergence.recommendation import Recommendation, Signal, recommend
 from ebbtide.convergence.score import ConvergenceScore, RoundSummary
+from ebbtide.convergence.stability import Stability, StabilityMeter
 from ebbtide.convergence.transcript import Round, Transcript
 from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.profile import Profile
+from ebbtide.text.embedding.embedder import Embedder
 
 _STATE_SCHEMA = 1
 _RECENT = 16  # rounds that a round's size is compared with; bounded, so that a long run costs no more a round
@@ -35,6 +40,8 @@ class RoundReading:
         novelty: What it brought, claim by claim.
         readiness: How ready it is to be acted on.
         recommendation: What to do after it.
+        agreement: What it does to what was said before; None for the first round.
+        stability: How alike it is in meaning to the round before; None without the semantic level.
         flags: What looks like gaming in it.
     """
 
@@ -43,6 +50,8 @@ class RoundReading:
     novelty: RoundNovelty
     readiness: RoundReadiness
     recommendation: Recommendation
+    agreement: AgreementReading | None
+    stability: Stability | None
     flags: tuple[GamingFlag, ...]
 
 
@@ -55,16 +64,23 @@ class ConvergenceMeter:
     Args:
         profile: Thresholds; see `Profile`.
         explain: Find the most similar claim for new claims too, which takes a search over everything said.
+        embedder: Turns the semantic level on: L2 novelty, stability, and deferrals found by meaning.
 
     >>> meter = ConvergenceMeter()
     >>> meter.update(Round(number=1, claims=("The cache is cold.",))).recommendation.signal.value
     'CONTINUE'
     """
 
-    def __init__(self, profile: Profile = Profile.DEFAULT, *, explain: bool = False) -> None:
+    def __init__(
+        self, profile: Profile = Profile.DEFAULT, *, explain: bool = False, embedder: Embedder | None = None
+    ) -> None:
         self._profile = profile
-        self._said = NoveltyMeter(profile.novelty, explain=explain)
+        self._embedder = embedder
+        self._said = NoveltyMeter(profile.novelty, explain=explain, embedder=embedder)
         self._asked = NoveltyMeter(profile.novelty)
+        self._stability = StabilityMeter(embedder) if embedder else None
+        self._deferrals = Deferrals(embedder) if embedder else None
+        self._composite = Composite(needed=profile.novelty.low_rounds)
         self._rounds: dict[int, RoundSummary] = {}
         self._flags: list[GamingFlag] = []
         self._questions: tuple[str, ...] = ()
@@ -94,10 +110,19 @@ class ConvergenceMeter:
         novelty = self._said.update(item.claims, item.number)
         asked = self._asked.update(item.open_questions, item.number)
         readiness = assess_readiness(item, len(self._questions) if self._rounds else None, profile.readiness)
-        if is_low(novelty, profile.novelty, asks_anew=asked.new_claims > 0):
+        agreement = read_agreement(item, novelty) if self._rounds else None
+        stability = self._stability.update(item) if self._stability else None
+        low = is_low(novelty, profile.novelty, asks_anew=asked.new_claims > 0)
+        if low:
             self._low_run.append(readiness.classification)
         else:
             self._low_run.clear()
+        alike = stability.rounds if stability else None
+        self._composite = self._composite.after(
+            low=low,
+            stable=None if alike is None else alike >= profile.stop.stable_at_least,
+            blocked=readiness.blocked,
+        )
         novelty_class = classify_novelty(novelty, len(self._low_run), profile.novelty)
         recommendation = recommend(
             novelty=novelty_class,
@@ -120,7 +145,16 @@ class ConvergenceMeter:
             ],
         )
         flags = find_gaming(facts, profile.gaming, profile.novelty)
-        self._rounds[item.number] = RoundSummary.of(item, novelty, readiness, recommendation)
+        if self._deferrals:
+            flags += self._deferrals.find(item)
+        self._rounds[item.number] = RoundSummary.of(
+            item,
+            novelty=novelty,
+            readiness=readiness,
+            recommendation=recommendation,
+            agreement=agreement,
+            stability=stability,
+        )
         self._flags.extend(flags)
         self._questions = item.open_questions
         self._latest = recommendation
@@ -130,6 +164,8 @@ class ConvergenceMeter:
             novelty=novelty,
             readiness=readiness,
             recommendation=recommendation,
+            agreement=agreement,
+            stability=stability,
             flags=flags,
         )
 
@@ -146,6 +182,8 @@ class ConvergenceMeter:
             rounds=tuple(self._rounds.values()),
             recommendation=self._latest,
             flags=tuple(self._flags),
+            composite=self._composite,
+            semantic=self._embedder.model if self._embedder else None,
         )
 
     def to_state(self) -> dict[str, Any]:
@@ -155,6 +193,8 @@ class ConvergenceMeter:
             "profile": self._profile.to_dict(),
             "said": self._said.to_state(),
             "asked": self._asked.to_state(),
+            "latest_texts": self._stability.to_state() if self._stability else None,
+            "composite": dataclasses.asdict(self._composite),
             "rounds": [dataclasses.asdict(summary) for summary in self._rounds.values()],
             "flags": [dataclasses.asdict(flag) for flag in self._flags],
             "questions": list(self._questions),
@@ -163,37 +203,58 @@ class ConvergenceMeter:
         }
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any], *, explain: bool = False) -> Self:
+    def from_state(
+        cls, state: Mapping[str, Any], *, explain: bool = False, embedder: Embedder | None = None
+    ) -> Self:
         """The meter that `to_state` described; it goes on as if nothing had happened.
+
+        Args:
+            state: What `to_state` gave.
+            explain: As for a new meter.
+            embedder: The one that the meter had, if it had one. Vectors are not in the state: every claim is
+                embedded again, which a cache on disk makes cheap.
 
         Raises:
             ConfigError: The state is of another version, or not a state.
         """
         if state.get("schema") != _STATE_SCHEMA:
             raise ConfigError(f"state schema {state.get('schema')!r}: this version reads {_STATE_SCHEMA}")
+        if (state.get("latest_texts") is None) != (embedder is None):
+            had = "without" if embedder else "with"
+            raise ConfigError(f"the state is of a meter {had} an embedder; give it back the same way")
         try:
-            meter = cls(Profile.from_dict({"base": "spec", **state["profile"]}), explain=explain)
+            profile = Profile.from_dict({"base": "spec", **state["profile"]})
+            meter = cls(profile, explain=explain, embedder=embedder)
             meter._said.restore(state["said"])
             meter._asked.restore(state["asked"])
+            if meter._stability:
+                meter._stability.restore(state["latest_texts"])
+            meter._composite = Composite(**state["composite"])
             meter._rounds = {entry["round"]: RoundSummary(**entry) for entry in state["rounds"]}
             meter._flags = [_flag(entry) for entry in state["flags"]]
             meter._questions = tuple(state["questions"])
             meter._low_run = [Readiness(name) for name in state["low_run"]]
             latest = state["latest"]
             meter._latest = _recommendation(latest) if latest else None
+        except ConfigError:
+            raise
         except (KeyError, TypeError, ValueError) as error:
             raise ConfigError(f"not a meter state: {error!r}") from error
         return meter
 
 
 def score_transcript(
-    transcript: Transcript | Mapping[str, Any], profile: Profile = Profile.SPEC
+    transcript: Transcript | Mapping[str, Any],
+    profile: Profile = Profile.SPEC,
+    *,
+    embedder: Embedder | None = None,
 ) -> dict[str, Any]:
     """Score a whole transcript: the fold of `ConvergenceMeter.update` over its rounds.
 
     Args:
         transcript: In memory, or in the wire form (transcript format 0.1).
         profile: Thresholds. This is the spec's documented function, so it does the letter by default.
+        embedder: Turns the semantic level on.
 
     Returns:
         The output object of the novelty spec, 4.3.
@@ -203,7 +264,7 @@ def score_transcript(
     """
     if not isinstance(transcript, Transcript):
         transcript = Transcript.from_dict(transcript)
-    meter = ConvergenceMeter(profile)
+    meter = ConvergenceMeter(profile, embedder=embedder)
     for item in transcript.rounds:
         meter.update(item)
     return meter.score().to_dict()

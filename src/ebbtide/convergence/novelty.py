@@ -1,8 +1,9 @@
 """What a round brings that was not said before.
 
-L0 compares normal forms, L1 compares token sets by Jaccard; the lower of the two rates counts.
+L0 compares normal forms, L1 compares token sets by Jaccard, and L2, where there is an embedder, compares
+meanings by the cosine of their embeddings; the lowest of the rates counts.
 
-Source: novelty spec, section 2 (clauses N01 to N07, N10 to N12).
+Source: novelty spec, section 2 (clauses N01 to N12).
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
+from ebbtide.convergence.semantic import SemanticIndex, SemanticReading, cosine_at_least
 from ebbtide.profile import NoveltyRules, TokenForm
-from ebbtide.text.contrast import Contrast, contrast
-from ebbtide.text.jaccard_index import JaccardIndex, Match
+from ebbtide.text.contrast.guard import Contrast, contrast
+from ebbtide.text.embedding.embedder import Embedder
+from ebbtide.text.jaccard_index import JaccardIndex
 from ebbtide.text.normal_form import normal_form
 from ebbtide.text.stems import stem_tokens
 
@@ -34,7 +37,7 @@ class Nearest:
     Args:
         text: Its normal form.
         round: The round that said it.
-        similarity: Jaccard, 0 to 1.
+        similarity: Jaccard, 0 to 1; at L2 the cosine.
     """
 
     text: str
@@ -54,8 +57,10 @@ class ClaimReading:
         text: The claim as it was said.
         new_L0: No earlier round said it in the same words.
         new_L1: No claim said before it is as similar as the threshold.
+        new_L2: No claim said before it means as much the same as the threshold; None without an embedder.
         nearest: The claim that made it a repeat or a paraphrase. For a new claim the most similar one, where
             the meter was asked to explain, else None.
+        nearest_L2: The claim that is nearest in meaning; None without an embedder, or where it is the first.
         reversed: The claim as similar as the threshold that it contradicts, if there is one.
         contrast: How it contradicts that claim.
     """
@@ -63,19 +68,24 @@ class ClaimReading:
     text: str
     new_L0: bool
     new_L1: bool
+    new_L2: bool | None = None
     nearest: Nearest | None = None
+    nearest_L2: Nearest | None = None
     reversed: Nearest | None = None
     contrast: Contrast | None = None
 
     @property
     def is_new(self) -> bool:
         """New at every level."""
-        return self.new_L0 and self.new_L1
+        return self.new_L0 and self.new_L1 and self.new_L2 is not False
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
         wire: dict[str, Any] = {"claim": self.text, "new_L0": self.new_L0, "new_L1": self.new_L1}
         wire["nearest"] = self.nearest.to_dict() if self.nearest else None
+        if self.new_L2 is not None:
+            wire["new_L2"] = self.new_L2
+            wire["nearest_L2"] = self.nearest_L2.to_dict() if self.nearest_L2 else None
         if self.reversed and self.contrast:
             wire["reverses"] = {
                 **self.reversed.to_dict(),
@@ -95,7 +105,8 @@ class RoundNovelty:
         claims: Distinct normal forms among them.
         new_L0: Claims that are new at L0; `peak_L0` is the most that any round so far brought.
         new_L1: Claims that are new at L1; `peak_L1` likewise.
-        new_so_far: Claims that were new at L1 in this round and all before it.
+        new_L2: Claims that are new at L2; None without an embedder. `peak_L2` likewise.
+        new_so_far: `new_claims` of this round and all before it.
         readings: One a distinct claim, in the order in which they were said.
     """
 
@@ -103,8 +114,10 @@ class RoundNovelty:
     claims: int
     new_L0: int
     new_L1: int
+    new_L2: int | None = None
     peak_L0: int
     peak_L1: int
+    peak_L2: int = 0
     new_so_far: int
     readings: tuple[ClaimReading, ...] = ()
 
@@ -119,18 +132,24 @@ class RoundNovelty:
         return self.new_L1 / max(self.peak_L1, 1)
 
     @property
+    def rate_L2(self) -> float | None:
+        """New claims over the peak at L2, 0 to 1; None without an embedder."""
+        return None if self.new_L2 is None else self.new_L2 / max(self.peak_L2, 1)
+
+    @property
     def rate(self) -> float:
         """The lowest rate of all levels, 0 to 1. Source: novelty spec, 2.2."""
-        return min(self.rate_L0, self.rate_L1)
+        rates = (self.rate_L0, self.rate_L1, self.rate_L2)
+        return min(rate for rate in rates if rate is not None)
 
     @property
     def new_claims(self) -> int:
         """New claims at the level that found the fewest."""
-        return min(self.new_L0, self.new_L1)
+        return min(new for new in (self.new_L0, self.new_L1, self.new_L2) if new is not None)
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
-        return {
+        wire: dict[str, Any] = {
             "claims": self.claims,
             "new_claims": self.new_claims,
             "new_claims_L0": self.new_L0,
@@ -139,6 +158,9 @@ class RoundNovelty:
             "novelty_rate_L0": round(self.rate_L0, 6),
             "novelty_rate_L1": round(self.rate_L1, 6),
         }
+        if self.rate_L2 is not None:
+            wire |= {"new_claims_L2": self.new_L2, "novelty_rate_L2": round(self.rate_L2, 6)}
+        return wire
 
 
 def is_low(novelty: RoundNovelty, rules: NoveltyRules, *, asks_anew: bool = False) -> bool:
@@ -170,26 +192,41 @@ def classify(novelty: RoundNovelty, low_run: int, rules: NoveltyRules) -> Novelt
     return Novelty.LOW if low_run >= needed else Novelty.MEDIUM
 
 
+class _Verdict(NamedTuple):
+    """What one level says of a claim."""
+
+    is_new: bool
+    nearest: Nearest | None
+    reversal: tuple[Nearest, Contrast] | None
+
+
 class NoveltyMeter:
     """Every claim said so far, and how new the claims of the next round are.
 
     Args:
         rules: Thresholds, token form and contrast guard.
         explain: Find the most similar claim for new claims too, by a search over everything.
+        embedder: Adds L2.
     """
 
-    def __init__(self, rules: NoveltyRules, *, explain: bool = False) -> None:
+    def __init__(
+        self, rules: NoveltyRules, *, explain: bool = False, embedder: Embedder | None = None
+    ) -> None:
         self._rules = rules
         self._explain = explain
-        self._seen: dict[str, int] = {}  # normal form -> the round that said it first
+        self._said: list[tuple[str, int]] = []  # normal form and the round that said it first, by number
+        self._numbers: dict[str, int] = {}  # normal form -> its number in both indexes
         self._index = JaccardIndex(rules.jaccard_at_least)
-        self._indexed: list[str] = []  # normal forms in the order of the index
-        self._peak_L0 = 0
-        self._peak_L1 = 0
+        self._meanings = SemanticIndex(embedder, cosine_at_least(rules, embedder.model)) if embedder else None
+        self._peaks = [0, 0, 0]
         self._new_so_far = 0
 
     def update(self, claims: Iterable[str], number: int) -> RoundNovelty:
-        """Compare the claims of round `number` with everything said before, and remember them."""
+        """Compare the claims of round `number` with everything said before, and remember them.
+
+        Raises:
+            SemanticError: The embedder failed. Nothing is remembered then.
+        """
         total = 0
         forms: dict[str, str] = {}
         for claim in claims:
@@ -197,19 +234,25 @@ class NoveltyMeter:
             if form:
                 total += 1
                 forms.setdefault(form, claim)
-        readings = tuple(self._read(form, claim, number) for form, claim in forms.items())
-        new_l0 = sum(reading.new_L0 for reading in readings)
-        new_l1 = sum(reading.new_L1 for reading in readings)
-        self._peak_L0 = max(self._peak_L0, new_l0)
-        self._peak_L1 = max(self._peak_L1, new_l1)
-        self._new_so_far += new_l1
+        unseen = [form for form in forms if form not in self._numbers]
+        meanings = dict(zip(unseen, self._meanings.add(unseen), strict=True)) if self._meanings else {}
+        readings = tuple(self._read(form, claim, number, meanings.get(form)) for form, claim in forms.items())
+        new = [
+            sum(reading.new_L0 for reading in readings),
+            sum(reading.new_L1 for reading in readings),
+            sum(reading.new_L2 is True for reading in readings),
+        ]
+        self._peaks = [max(pair) for pair in zip(self._peaks, new, strict=True)]
+        self._new_so_far += min(new if self._meanings else new[:2])
         return RoundNovelty(
             total_claims=total,
             claims=len(forms),
-            new_L0=new_l0,
-            new_L1=new_l1,
-            peak_L0=self._peak_L0,
-            peak_L1=self._peak_L1,
+            new_L0=new[0],
+            new_L1=new[1],
+            new_L2=new[2] if self._meanings else None,
+            peak_L0=self._peaks[0],
+            peak_L1=self._peaks[1],
+            peak_L2=self._peaks[2],
             new_so_far=self._new_so_far,
             readings=readings,
         )
@@ -217,49 +260,72 @@ class NoveltyMeter:
     def to_state(self) -> dict[str, Any]:
         """Everything said so far and the counts, as plain data."""
         return {
-            "seen": [list(entry) for entry in self._seen.items()],
-            "peaks": [self._peak_L0, self._peak_L1],
+            "said": [list(entry) for entry in self._said],
+            "peaks": self._peaks,
             "new_so_far": self._new_so_far,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up what `to_state` of another meter with the same rules told."""
-        for form, number in state["seen"]:
-            self._seen[form] = number
+        """Take up what `to_state` of another meter with the same rules told.
+
+        With an embedder, every claim is embedded again; one with a cache on disk makes that cheap.
+        """
+        for form, number in state["said"]:
+            self._remember(form, number)
             self._index.add(self._tokens(form))
-            self._indexed.append(form)
-        self._peak_L0, self._peak_L1 = state["peaks"]
+        if self._meanings:
+            self._meanings.add(list(self._numbers))
+        self._peaks = list(state["peaks"])
         self._new_so_far = state["new_so_far"]
 
-    def _read(self, form: str, claim: str, number: int) -> ClaimReading:
-        first = self._seen.get(form)
-        if first is not None:
-            same = Nearest(text=form, round=first, similarity=1.0)
-            return ClaimReading(text=claim, new_L0=False, new_L1=False, nearest=same)
+    def _read(self, form: str, claim: str, number: int, meaning: SemanticReading | None) -> ClaimReading:
+        known = self._numbers.get(form)
+        if known is not None:
+            same = self._nearest((known, 1.0))
+            new_l2 = False if self._meanings else None
+            return ClaimReading(text=claim, new_L0=False, new_L1=False, new_L2=new_l2, nearest=same)
         tokens = self._tokens(form)
         closest = self._index.nearest(tokens) if self._explain else None
         matches = self._index.add(tokens)
-        self._seen[form] = number
-        self._indexed.append(form)
-        reverses: tuple[Match, Contrast] | None = None
-        for match in matches:
-            opposed = contrast(form, self._indexed[match.number]) if self._rules.contrast_guard else None
-            if opposed is None:
-                return ClaimReading(text=claim, new_L0=True, new_L1=False, nearest=self._nearest(match))
-            reverses = reverses or (match, opposed)
+        self._remember(form, number)
+        words = self._verdict(
+            form,
+            ((match.number, match.similarity) for match in matches),
+            (closest.number, closest.similarity) if closest else None,
+        )
+        sense = self._verdict(form, meaning.matches, meaning.nearest) if meaning else None
+        reversal = words.reversal or (sense.reversal if sense else None)
         return ClaimReading(
             text=claim,
             new_L0=True,
-            new_L1=True,
-            nearest=self._nearest(closest) if closest else None,
-            reversed=self._nearest(reverses[0]) if reverses else None,
-            contrast=reverses[1] if reverses else None,
+            new_L1=words.is_new,
+            new_L2=sense.is_new if sense else None,
+            nearest=words.nearest,
+            nearest_L2=sense.nearest if sense else None,
+            reversed=reversal[0] if reversal else None,
+            contrast=reversal[1] if reversal else None,
         )
+
+    def _verdict(
+        self, form: str, matches: Iterable[tuple[int, float]], closest: tuple[int, float] | None
+    ) -> _Verdict:
+        """New, unless one of the matches does not contradict it."""
+        reversal: tuple[Nearest, Contrast] | None = None
+        for match in matches:
+            opposed = contrast(form, self._said[match[0]][0]) if self._rules.contrast_guard else None
+            if opposed is None:
+                return _Verdict(is_new=False, nearest=self._nearest(match), reversal=None)
+            reversal = reversal or (self._nearest(match), opposed)
+        return _Verdict(is_new=True, nearest=self._nearest(closest) if closest else None, reversal=reversal)
 
     def _tokens(self, form: str) -> frozenset[str]:
         stems = stem_tokens(form) if self._rules.tokens is TokenForm.STEMS else frozenset()
         return stems or frozenset(form.split())
 
-    def _nearest(self, match: Match) -> Nearest:
-        form = self._indexed[match.number]
-        return Nearest(text=form, round=self._seen[form], similarity=match.similarity)
+    def _remember(self, form: str, number: int) -> None:
+        self._numbers[form] = len(self._said)
+        self._said.append((form, number))
+
+    def _nearest(self, match: tuple[int, float]) -> Nearest:
+        form, number = self._said[match[0]]
+        return Nearest(text=form, round=number, similarity=match[1])

@@ -8,10 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ebbtide.convergence.agreement import AgreementReading
+from ebbtide.convergence.composite import Composite
 from ebbtide.convergence.gaming import GamingFlag
 from ebbtide.convergence.novelty import RoundNovelty
 from ebbtide.convergence.readiness import RoundReadiness
 from ebbtide.convergence.recommendation import Recommendation
+from ebbtide.convergence.stability import Stability
 from ebbtide.convergence.transcript import Round
 
 
@@ -37,12 +40,26 @@ class RoundSummary:
     blocker_score: float
     readiness_classification: str
     signal: str
+    agreement: str | None
+    agreement_rule: str | None
+    new_claims_L2: int | None
+    novelty_rate_L2: float | None
+    semantic_similarity: float | None
+    agent_similarity: float | None
 
     @classmethod
     def of(
-        cls, item: Round, novelty: RoundNovelty, readiness: RoundReadiness, recommendation: Recommendation
+        cls,
+        item: Round,
+        *,
+        novelty: RoundNovelty,
+        readiness: RoundReadiness,
+        recommendation: Recommendation,
+        agreement: AgreementReading | None,
+        stability: Stability | None,
     ) -> RoundSummary:
         """The numbers of a round that was assessed."""
+        rate_l2 = novelty.rate_L2
         return cls(
             round=item.number,
             agent=item.agent,
@@ -62,24 +79,44 @@ class RoundSummary:
             blocker_score=readiness.blocker_score,
             readiness_classification=readiness.classification.value,
             signal=recommendation.signal.value,
+            agreement=agreement.label.value if agreement else None,
+            agreement_rule=agreement.rule if agreement else None,
+            new_claims_L2=novelty.new_L2,
+            novelty_rate_L2=None if rate_l2 is None else round(rate_l2, 6),
+            semantic_similarity=stability.rounds if stability else None,
+            agent_similarity=stability.agents if stability else None,
         )
+
+    @property
+    def new_claims(self) -> int:
+        """New claims at the level that found the fewest."""
+        found = (self.new_claims_L0, self.new_claims_L1, self.new_claims_L2)
+        return min(new for new in found if new is not None)
 
     def novelty(self) -> dict[str, Any]:
         """Its entry in ``novelty_by_round``."""
-        return {
+        wire: dict[str, Any] = {
             "round": self.round,
             "agent": self.agent,
             "claims": self.claims,
             "total_claims": self.total_claims,
-            "new_claims": min(self.new_claims_L0, self.new_claims_L1),
+            "new_claims": self.new_claims,
             "new_claims_L0": self.new_claims_L0,
             "new_claims_L1": self.new_claims_L1,
             "novelty_rate": self.novelty_rate,
             "novelty_rate_L0": self.novelty_rate_L0,
             "novelty_rate_L1": self.novelty_rate_L1,
             "novelty_classification": self.novelty_classification,
+            "structural_agreement": self.agreement,
+            "agreement_rule": self.agreement_rule,
             "signal": self.signal,
         }
+        if self.novelty_rate_L2 is not None:
+            wire["new_claims_L2"] = self.new_claims_L2
+            wire["novelty_rate_L2"] = self.novelty_rate_L2
+            wire["semantic_similarity"] = self.semantic_similarity
+            wire["agent_similarity"] = self.agent_similarity
+        return wire
 
     def readiness(self) -> dict[str, Any]:
         """Its entry in ``readiness_by_round``: the trajectory of readiness."""
@@ -110,12 +147,16 @@ class ConvergenceScore:
         rounds: The numbers of each round, the latest last.
         recommendation: What to do now.
         flags: What looked like gaming, in any round.
+        composite: For how many rounds the conditions of the composite rule held.
+        semantic: What the semantic level ran on; None where it was off.
     """
 
     profile: str
     rounds: tuple[RoundSummary, ...]
     recommendation: Recommendation
     flags: tuple[GamingFlag, ...]
+    composite: Composite
+    semantic: str | None
 
     @property
     def latest(self) -> RoundSummary:
@@ -130,21 +171,27 @@ class ConvergenceScore:
     def to_dict(self) -> dict[str, Any]:
         """The output object of the novelty spec, 4.3, with keys of our own added."""
         latest = self.latest
+        components: dict[str, Any] = {
+            "novelty_rate": latest.novelty_rate,
+            "novelty_rate_L0": latest.novelty_rate_L0,
+            "novelty_rate_L1": latest.novelty_rate_L1,
+            "action_readiness": latest.action_readiness,
+            "action_readiness_detail": latest.readiness_detail(),
+            "semantic_similarity": latest.semantic_similarity,
+            "structural_agreement": latest.agreement,
+        }
+        if latest.novelty_rate_L2 is not None:
+            components["novelty_rate_L2"] = latest.novelty_rate_L2
+            components["agent_similarity"] = latest.agent_similarity
         return {
             "score": self.score,
-            "components": {
-                "novelty_rate": latest.novelty_rate,
-                "novelty_rate_L0": latest.novelty_rate_L0,
-                "novelty_rate_L1": latest.novelty_rate_L1,
-                "action_readiness": latest.action_readiness,
-                "action_readiness_detail": latest.readiness_detail(),
-                "semantic_similarity": None,
-                "structural_agreement": None,
-            },
+            "components": components,
             "novelty_by_round": [item.novelty() for item in self.rounds],
             "readiness_by_round": [item.readiness() for item in self.rounds],
             "stop_recommendation": self.recommendation.to_dict(),
+            "composite_rule": self.composite.to_dict(),
             "flags": [flag.to_dict() for flag in self.flags],
             "hint": self.recommendation.hint,
             "profile": self.profile,
+            "semantic": self.semantic,
         }

@@ -96,8 +96,8 @@ class Round:
 
     @classmethod
     def from_text(cls, text: str, *, number: int, agent: str | None = None) -> Round:
-        """A round made of what the rules of `ebbtide.text.extraction` find in raw text."""
-        from ebbtide.text.extraction import extract
+        """A round made of what the rules of `ebbtide.text.extraction.turn` find in raw text."""
+        from ebbtide.text.extraction.turn import extract
 
         found = extract(text)
         return cls(

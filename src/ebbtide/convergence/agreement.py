@@ -1,0 +1,108 @@
+"""What a round does to what was said before it: changes it, accepts it, or says it again.
+
+Source: rubric, section 5 (clause B04). This is the cheap rule, for every round; `llm_agreement` asks a model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ebbtide.convergence.novelty import RoundNovelty
+from ebbtide.convergence.transcript import Round
+from ebbtide.text.phrases import Anchor, PhraseRule, first_match
+
+
+class Agreement(StrEnum):
+    """What a round does with what came before."""
+
+    MODIFY = "modify"  #: brings changes
+    ENDORSE = "endorse"  #: agrees, with small additions at the most
+    REPHRASE = "rephrase"  #: says it again
+
+
+CHANGE = (
+    PhraseRule(
+        id="change.disagree",
+        pattern=r"disagree|not convinced|i doubt|objection|that(?:'s| is) (?:not right|wrong)",
+    ),
+    PhraseRule(
+        id="change.instead",
+        pattern=r"instead|rather than|on second thought|let(?:'s| us) change|replace|drop",
+    ),
+    PhraseRule(
+        id="change.but",
+        pattern=r"but|however|although|except that|on the other hand",
+        anchor=Anchor.CLAUSE,
+    ),
+    PhraseRule(
+        id="change.correct",
+        pattern=r"correction|i was wrong|scratch that|revised?|rework(?:ed)?|counter-?proposal",
+    ),
+)
+ENDORSEMENT = (
+    PhraseRule(
+        id="endorse.agree",
+        pattern=r"agreed?|i (?:fully |totally )?agree|i concur|same here|as you (?:say|said)",
+        anchor=Anchor.CLAUSE,
+    ),
+    PhraseRule(
+        id="endorse.yes",
+        pattern=r"yes|yep|exactly|right|correct|ok(?:ay)?|sure|fine|done",
+        anchor=Anchor.TEXT,
+    ),
+    PhraseRule(
+        id="endorse.good",
+        pattern=r"(?:sounds|looks) good|lgtm|works for me|good (?:point|idea|plan|call)|makes sense"
+        r"|approved?|no objections?|\+1",
+    ),
+)
+_SMALL_ADDITION = 0.34  # share of new claims up to which an agreeing round only adds to what it accepts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreementReading:
+    """What a round does, and why it is read so.
+
+    Args:
+        label: What it does.
+        rule: The rule that decided.
+        new_share: New claims over all claims of the round; None where it has none.
+    """
+
+    label: Agreement
+    rule: str
+    new_share: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        return {"label": self.label, "rule": self.rule, "new_share": self.new_share}
+
+
+def read_agreement(item: Round, novelty: RoundNovelty) -> AgreementReading:
+    """Whether a round modifies, endorses or rephrases, from its novelty, its reversals and its wording.
+
+    Args:
+        item: A round that is not the first.
+        novelty: What it brought.
+    """
+    said = item.text or ". ".join((*item.claims, *item.decisions, item.summary or ""))
+    share = novelty.new_claims / novelty.claims if novelty.claims else None
+    change, endorsement = first_match(CHANGE, said), first_match(ENDORSEMENT, said)
+
+    def reading(label: Agreement, rule: str) -> AgreementReading:
+        return AgreementReading(label=label, rule=rule, new_share=None if share is None else round(share, 6))
+
+    if any(claim.contrast is not None for claim in novelty.readings):
+        return reading(Agreement.MODIFY, "reversal")
+    if change is not None and novelty.new_claims:
+        return reading(Agreement.MODIFY, change.rule.id)
+    small = novelty.new_claims <= 1 if endorsement else (share or 0) <= _SMALL_ADDITION
+    if not small:
+        return reading(Agreement.MODIFY, "new-claims")
+    if endorsement is not None:
+        return reading(Agreement.ENDORSE, endorsement.rule.id)
+    if novelty.new_claims:
+        return reading(Agreement.ENDORSE, "small-addition")
+    return reading(Agreement.REPHRASE, "nothing-new")
