@@ -3,13 +3,20 @@
 EbbtideError
 ├── ConfigError        a profile, threshold or argument that cannot be used (also a ValueError)
 ├── SemanticError      the semantic level cannot run: a library, weights or an endpoint fails it
-└── TranscriptError    input that cannot be read as a conversation (also a ValueError)
+├── TranscriptError    input that cannot be read as a conversation (also a ValueError)
+├── UnknownNodeError   an id that the execution graph never gave out (also a KeyError)
+├── CallBlocked        one call is refused because it belongs to a loop; the run may go on
+└── RunHalted          no call is let through any more; what was done so far is attached
+    ├── LimitExceeded  the next call would pass a hard limit
+    └── LoopHalted     a loop went on, or came back, after it had been told
 
 A message says what is wrong, where (file, line, path inside the document) and what to do.
 Verdicts are values; nothing here is raised for CONTINUE, SHIP or ESCALATE.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 
 class EbbtideError(Exception):
@@ -65,3 +72,98 @@ class TranscriptError(EbbtideError, ValueError):
             path=self.path,
             hint=self.hint,
         )
+
+
+class UnknownNodeError(EbbtideError, KeyError):
+    """An id that the execution graph never gave out.
+
+    Args:
+        node_id: The id.
+        chain_id: The chain whose graph was asked.
+    """
+
+    def __init__(self, node_id: object, chain_id: str) -> None:
+        self.node_id = node_id
+        self.chain_id = chain_id
+        super().__init__(node_id, chain_id)
+
+    def __str__(self) -> str:
+        return (
+            f"node {self.node_id!r:.60} was never begun in chain {self.chain_id!r}; "
+            "use the ids that create_root and begin_node return"
+        )
+
+
+class CallBlocked(EbbtideError):  # noqa: N818 - what happened is no error of the program
+    """One call is refused because it belongs to a loop; the run may go on.
+
+    Args:
+        message: What to tell the model.
+        signal: The `Signal` of the loop.
+    """
+
+    def __init__(self, message: str, signal: Any) -> None:
+        self.signal = signal
+        super().__init__(message, signal)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class RunHalted(EbbtideError):  # noqa: N818 - likewise
+    """No call is let through any more.
+
+    ``done`` is the `RunReport` of the run so far, with its latest results; None where no `ExecutionContext`
+    let the call through.
+    """
+
+    done: Any = None
+
+
+class LimitExceeded(RunHalted):
+    """The next call would pass a hard limit.
+
+    Args:
+        kind: What is limited: a name of `LimitKind`.
+        value: Where the scope would be with the call.
+        limit: What the scope allows.
+        scope: Name of the scope whose limit it is.
+    """
+
+    def __init__(self, kind: str, value: float, limit: float, scope: str) -> None:
+        self.kind = kind
+        self.value = value
+        self.limit = limit
+        self.scope = scope
+        super().__init__(kind, value, limit, scope)
+
+    def __str__(self) -> str:
+        would = f"scope {self.scope!r} would be at {self.value:.6g} {self.kind}"
+        return f"{would}, and its limit is {self.limit:.6g}. End the run, or allow more."
+
+    def to_dict(self) -> dict[str, Any]:
+        """The error as an event."""
+        return {
+            "event_type": "LIMIT_EXCEEDED",
+            "severity": "stop",
+            "kind": self.kind,
+            "value": self.value,
+            "limit": self.limit,
+            "scope": self.scope,
+        }
+
+
+class LoopHalted(RunHalted):
+    """A loop went on, or came back, after it had been told.
+
+    Args:
+        message: What to tell a person.
+        signal: The `Signal` of the loop.
+    """
+
+    def __init__(self, message: str, signal: Any) -> None:
+        self.signal = signal
+        super().__init__(message, signal)
+
+    def __str__(self) -> str:
+        return str(self.args[0])

@@ -1,7 +1,7 @@
 """The commands, and the exit codes that scripts can rely on.
 
 0 done (for ``stop``: CONTINUE), 2 input or usage that cannot be used, 10 SHIP, 20 ESCALATE,
-130 interrupted.
+30 a loop (``loops``) or a detector that does not fire (``doctor``), 130 interrupted.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ class Exit(IntEnum):
     BAD_INPUT = 2
     SHIP = 10
     ESCALATE = 20
+    LOOP = 30
     INTERRUPTED = 130
 
 
@@ -55,6 +56,9 @@ Unit = Annotated[
     typer.Option(
         "--round", help="What is a round of a plain conversation: a turn, or a circle of the speakers."
     ),
+]
+Tools = Annotated[
+    str | None, typer.Option("--tools", help="TOML file that declares tools: effect, key fields, ...")
 ]
 Semantic = Annotated[
     SemanticUse,
@@ -184,6 +188,29 @@ def calibrate(
         as_json=as_json,
     ):
         raise typer.Exit(Exit.BAD_INPUT)
+
+
+@app.command()
+def loops(
+    file: Annotated[str, typer.Argument(help="Events of a run as JSON or JSONL, or - for standard input.")],
+    profile: ProfileName = "default",
+    tools: Tools = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say where a run goes round in circles, and what that cost. Exit code 0 nowhere, 30 somewhere."""
+    from ebbtide.cli import loops as commands
+
+    if commands.find(file, profile=profile, tools=tools, as_json=as_json):
+        raise typer.Exit(Exit.LOOP)
+
+
+@app.command()
+def doctor(profile: ProfileName = "default", tools: Tools = None, as_json: AsJson = False) -> None:
+    """Run a known loop of each kind through a configuration and say whether its detector fires."""
+    from ebbtide.cli import loops as commands
+
+    if not commands.check(profile=profile, tools=tools, as_json=as_json):
+        raise typer.Exit(Exit.LOOP)
 
 
 @app.command()

@@ -163,6 +163,17 @@ class RoundNovelty:
         return wire
 
 
+def claim_tokens(form: str, tokens: TokenForm) -> frozenset[str]:
+    """What the Jaccard of a claim is computed on; a claim without stems keeps its words.
+
+    Args:
+        form: The normal form of the claim.
+        tokens: Words or stems.
+    """
+    stems = stem_tokens(form) if tokens is TokenForm.STEMS else frozenset()
+    return stems or frozenset(form.split())
+
+
 def is_low(novelty: RoundNovelty, rules: NoveltyRules, *, asks_anew: bool = False) -> bool:
     """Whether a round brought next to nothing.
 
@@ -272,7 +283,7 @@ class NoveltyMeter:
         """
         for form, number in state["said"]:
             self._remember(form, number)
-            self._index.add(self._tokens(form))
+            self._index.add(claim_tokens(form, self._rules.tokens))
         if self._meanings:
             self._meanings.add(list(self._numbers))
         self._peaks = list(state["peaks"])
@@ -284,7 +295,7 @@ class NoveltyMeter:
             same = self._nearest((known, 1.0))
             new_l2 = False if self._meanings else None
             return ClaimReading(text=claim, new_L0=False, new_L1=False, new_L2=new_l2, nearest=same)
-        tokens = self._tokens(form)
+        tokens = claim_tokens(form, self._rules.tokens)
         closest = self._index.nearest(tokens) if self._explain else None
         matches = self._index.add(tokens)
         self._remember(form, number)
@@ -317,10 +328,6 @@ class NoveltyMeter:
                 return _Verdict(is_new=False, nearest=self._nearest(match), reversal=None)
             reversal = reversal or (self._nearest(match), opposed)
         return _Verdict(is_new=True, nearest=self._nearest(closest) if closest else None, reversal=reversal)
-
-    def _tokens(self, form: str) -> frozenset[str]:
-        stems = stem_tokens(form) if self._rules.tokens is TokenForm.STEMS else frozenset()
-        return stems or frozenset(form.split())
 
     def _remember(self, form: str, number: int) -> None:
         self._numbers[form] = len(self._said)

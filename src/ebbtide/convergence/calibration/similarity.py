@@ -7,23 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ebbtide.convergence.novelty import claim_tokens
 from ebbtide.profile import TokenForm
 from ebbtide.text.contrast.guard import contrast
 from ebbtide.text.embedding.embedder import Embedder
 from ebbtide.text.jaccard_index import jaccard
 from ebbtide.text.normal_form import normal_form
-from ebbtide.text.stems import stem_tokens
-
-
-def claim_tokens(form: str, tokens: TokenForm) -> frozenset[str]:
-    """What the Jaccard of a claim is computed on; a claim without stems keeps its words.
-
-    Args:
-        form: The normal form of the claim.
-        tokens: Words or stems.
-    """
-    stems = stem_tokens(form) if tokens is TokenForm.STEMS else frozenset()
-    return stems or frozenset(form.split())
 
 
 def jaccard_similarities(pairs: Sequence[tuple[str, str]], tokens: TokenForm) -> list[float]:

@@ -1,0 +1,154 @@
+"""Published loop detectors behind one face: a fresh watcher for each run, told of one call after the other.
+
+Each is used as its own documentation does, with its defaults. A package that is not installed is left out.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from typing import Any
+
+from ebbtide.divergence.call import Call
+from ebbtide.divergence.monitor import LoopMonitor
+
+#: Takes a call, and says whether anything was raised at it.
+Watcher = Callable[[Call], bool]
+
+_BOUNDARIES = ("run_start", "conversation_start")
+
+
+def ebbtide() -> Watcher:
+    """This project, with the default profile and no declarations."""
+    monitor = LoopMonitor()
+    return lambda call: bool(monitor.update(call))
+
+
+def veronica_core() -> Watcher:
+    """The graph that the divergence spec comes from: kind and name alone."""
+    from veronica_core.containment.execution_graph import ExecutionGraph
+
+    graph = ExecutionGraph()
+    root = graph.create_root("run")
+
+    def see(call: Call) -> bool:
+        if call.kind in ("user", "system"):
+            return False
+        node = graph.begin_node(root, call.kind, call.name)
+        graph.mark_running(node)
+        raised = bool(graph.drain_divergence_events())
+        graph.mark_success(node, cost_usd=0.0)
+        return raised
+
+    return see
+
+
+def agentguard47(*, fuzzy: bool = False) -> Watcher:
+    """Equal calls in a row; with `fuzzy`, frequent names and alternation too."""
+    from agentguard import FuzzyLoopGuard, LoopDetected, LoopGuard
+
+    guards: list[Any] = [LoopGuard(), *([FuzzyLoopGuard()] if fuzzy else [])]
+
+    def see(call: Call) -> bool:
+        raised = False
+        for guard in guards if call.kind == "tool" else ():
+            try:
+                guard.check(call.name, _arguments(call))
+            except LoopDetected:
+                raised = True
+        return raised
+
+    return see
+
+
+def agent_watchdog() -> Watcher:
+    """Equal calls in a row, and a pattern that fills the last eight."""
+    from agent_watchdog import AgentWatchdog, WatchdogHalt
+
+    watchdog = AgentWatchdog(timeout_seconds=None)
+    run = watchdog.watch("run")
+    run.__enter__()
+
+    def see(call: Call, _open: object = run) -> bool:  # a run that nobody holds is closed
+        if call.kind != "tool":
+            return False
+        try:
+            watchdog.record_tool_call(call.name, call.args, call.result)
+        except WatchdogHalt:
+            return True
+        return False
+
+    return see
+
+
+def loopguard_runtime() -> Watcher:
+    """Every detector that its trace analysis uses, and its policy."""
+    from loopguard.detectors import (
+        CycleDetector,
+        HandoffLoopDetector,
+        LoopDetector,
+        ProgressDetector,
+        RepeatedFailureDetector,
+        StallDetector,
+    )
+    from loopguard.monitor import Monitor
+    from loopguard.runner import tool_signature
+
+    detectors = [
+        LoopDetector(),
+        StallDetector(),
+        ProgressDetector(),
+        RepeatedFailureDetector(),
+        CycleDetector(),
+        HandoffLoopDetector(),
+    ]
+    monitor = Monitor(detectors)
+
+    def see(call: Call) -> bool:
+        if call.kind != "tool":
+            return False
+        args = _arguments(call)
+        alerts = monitor.observe(
+            "agent",
+            f"decided: {call.name}",
+            tool_signature(call.name, args),
+            last_tool=call.name,
+            last_args=args,
+        )
+        if call.result is not None:
+            text = str(call.result).strip().replace("\n", " ")[:160]
+            alerts += monitor.observe("agent", f"observed: {text}", f"result:{text}", last_result=text)
+        return bool(alerts)
+
+    return see
+
+
+def installed() -> dict[str, Callable[[], Watcher]]:
+    """The watchers that can be made here, by name: this project first."""
+    peers: dict[str, tuple[str, Callable[[], Watcher]]] = {
+        "veronica-core": ("veronica_core", veronica_core),
+        "agentguard47": ("agentguard", agentguard47),
+        "agentguard47 + fuzzy": ("agentguard", lambda: agentguard47(fuzzy=True)),
+        "agent-watchdog": ("agent_watchdog", agent_watchdog),
+        "loopguard-runtime": ("loopguard", loopguard_runtime),
+    }
+    found = {name: make for name, (module, make) in peers.items() if importlib.util.find_spec(module)}
+    for name in peers.keys() - found.keys():
+        print(f"{name}: not installed; the extra `bench` has it")
+    return {"ebbtide": ebbtide, **found}
+
+
+def packages() -> list[str]:
+    """Names of the installed packages, for the set-up block of a result."""
+    return sorted({name.split(" ")[0] for name in installed()} - {"ebbtide"})
+
+
+def starts_anew(call: Call) -> bool:
+    """Whether a watcher that knows no runs has to be made anew here."""
+    return call.kind == "system" and call.name in _BOUNDARIES
+
+
+def _arguments(call: Call) -> dict[str, Any]:
+    if isinstance(call.args, dict):
+        return call.args
+    return {} if call.args is None else {"value": call.args}

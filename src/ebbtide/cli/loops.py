@@ -1,0 +1,192 @@
+"""`ebbtide loops` and `ebbtide doctor`: where a run goes round in circles, and whether it would be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ebbtide.cli.terminal import console, plain, print_json, styled
+from ebbtide.divergence.call import Call
+from ebbtide.divergence.identity import identify
+from ebbtide.divergence.monitor import LoopMonitor
+from ebbtide.divergence.policy import ToolPolicies
+from ebbtide.divergence.self_test import Wiring, self_test
+from ebbtide.divergence.signals import Level, Signal
+from ebbtide.divergence.snapshot import LoopSnapshot, MonitorSnapshot
+from ebbtide.profile import Profile
+from ebbtide.traces.events import load_events
+
+_LEVEL_STYLES = {Level.HINT: "yellow", Level.BLOCK: "bold yellow", Level.STOP: "bold red"}
+_WIRING_STYLES = {
+    Wiring.FIRES: "green",
+    Wiring.OFF: "dim",
+    Wiring.SILENT: "yellow",
+    Wiring.BROKEN: "bold red",
+}
+# Far enough apart to be told from each other on dark and on light ground.
+_COLOURS = (33, 208, 41, 201, 220, 51, 196, 99, 118, 173, 27, 214, 83, 135, 160, 45, 142, 205, 29, 178)
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_NUMBER_WIDTH = 7
+_Number = TypeVar("_Number", int, float)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop:
+    """One loop of a recorded run, up to its last event.
+
+    Args:
+        signals: What the monitor said of it while it went on.
+        end: How it stood at the end.
+        cost_usd: What the calls from its first to its last event cost; None where no cost is known.
+        tokens: Their tokens of all classes; None where none are known.
+    """
+
+    signals: tuple[Signal, ...]
+    end: LoopSnapshot
+    cost_usd: float | None
+    tokens: int | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        spent = {"cost_usd": self.cost_usd, "tokens": self.tokens}
+        return {**self.end.to_dict(), **spent, "signals": [signal.to_dict() for signal in self.signals]}
+
+
+def find(name: str, *, profile: str, tools: str | None, as_json: bool) -> bool:
+    """Print the loops of a recorded run.
+
+    Returns:
+        Whether there is one.
+
+    Raises:
+        TranscriptError: The events cannot be read.
+        ConfigError: There is no such profile, or the declarations of tools cannot be used.
+    """
+    calls = load_events(name)
+    policies = None if tools is None else ToolPolicies.load(tools)
+    monitor = LoopMonitor(Profile.load(profile), tools=policies)
+    signals = [signal for call in calls for signal in monitor.update(call)]
+    state = monitor.snapshot()
+    loops = _loops(signals, state, calls)
+    if as_json:
+        wire = [loop.to_dict() for loop in loops]
+        print_json({"events": len(calls), "loops": wire, "degraded": state.degraded})
+        return bool(loops)
+    terminal = console()
+    count = f"{len(loops)} loop{'' if len(loops) == 1 else 's'} in {len(calls)} events"
+    terminal.print(Text(count if loops else f"No loop in {len(calls)} events", style="bold"))
+    for loop in loops:
+        terminal.print(_described(loop), soft_wrap=True)
+    terminal.print()
+    _print_strip(terminal, calls, loops)
+    if state.degraded:
+        terminal.print(f"{state.degraded} events could be read in part only.")
+    return bool(loops)
+
+
+def check(*, profile: str, tools: str | None, as_json: bool) -> bool:
+    """Print whether each detector sees a known loop under a configuration.
+
+    Returns:
+        Whether all of them do.
+    """
+    policies = None if tools is None else ToolPolicies.load(tools)
+    checks = self_test(Profile.load(profile), tools=policies)
+    if as_json:
+        wire = [
+            {"kind": c.kind.value, "wiring": c.wiring.value, "event": c.event, "problem": c.problem}
+            for c in checks
+        ]
+        print_json(wire)
+    else:
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        for header in ("detector", "wiring", "first at event"):
+            table.add_column(header, no_wrap=True)
+        for item in checks:
+            at = "" if item.event is None else str(item.event)
+            wiring = Text(item.wiring.value, style=_WIRING_STYLES[item.wiring])
+            table.add_row(item.kind.value.replace("_", " "), wiring, at or plain(item.problem or ""))
+        console().print(table)
+    return all(item.wiring in (Wiring.FIRES, Wiring.OFF) for item in checks)
+
+
+def _loops(signals: Sequence[Signal], state: MonitorSnapshot, calls: Sequence[Call]) -> list[Loop]:
+    """The loops, the dearest first, then the longest."""
+    told: dict[tuple[str, str], list[Signal]] = {}
+    for signal in signals:
+        told.setdefault((signal.chain_id, signal.id), []).append(signal)
+    loops = []
+    for chain in state.chains:
+        spent = {call.seq: call for call in calls if call.chain_id == chain.chain_id}
+        for end in chain.loops:
+            inside = [spent[at] for at in range(end.first_event, end.last_event + 1) if at in spent]
+            loops.append(
+                Loop(
+                    signals=tuple(told.get((chain.chain_id, end.id), ())),
+                    end=end,
+                    cost_usd=_sum([call.cost_usd for call in inside]),
+                    tokens=_sum([_tokens(call) for call in inside]),
+                )
+            )
+    told_of = [loop for loop in loops if loop.signals]
+    return sorted(told_of, key=lambda loop: (-(loop.cost_usd or 0.0), loop.end.first_event))
+
+
+def _sum(values: Sequence[_Number | None]) -> _Number | None:
+    known = [value for value in values if value is not None]
+    return sum(known[1:], start=known[0]) if known else None
+
+
+def _tokens(call: Call) -> int | None:
+    classes = (call.input_tokens, call.output_tokens, call.cache_read_tokens, call.cache_write_tokens)
+    return _sum(classes)
+
+
+def _described(loop: Loop) -> Text:
+    end, signal = loop.end, loop.signals[-1]
+    tools = ", ".join(dict.fromkeys(plain(name) for name in end.tools))
+    kind = f" {end.kind.replace('_', ' ')}"
+    line = Text.assemble("  ", (end.level.value.upper(), _LEVEL_STYLES[end.level]), kind)
+    line.append(f", events {end.first_event}-{end.last_event}")
+    line.append(f": {tools}" if tools else "")
+    line.append(f", {signal.period} in turn" if (signal.period or 1) > 1 else "")
+    line.append(f", {end.copies} times" if end.copies > 1 else "")
+    line.append("" if loop.cost_usd is None else f", ${loop.cost_usd:.2f}")
+    line.append("" if loop.tokens is None else f", {loop.tokens:,} tokens")
+    line.append(f"\n      {signal.message}", style="italic")
+    line.append(f"\n      {plain(signal.evidence)}", style="dim")
+    return line
+
+
+def _print_strip(terminal: Console, calls: Sequence[Call], loops: Sequence[Loop]) -> None:
+    """One cell an event, coloured by what is called, so that a loop shows as stripes."""
+    looping = {number for loop in loops for number in range(loop.end.first_event, loop.end.last_event + 1)}
+    symbols: dict[object, int] = {}
+    width = max(terminal.width - _NUMBER_WIDTH - 2, 20)
+    coloured = terminal.color_system is not None
+    for start in range(0, len(calls), width):
+        row = calls[start : start + width]
+        line, marks = Text(f"{start + 1:>{_NUMBER_WIDTH}} "), Text(" " * (_NUMBER_WIDTH + 1))
+        for number, call in enumerate(row, start=start + 1):
+            symbol = symbols.setdefault(_identity(call), len(symbols))
+            if coloured:
+                line.append("\u2588", style=f"color({_COLOURS[symbol % len(_COLOURS)]})")
+            else:
+                line.append(_LETTERS[symbol % len(_LETTERS)])
+            marks.append("\u203e" if number in looping else " ", style="red")
+        terminal.print(line, soft_wrap=True)
+        if not marks.plain.isspace():
+            terminal.print(marks, soft_wrap=True)
+    terminal.print(
+        styled("One cell an event, alike where the same is called; marked where it is in a loop.", "dim")
+    )
+
+
+def _identity(call: Call) -> object:
+    found = identify(call.name, call.args)
+    return (call.kind, call.name, found[0] if found else None, call.text)

@@ -1,0 +1,1 @@
+"""What may not happen, does not: limits, scopes that hold them, and prices."""

@@ -1,0 +1,143 @@
+"""What tokens cost.
+
+The user's own table comes first, then the package `genai-prices` where it is installed. A price that nobody
+knows is None, and counted: it is never taken for zero.
+"""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ebbtide.containment.usage import Usage
+from ebbtide.errors import ConfigError
+from ebbtide.text.name_table import NameTable
+
+_CLASSES = {
+    "input": "input_tokens",
+    "output": "output_tokens",
+    "cache_read": "cache_read_tokens",
+    "cache_write": "cache_write_tokens",
+}
+_MOST_UNKNOWN = 256  # models that are counted by name
+_PER = 1_000_000
+
+
+class Prices:
+    """Prices by model.
+
+    Args:
+        table: For each model, or pattern of models, USD per million tokens by class: ``input``, ``output``,
+            ``cache_read``, ``cache_write``. A class that is left out has no known price.
+        public: Ask `genai-prices` about models that the table does not have. Its first answer takes most of a
+            second: it is imported then.
+
+    Raises:
+        ConfigError: A class that does not exist, or a price that is negative, infinite or no number.
+
+    >>> prices = Prices({"small-*": {"input": 0.25, "output": 2.0}}, public=False)
+    >>> prices.cost(Usage(model="small-2", input_tokens=2_000_000, output_tokens=1_000_000))
+    2.5
+    >>> prices.cost(Usage(model="large", input_tokens=1)), prices.unknown
+    (None, {'large': 1})
+    """
+
+    def __init__(
+        self, table: Mapping[str, Mapping[str, float]] | None = None, *, public: bool = True
+    ) -> None:
+        for model, classes in (table or {}).items():
+            _check(model, classes)
+        self._table = NameTable(table or {})
+        self._public = public
+        self._unknown: dict[str, int] = {}
+        # Re-entrant, since a stream that was let go is settled whenever the garbage collector comes by.
+        self._lock = threading.RLock()
+
+    @classmethod
+    def load(cls, path: str | Path, *, public: bool = True) -> Prices:
+        """The prices in the table ``[prices]`` of a TOML file: ``[prices."small-*"]`` and so on.
+
+        Raises:
+            ConfigError: No such file, not TOML, or a price that cannot be.
+        """
+        import tomllib
+
+        try:
+            table = tomllib.loads(Path(path).read_text(encoding="utf-8")).get("prices", {})
+        except OSError as error:
+            raise ConfigError(f"{path}: {error.strerror or error}") from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{path}: not a TOML file: {error}") from error
+        if not isinstance(table, Mapping):
+            raise ConfigError(f"{path}: prices = {table!r}: expected a table")
+        try:
+            return cls(table, public=public)
+        except ConfigError as error:
+            raise ConfigError(f"{path}: {error}") from error
+
+    @property
+    def unknown(self) -> dict[str, int]:
+        """The models whose cost was asked for in vain, and how often; ``""`` where no model was named."""
+        with self._lock:
+            return dict(self._unknown)
+
+    def cost(self, usage: Usage) -> float | None:
+        """Dollars for what was used, or None where nobody knows.
+
+        What the provider said comes first. A class of tokens that was not told counts as none of it.
+        """
+        if usage.cost_usd is not None:
+            return usage.cost_usd
+        model = usage.model or ""
+        counts = {name: getattr(usage, tokens) or 0 for name, tokens in _CLASSES.items()}
+        cost = None
+        if usage.tokens is not None:
+            classes = self._table.get(model)
+            cost = self._public_cost(model, counts) if classes is None else _sum(classes, counts)
+        if cost is None:
+            self._count_unknown(model)
+        return cost
+
+    def _public_cost(self, model: str, counts: Mapping[str, int]) -> float | None:
+        if not self._public or not model:
+            return None
+        try:
+            genai_prices = importlib.import_module("genai_prices")
+        except ImportError:
+            self._public = False
+            return None
+        usage = genai_prices.Usage(
+            # There, cached tokens are input tokens too.
+            input_tokens=counts["input"] + counts["cache_read"] + counts["cache_write"],
+            output_tokens=counts["output"],
+            cache_read_tokens=counts["cache_read"],
+            cache_write_tokens=counts["cache_write"],
+        )
+        try:
+            return float(genai_prices.calc_price(usage, model_ref=model).total_price)
+        except (LookupError, ValueError):
+            return None
+
+    def _count_unknown(self, model: str) -> None:
+        with self._lock:
+            if model in self._unknown or len(self._unknown) < _MOST_UNKNOWN:
+                self._unknown[model] = self._unknown.get(model, 0) + 1
+
+
+def _sum(classes: Mapping[str, float], counts: Mapping[str, int]) -> float | None:
+    if any(count and name not in classes for name, count in counts.items()):
+        return None
+    return sum(count * classes[name] for name, count in counts.items() if count) / _PER
+
+
+def _check(model: str, classes: Any) -> None:
+    if not isinstance(classes, Mapping):
+        raise ConfigError(f"prices of {model!r}: expected a table with {', '.join(_CLASSES)}")
+    for name, price in classes.items():
+        if name not in _CLASSES:
+            raise ConfigError(f"prices of {model!r}: no class {name!r}; there are {', '.join(_CLASSES)}")
+        if isinstance(price, bool) or not isinstance(price, int | float) or not 0 <= price <= 1e9:
+            raise ConfigError(f"{name} price of {model!r} = {price!r}: expected USD per million tokens")

@@ -1,0 +1,153 @@
+"""One tool that fails in one way, and what a service that is down looks like."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ebbtide.divergence.identity import Key, key_of
+from ebbtide.divergence.ladder import CARRIED_ON, Finding, Ladder
+from ebbtide.divergence.near_duplicates import argument_text
+from ebbtide.divergence.policy import ToolPolicy
+from ebbtide.divergence.signals import LoopKind
+from ebbtide.profile import LoopRules
+
+_TOOLS = 16  # whose errors are followed at once
+_ERRORS = 8  # of one tool that are told apart
+_ECHO = 3  # characters from which an argument is recognised inside an error
+_READ = 2000  # characters of an error that are compared
+_DOWN = re.compile(r"\b(?:429|500|502|503|504|529)\b")
+_DOWN_READ = 200  # characters of an answer in which a status is looked for
+
+
+def is_outage(status: int | None, answer: object) -> bool:
+    """Whether an answer says that a service is down or asks to slow down: 429 or 5xx."""
+    if status is not None:
+        return status == 429 or 500 <= status <= 599
+    return (
+        isinstance(answer, str) and len(answer) <= 10 * _DOWN_READ and bool(_DOWN.search(answer[:_DOWN_READ]))
+    )
+
+
+@dataclass(slots=True)
+class Failures:
+    """Failures of one tool, with no success of it in between."""
+
+    first_event: int
+    last: int  # place of the latest
+    errors: dict[Key, None]  # the errors so far, the latest last
+    again: int = 0  # failures in a row whose error had come before
+    again_event: int = 0
+    steady: int = 0  # failures since anything may have been changed elsewhere
+    steady_event: int = 0
+
+
+class FailingTools:
+    """Counts, for each tool, failures whatever its arguments; a success of the tool ends them.
+
+    Errors that come back although the arguments move are the surer sign, so that fewer of them are enough.
+    Arguments that an error repeats are left out of it: "no document 7" is "no document 8".
+
+    Args:
+        rules: The thresholds.
+        ladder: The loops of the chain.
+    """
+
+    __slots__ = ("_ladder", "_rules", "tools")
+
+    def __init__(self, rules: LoopRules, ladder: Ladder) -> None:
+        self._rules = rules
+        self._ladder = ladder
+        self.tools: dict[str, Failures] = {}
+
+    def succeeded(self, name: str) -> None:
+        """A call of the tool succeeded."""
+        self.tools.pop(name, None)
+
+    def failed(  # noqa: PLR0917
+        self,
+        name: str,
+        args: object,
+        answer: object,
+        policy: ToolPolicy | None,
+        moved: int,
+        now: int,
+        event: int,
+    ) -> Finding | None:
+        """A call of the tool failed.
+
+        Args:
+            name: The tool.
+            args: Its arguments.
+            answer: Its error.
+            policy: What is declared about it.
+            moved: Place of the last call that may have changed something.
+            now: Place among the counted calls.
+            event: Number of the event.
+        """
+        error = key_of(_without_arguments(answer, args))
+        failures = self.tools.pop(name, None)
+        if failures is None:
+            failures = Failures(event, now, {})
+            if len(self.tools) >= _TOOLS:
+                del self.tools[next(iter(self.tools))]
+        self.tools[name] = failures
+        if moved > failures.last:
+            failures.steady = 0
+        failures.steady += 1
+        if failures.steady == 1:
+            failures.steady_event = event
+        if error in failures.errors:
+            failures.again += 1
+            if failures.again == 1:
+                failures.again_event = failures.first_event
+            del failures.errors[error]
+        else:
+            failures.again = 0
+            failures.first_event = event
+            if len(failures.errors) >= _ERRORS:
+                del failures.errors[next(iter(failures.errors))]
+        failures.errors[error] = None
+        failures.last = now
+        own = policy.failures_at_least if policy else None
+        least = own or self._rules.same_error
+        if least is not None and failures.again + 1 >= least:
+            return self._finding(
+                LoopKind.SAME_ERROR, name, failures.again + 1, least, failures.again_event, now, event
+            )
+        least = own or self._rules.failing_tool
+        if least is not None and failures.steady >= least:
+            return self._finding(
+                LoopKind.FAILING_TOOL, name, failures.steady, least, failures.steady_event, now, event
+            )
+        return None
+
+    def _finding(  # noqa: PLR0917
+        self, kind: LoopKind, name: str, count: int, at: int, first: int, now: int, event: int
+    ) -> Finding:
+        key = key_of(kind, name)
+        if count != at and self._ladder.carry(key, count, now, event):
+            return CARRIED_ON
+        return Finding(
+            kind=kind,
+            key=key,
+            count=count,
+            at=at,
+            calls=count,
+            first_event=first,
+            begins=count == at,
+            tools=(name,),
+            tool=name,
+        )
+
+
+def _without_arguments(answer: object, args: object) -> str:
+    text = answer[:_READ] if isinstance(answer, str) else repr(answer)[:_READ]
+    values = args.values() if isinstance(args, dict) else (args,)
+    echoes = sorted(
+        {value for item in values if len(value := argument_text(item)) >= _ECHO}, key=len, reverse=True
+    )
+    for echo in echoes[:8]:
+        if len(echo) <= len(text):
+            text = text.replace(echo, "\0")
+    return text

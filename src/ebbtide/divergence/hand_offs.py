@@ -1,0 +1,108 @@
+"""Agents that hand the work round in a circle.
+
+A round of agents that each say something new is a conversation. A circle is one in which nothing new is
+said, and, unless it goes on for long, nothing new is found.
+
+Source: divergence spec, section 5, "Cross-chain divergence" (clause D12).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from ebbtide.divergence.cycles import CycleDetector
+from ebbtide.divergence.identity import UNKNOWN, Key, key_of
+from ebbtide.divergence.ladder import Finding
+from ebbtide.divergence.packing import pack_keys, unpack_keys
+from ebbtide.divergence.signals import LoopKind
+from ebbtide.profile import LoopRules
+
+_LONGEST = 16  # hand-offs in one turn
+_WORDS = 64  # messages that are known again
+
+
+class HandOffs:
+    """The hand-offs of one chain as a stream of their own, so that work in between does not hide a circle."""
+
+    __slots__ = ("_cycles", "_edges", "_rules", "_said", "_words", "agent", "key")
+
+    def __init__(self, rules: LoopRules) -> None:
+        self._rules = rules
+        self._cycles = CycleDetector(max_period=_LONGEST, copies=3)
+        self._edges: deque[tuple[str, str, int, int]] = deque(maxlen=self._cycles.copies * _LONGEST)
+        self._words: dict[Key, None] = {}  # the messages of late
+        self._said = 0  # number of the event at which something new was said
+        self.agent: str | None = None
+        self.key: Key = UNKNOWN  # the circle that is going on, or UNKNOWN
+
+    def reset(self) -> None:
+        """Something has changed: hand-offs before that do not count."""
+        self._cycles.reset()
+        self._edges.clear()
+        self.key = UNKNOWN
+
+    def hear(self, text: str, event: int) -> None:
+        """An agent said something."""
+        words = key_of(" ".join(text.split()))
+        if words in self._words:
+            return
+        self._said = event
+        if len(self._words) >= _WORDS:
+            del self._words[next(iter(self._words))]
+        self._words[words] = None
+
+    def hand_off(self, source: str, target: str, news: int, now: int, event: int) -> Finding | None:
+        """Take one hand-off.
+
+        Args:
+            source: Who hands over.
+            target: Who takes over.
+            news: Place of the last answer that was new.
+            now: Place among the counted calls.
+            event: Number of the event.
+        """
+        self.agent = target
+        period = self._cycles.push((source, target))
+        self._edges.append((source, target, now, event))
+        least = self._rules.handoffs
+        if period is None or least is None:
+            self.key = UNKNOWN
+            return None
+        run = self._cycles.run(period)
+        copies = run // period
+        length = min(run, len(self._edges))
+        edges = list(self._edges)[-length:]
+        at = least if news <= edges[0][2] else 2 * least
+        if copies < at or self._said > edges[0][3]:
+            return None
+        turn = edges[-period:]
+        agents = min(tuple(edge[0] for edge in turn[start:] + turn[:start]) for start in range(period))
+        key = key_of(LoopKind.HANDOFF_CYCLE, *agents)
+        goes_on = key == self.key
+        self.key = key
+        return Finding(
+            kind=LoopKind.HANDOFF_CYCLE,
+            key=key,
+            count=copies,
+            at=at,
+            calls=run,
+            first_event=edges[0][3],
+            begins=not goes_on,
+            tools=agents,
+            period=period,
+        )
+
+    def to_state(self) -> list[Any]:
+        """All that later findings depend on."""
+        words = [self._said, pack_keys(list(self._words))]
+        return [self.agent, self.key.hex(), words, [list(edge) for edge in self._edges]]
+
+    def restore(self, state: list[Any]) -> None:
+        """Take up what `to_state` told."""
+        self.agent, key, (self._said, words), edges = state
+        self._words = dict.fromkeys(unpack_keys(words))
+        self.key = bytes.fromhex(key)
+        for source, target, now, event in edges:
+            self._cycles.push((source, target))
+            self._edges.append((source, target, now, event))

@@ -1,0 +1,318 @@
+"""Repetition within one chain: cycles, calls that come again among others, and windows without variety."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
+from itertools import islice
+from typing import Any, cast
+
+from ebbtide.divergence.call import Call
+from ebbtide.divergence.cycles import CycleDetector
+from ebbtide.divergence.identity import Answer, Key, key_of, settled, settled_answer
+from ebbtide.divergence.ladder import CARRIED_ON, Finding, Ladder
+from ebbtide.divergence.monotony import entropy_bits
+from ebbtide.divergence.packing import pack_keys, pack_numbers, unpack_keys, unpack_numbers
+from ebbtide.divergence.policy import ToolPolicy
+from ebbtide.divergence.progress import Answers, Known
+from ebbtide.divergence.signals import LoopKind
+from ebbtide.profile import LoopRules
+
+_Symbol = tuple[Key, Answer]
+Patience = Callable[[Call | None], int]
+
+_IDLE = key_of(LoopKind.NO_PROGRESS)
+_MONOTONY = key_of(LoopKind.MONOTONY)
+_KNOWN = 128  # calls whose answers are remembered at least
+_MEMBERS = 64  # calls of an idle stretch that are told apart
+_NAME = 32  # characters of a name that are kept in a state
+
+
+class Repetition:
+    """The calls of one chain with their answers, as a stream and as a bounded memory.
+
+    Args:
+        rules: The thresholds.
+        ladder: The loops of the chain.
+        patience: Tells how many times it takes at least, by the latest call; asked only where it matters.
+    """
+
+    __slots__ = (
+        "_idle",
+        "_idle_calls",
+        "_idle_last",
+        "_ladder",
+        "_patience",
+        "_rules",
+        "answers",
+        "calls",
+        "cycles",
+        "event",
+        "going_on",
+        "names",
+        "steps",
+        "uniform",
+    )
+
+    def __init__(self, rules: LoopRules, ladder: Ladder, patience: Patience) -> None:
+        self._rules = rules
+        self._ladder = ladder
+        self._patience = patience
+        self.cycles = CycleDetector(rules.max_period, rules.copies)
+        # Whatever the stream of calls holds is known, so that a call that is not known is new to the stream.
+        self.answers = Answers(max(_KNOWN, rules.max_period))
+        self.calls = 0  # places so far
+        self.event = 0  # number of the latest call's event
+        # From the event of the call before to that of each call: mostly 1, so that they take hardly any room.
+        self.steps: deque[int] = deque(maxlen=rules.copies * rules.max_period)
+        self.names: deque[str] = deque(maxlen=rules.max_period)
+        self.going_on: Finding | None = None  # the cycle that the stream ends in
+        self.uniform = False  # whether the last window that was measured hardly varied
+        self._idle = 0  # highest count in the stretch of idle calls that goes on
+        self._idle_last = 0  # place of its latest call
+        self._idle_calls: set[Key] = set()
+
+    def count(self, name: str, event: int) -> int:
+        """Give a call its place."""
+        self.calls += 1
+        self.names.append(name)
+        self.steps.append(event - self.event)
+        self.event = event
+        return self.calls
+
+    def event_of(self, back: int) -> int:
+        """Number of the event of the `back`th call from the end, or of the oldest that is known."""
+        return self.event - sum(islice(reversed(self.steps), min(back, len(self.steps)) - 1))
+
+    def forget_stream(self) -> None:
+        """Begin a new stream; the memory of answers stays."""
+        self.cycles.reset()
+        self.going_on = None
+
+    def pause(self) -> None:
+        """Begin afresh: what comes now is a new look at things."""
+        self.answers.start = self.calls + 1
+        self.forget_stream()
+
+    def cycle(self, period: int | None, policy: ToolPolicy | None, call: Call | None) -> Finding | None:
+        """The cycle that the stream ends in, if its turns are enough.
+
+        Args:
+            period: What the detector says.
+            policy: What is declared about the tool of the latest call.
+            call: The latest call.
+        """
+        found = self.going_on
+        if period is None:
+            self.going_on = None
+            return None
+        run = self.cycles.run(period)
+        copies = run // period
+        if found is not None and found.period == period:
+            if self._ladder.carry(found.key, copies, self.calls, self.event):
+                return CARRIED_ON
+            found.count, found.calls, found.begins = copies, run, False
+            return found
+        self.going_on = None
+        own = policy.repeats_at_least if policy and period == 1 else None
+        least = max(own or self._rules.copies, self._patience(call))
+        if copies < least:
+            return None
+        turn = tuple(map(_settled, cast("tuple[_Symbol, ...]", self.cycles.turn(period))))
+        self.going_on = Finding(
+            kind=LoopKind.REPEAT if period == 1 else LoopKind.CYCLE,
+            key=key_of(*_rotated(turn)),
+            count=copies,
+            at=least,
+            calls=run,
+            first_event=self.event_of(run),
+            begins=True,
+            tools=tuple(self.names)[-period:],
+            period=period,
+            members=frozenset(turn),
+        )
+        return self.going_on
+
+    def again(
+        self, known: Known, key: Key, name: str, policy: ToolPolicy | None, call: Call
+    ) -> Finding | None:
+        """What it means that a call came again with other calls between, or failed again.
+
+        Args:
+            known: What is known about it.
+            key: Its key.
+            name: The tool.
+            policy: What is declared about the tool.
+            call: The call itself.
+        """
+        rules = self._rules
+        own = policy.repeats_at_least if policy and policy.repeats_at_least else 0
+        if rules.interleaved is not None:
+            often = max(rules.interleaved, rules.copies + 1, own)  # a plain repeat is told as one
+            if known.idle >= often:
+                return self._idles(known, key, name, often, call)
+        for count, least in (
+            (known.looked, rules.interleaved_with_news),
+            (known.changed, rules.unchanged_by_changes),
+        ):
+            if least is not None and count >= max(least, own):
+                return self.repeated(LoopKind.NO_PROGRESS, known, key, name, count, max(least, own), call)
+        least = policy.failures_at_least if policy and policy.failures_at_least else rules.failing
+        if least is not None and known.failures >= least:
+            return self.repeated(LoopKind.FAILING_CALL, known, key, name, known.failures, least, call)
+        return None
+
+    def repeated(  # noqa: PLR0917
+        self, kind: LoopKind, known: Known, key: Key, name: str, count: int, at: int, call: Call
+    ) -> Finding | None:
+        """What it means that one call keeps coming, `at` times or more."""
+        call_key = settled(key)
+        loop = call_key + kind.value.encode()
+        if count > at and self._ladder.carry(loop, count, self.calls, self.event):
+            return CARRIED_ON
+        at = max(at, self._patience(call))
+        if count < at:
+            return None
+        return Finding(
+            kind=kind,
+            key=loop,
+            count=count,
+            at=at,
+            calls=count,
+            first_event=known.first,
+            begins=count == at,
+            tools=(name,),
+            members=frozenset({call_key}),
+        )
+
+    def _idles(self, known: Known, key: Key, name: str, at: int, call: Call) -> Finding | None:
+        """Calls that come again with nothing new between them are one loop, however many they are."""
+        begins = self._idle_last < self.answers.news or self._idle_last < self.answers.start
+        at = at if self._idle_last and not begins else max(at, self._patience(call))
+        if known.idle < at:
+            return None
+        if begins:
+            self._idle = 0
+            self._idle_calls.clear()
+        self._idle = max(self._idle, known.idle)
+        self._idle_last = self.calls
+        if len(self._idle_calls) < _MEMBERS:
+            self._idle_calls.add(settled(key))
+        if not begins and self._ladder.carry(_IDLE, self._idle, self.calls, self.event):
+            return CARRIED_ON
+        return Finding(
+            kind=LoopKind.NO_PROGRESS,
+            key=_IDLE,
+            count=self._idle,
+            at=at,
+            calls=self._idle,
+            first_event=known.first,
+            begins=begins,
+            tools=(name,),
+            members=frozenset(self._idle_calls),
+        )
+
+    def monotony(self) -> Finding | None:
+        """Whether hardly anything new came for a whole window."""
+        rules, now = self._rules, self.calls
+        stale = now - max(self.answers.news, self.answers.start)
+        if rules.stale is not None and stale >= rules.stale:
+            count, at, begins = stale, rules.stale, stale == rules.stale
+            if not begins and self._ladder.carry(_MONOTONY, count, now, self.event):
+                return CARRIED_ON
+            evidence = f"{stale} calls since the last new answer"
+        elif rules.entropy_below is not None and len(self.cycles) >= rules.entropy_window:
+            window = self.cycles.turn(rules.entropy_window)
+            # Where every other call is new, there is no need to measure.
+            bits = entropy_bits(window) if len(set(window)) <= len(window) // 2 else math.inf
+            went_on, self.uniform = self.uniform, bits < rules.entropy_below
+            if not self.uniform:
+                return None
+            count = at = rules.entropy_window
+            begins = not went_on
+            evidence = f"{bits:.2f} bits over {at} calls, below {rules.entropy_below:g}"
+        else:
+            return None
+        return Finding(
+            kind=LoopKind.MONOTONY,
+            key=_MONOTONY,
+            count=count,
+            at=at,
+            calls=count,
+            first_event=self.event_of(count),
+            begins=begins,
+            evidence=evidence,
+        )
+
+    def to_state(self) -> dict[str, Any]:
+        """All that later findings depend on, as plain data."""
+        names = list(dict.fromkeys(name[:_NAME] for name in self.names))
+        entries = list(self.answers.entries())
+        rows = [(*_counts(known, self.calls), young) for _, known, young in entries]
+        found = self.going_on
+        return {
+            "calls": self.calls,
+            "marks": [self.answers.news, self.answers.moved, self.answers.start],
+            "uniform": self.uniform,
+            "idle": [self._idle, self._idle_last, pack_keys(sorted(self._idle_calls))],
+            "stream": pack_keys(self._stream()),
+            "run": [found.period, self.cycles.run(found.period or 0), found.at] if found else None,
+            "event": self.event,
+            "steps": pack_numbers(self.steps),
+            "names": names,
+            "order": pack_numbers(names.index(name[:_NAME]) for name in self.names),
+            "known": pack_keys(
+                [key for call, known, _ in entries for key in (settled(call), settled_answer(known.answer))]
+            ),
+            "counts": [pack_numbers(column) for column in zip(*rows, strict=True)],
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take up what `to_state` told."""
+        self.calls = state["calls"]
+        self.answers.news, self.answers.moved, self.answers.start = state["marks"]
+        self.uniform = state["uniform"]
+        self._idle, self._idle_last, idle_calls = state["idle"]
+        self._idle_calls.update(unpack_keys(idle_calls))
+        stream = enumerate(unpack_keys(state["stream"]))
+        self.cycles.restore((key[:8], key[8:]) if key else (b"", place) for place, key in stream)
+        self.event = state["event"]
+        self.steps.extend(unpack_numbers(state["steps"]))
+        self.names.extend(state["names"][number] for number in unpack_numbers(state["order"]))
+        keys = unpack_keys(state["known"])
+        rows = zip(*map(unpack_numbers, state["counts"]), strict=True)
+        self.answers.restore(
+            (call, Known(answer, self.calls - ago, *rest), bool(young))
+            for call, answer, (ago, *rest, young) in zip(keys[::2], keys[1::2], rows, strict=True)
+        )
+        if state["run"]:
+            period, run, at = state["run"]
+            self.cycles.lengthen(period, run)
+            found = self.cycle(period, None, None)
+            if found is not None:
+                found.at = at
+
+    def _stream(self) -> list[Key]:
+        """The stream; nothing stands for what came once and is too far back to come again in any period."""
+        recent = cast("tuple[_Symbol, ...]", self.cycles.recent)
+        times = Counter(recent)
+        far = len(recent) - self.cycles.max_period
+        return [
+            b"" if place < far and times[symbol] == 1 else _settled(symbol)
+            for place, symbol in enumerate(recent)
+        ]
+
+
+def _settled(symbol: _Symbol) -> Key:
+    call, answer = symbol
+    return settled(call) + settled_answer(answer)
+
+
+def _rotated(turn: tuple[Key, ...]) -> tuple[Key, ...]:
+    """The same for every rotation of a turn."""
+    return min(turn[start:] + turn[:start] for start in range(len(turn)))
+
+
+def _counts(known: Known, now: int) -> tuple[int, ...]:
+    return (now - known.last, known.first, known.idle, known.looked, known.changed, known.failures)

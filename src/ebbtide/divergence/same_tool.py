@@ -1,0 +1,185 @@
+"""Runs of one tool: one answer whatever it is asked, arguments that barely move, calls that only grow.
+
+An answer that is longer than what was asked tells something, and telling it six times is stagnation. A
+short one after long arguments is an acknowledgement: it says nothing about progress, so only arguments that
+barely differ speak then, and it takes more of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ebbtide.divergence.identity import UNKNOWN, Answer, Key, canonical, key_of, settled_answer
+from ebbtide.divergence.ladder import CARRIED_ON, Finding, Ladder
+from ebbtide.divergence.near_duplicates import (
+    argument_text,
+    differ_in_numbers_alone,
+    share,
+    stem_of,
+    words_of,
+)
+from ebbtide.divergence.policy import Effect, ToolPolicy
+from ebbtide.divergence.signals import LoopKind
+from ebbtide.profile import LoopRules
+
+_COMPARED = 100_000  # characters of a growing call that are compared
+
+
+#: A call as the next one needs to know it: tool, key, bytes of text, key of the answer, number of the event.
+Latest = tuple[str, Key, int, Answer, int]
+NO_CALL: Latest = ("", UNKNOWN, 0, UNKNOWN, 0)
+
+
+@dataclass(slots=True)
+class ToolRun:
+    """The calls of one tool in a row, as far as later ones need to know them."""
+
+    last: int = -1  # place of the latest of them
+    first: int = 0  # number of the event since which the answer is the same
+    same: int = 1  # calls in a row with that answer
+    told: int = 0  # of those, the ones whose answer was longer than the arguments
+    near: int = 0  # of those, the last ones whose arguments were nearly the same
+    reworded: int = 0  # of those, the last ones that had the very same words
+    words: frozenset[int] | None = None
+    grown: int = 0  # calls in a row that were longer than the one before
+    grown_first: int = 0
+    grown_length: int = 0
+    grown_start: Key = UNKNOWN  # stands for the text of the latest of them
+
+
+def answer_length(result: object) -> int:
+    """Characters of an answer; 0 where it is not known."""
+    if type(result) is str:
+        return len(result)
+    if result is None:
+        return 0
+    if isinstance(result, str | bytes | bytearray):
+        return len(result)
+    return len(canonical(result) or "")
+
+
+class SameTool:
+    """Watches the run of one tool that the latest call belongs to.
+
+    Args:
+        rules: The thresholds.
+        ladder: The loops of the chain.
+    """
+
+    __slots__ = ("_ladder", "_rules", "run")
+
+    def __init__(self, rules: LoopRules, ladder: Ladder) -> None:
+        self._rules = rules
+        self._ladder = ladder
+        self.run = ToolRun()
+
+    def follow(  # noqa: PLR0917
+        self,
+        before: Latest,
+        latest: Latest,
+        args: object,
+        result: object,
+        failed: bool,  # noqa: FBT001
+        policy: ToolPolicy | None,
+        now: int,
+    ) -> Finding | None:
+        """Take one more call of the tool of the call before, and say what the run shows."""
+        run = self.run
+        _, key, size, answer, event = latest
+        if run.last != now - 1:
+            run = self.run = ToolRun(first=before[4])
+        run.last = now
+        found = None
+        if size > before[2]:
+            run.grown += 1
+            if (
+                run.grown > 1
+            ):  # two longer calls in a row are common, and comparing texts costs more than counting
+                found = self._grown(latest, args, now)
+        else:
+            run.grown = 0
+        if answer != before[3]:
+            run.first = event
+            if run.same > 1:
+                run.same = 1
+                run.told = run.near = run.reworded = 0
+                run.words = None
+            return found
+        run.same += 1
+        if key == before[1]:  # the very same call is for other rules to judge
+            return found
+        self._compare(args, answer_length(result) > size)
+        effect = policy.effect if policy else None
+        if found or failed or effect in (Effect.CHANGE, Effect.ACKNOWLEDGE):
+            return found
+        return self._same(latest, policy, now)
+
+    def _compare(self, args: object, told: bool) -> None:  # noqa: FBT001
+        run = self.run
+        run.told = run.told + 1 if told else 0
+        before, run.words = run.words, words_of(args)
+        if before is not None and self._is_near(before, run.words, told=told):
+            run.near += 1
+            run.reworded = run.reworded + 1 if run.words == before else 0
+        else:
+            run.near = run.reworded = 0
+
+    def _is_near(self, before: frozenset[int], words: frozenset[int], *, told: bool) -> bool:
+        if share(before, words) < self._rules.shared_words:
+            return False
+        return told or not differ_in_numbers_alone(before, words)
+
+    def _same(self, latest: Latest, policy: ToolPolicy | None, now: int) -> Finding | None:
+        rules, run = self._rules, self.run
+        declared = policy is not None and policy.effect is Effect.READ
+        least = policy.same_answer_at_least if policy and policy.same_answer_at_least else rules.same_answer
+        # The first call of the run was not measured, and the second had nothing to be compared with.
+        count = run.same if declared else min(run.same, run.told + 1)
+        if least is not None and count >= least:
+            return self._finding(LoopKind.SAME_ANSWER, count, least, run.first, latest, now)
+        for near, least in ((run.reworded, rules.reworded), (run.near, rules.nearly_same)):
+            if near and least is not None and near + 2 >= least:
+                return self._finding(LoopKind.NEAR_DUPLICATE, near + 2, least, run.first, latest, now)
+        return None
+
+    def _grown(self, latest: Latest, args: object, now: int) -> Finding | None:
+        run, least = self.run, self._rules.growing
+        if least is None:
+            return None
+        if run.grown == 2:
+            run.grown_length = 0
+            run.grown_first = latest[4]
+        text = argument_text(args)
+        if len(text) > _COMPARED:
+            run.grown = 0
+            return None
+        if run.grown_length and key_of(text[: run.grown_length]) != run.grown_start:
+            run.grown = 2
+            run.grown_first = latest[4]
+        run.grown_length = len(text)
+        run.grown_start = key_of(text)
+        calls = run.grown + 1
+        if calls < least:
+            return None
+        return self._finding(LoopKind.GROWING_CALL, calls, least, run.grown_first, latest, now)
+
+    def _finding(  # noqa: PLR0917
+        self, kind: LoopKind, count: int, at: int, first: int, latest: Latest, now: int
+    ) -> Finding:
+        name, _, _, answer, event = latest
+        key = key_of(
+            kind, stem_of(name), UNKNOWN if kind is LoopKind.GROWING_CALL else settled_answer(answer)
+        )
+        if count != at and self._ladder.carry(key, count, now, event):
+            return CARRIED_ON
+        return Finding(
+            kind=kind,
+            key=key,
+            count=count,
+            at=at,
+            calls=count,
+            first_event=first,
+            begins=count == at,
+            tools=(name,),
+            tool=name,
+        )

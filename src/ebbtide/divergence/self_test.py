@@ -1,0 +1,140 @@
+"""Is every detector wired: a known loop of each kind, run through a configuration.
+
+Detectors get shipped dead: switched off by a threshold, exempted by a pattern, or fed with nothing. A run
+that has to raise a signal tells before the first real loop goes by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ebbtide.divergence.call import Call
+from ebbtide.divergence.monitor import LoopMonitor
+from ebbtide.divergence.policy import ToolPolicies
+from ebbtide.divergence.signals import LoopKind
+from ebbtide.profile import Profile
+
+_PROBE = "ebbtide_probe"
+_LAMENT = "I will mark the task as complete now, and then I am done with all of it. "
+_WORDS = "votes answers questions polls survey".split()
+_LONG = 400  # events: more than any default needs
+
+
+class Wiring(StrEnum):
+    """What a known loop showed."""
+
+    FIRES = "fires"
+    OFF = "off"  #: it needs a budget, and the configuration names none
+    SILENT = "silent"  #: the configuration does not see this kind of loop
+    BROKEN = "broken"  #: the monitor failed on it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WiringCheck:
+    """One detector.
+
+    Args:
+        kind: What it finds.
+        wiring: Whether it did.
+        event: The event at which it spoke first; None where it did not.
+        problem: The fault, where the monitor failed.
+    """
+
+    kind: LoopKind
+    wiring: Wiring
+    event: int | None
+    problem: str | None = None
+
+
+def _call(number: int, result: str, *, error: bool = False, **args: object) -> Call:
+    return Call(name=_PROBE, args=args, result=result, error=error, cost_usd=0.01, ts=float(number))
+
+
+def _read(number: int) -> Call:
+    return _call(number, f"page {number % 12}", path="log", offset=100 * (number % 12), limit=100)
+
+
+def _covered(number: int) -> Call:
+    if number == 0:
+        return _call(0, "all of it", path="a", offset=0, limit=4_000)
+    return _call(number, f"part {number}", path="a", offset=number, limit=3_000 - 7 * number)
+
+
+def _no_progress(number: int) -> Call:
+    asked = "abcacbbacbcaacb"[number % 15]
+    return _call(number, f"found {asked}", q=asked)
+
+
+def _reworded(number: int) -> Call:
+    turn = number % len(_WORDS)
+    return _call(number, "ten hits", q=" ".join(_WORDS[turn:] + _WORDS[:turn]))
+
+
+def _monotonous(number: int) -> Call:
+    # Each of forty files again, in another order: no call comes often, and none says anything new.
+    file = number if number < 40 else number * 7 % 40
+    return _call(number, f"text of file {file}", path=f"file {file}")
+
+
+def _other_chain(number: int) -> Call:
+    return Call(name=_PROBE, args={"q": 1}, result="the same answer", chain_id=f"chain {number // 2}")
+
+
+_SAID = {LoopKind.MONOLOGUE: "I am waiting for your answer.", LoopKind.CHANTING: _LAMENT}
+_LOOPS: dict[LoopKind, Callable[[int], Call]] = {
+    LoopKind.REPEAT: lambda n: _call(n, "a b", path="."),
+    LoopKind.CYCLE: lambda n: _call(n, "ab"[n % 2], path="ab"[n % 2]),
+    LoopKind.NO_PROGRESS: _no_progress,
+    LoopKind.FAILING_CALL: lambda n: _call(n, f"error, the {n}th", error=True, command="x"),
+    LoopKind.SAME_ERROR: lambda n: _call(n, "no such document", error=True, id=f"doc-{n}"),
+    LoopKind.FAILING_TOOL: lambda n: _call(n, f"wrong way {n * n}", error=True, query=f"q {n * 7919 % 97}"),
+    LoopKind.SAME_ANSWER: lambda n: _call(n, "read, grep and glob", q=chr(97 + n % 26) * (1 + n // 26)),
+    LoopKind.NEAR_DUPLICATE: _reworded,
+    LoopKind.MONOTONY: _monotonous,
+    LoopKind.GROWING_CALL: lambda n: _call(n, f"{n} hits", c="ls" + " && grep x y" * n),
+    LoopKind.SWEEP: _read,
+    LoopKind.COVERED_RANGE: _covered,
+    LoopKind.HANDOFF_CYCLE: lambda n: Call(
+        kind="system", name="handoff", args={"from": "abc"[n % 3], "to": "bca"[n % 3]}
+    ),
+    LoopKind.ACROSS_CHAINS: _other_chain,
+    LoopKind.MONOLOGUE: lambda _: Call(kind="llm", name="message", text=_SAID[LoopKind.MONOLOGUE]),
+    LoopKind.CHANTING: lambda _: Call(kind="llm", name="stream", text=_SAID[LoopKind.CHANTING]),
+    LoopKind.CONDENSATION: lambda _: Call(kind="system", name="condensation"),
+    LoopKind.SPEND_RATE: lambda n: Call(
+        name=_PROBE, args={"n": n}, result=f"answer {n}", cost_usd=1.0, ts=60.0 * n
+    ),
+    LoopKind.SPEND_WITHOUT_NEWS: lambda n: Call(
+        name=_PROBE, args={"n": n % 7}, result=f"answer {n % 7}", cost_usd=0.1, ts=60.0 * n
+    ),
+    LoopKind.BUDGET_END: lambda n: Call(
+        name=_PROBE, args={"n": n}, result=f"answer {n}", cost_usd=0.1, input_tokens=1_000, ts=60.0 * n
+    ),
+}
+
+
+def self_test(
+    profile: Profile = Profile.DEFAULT, *, tools: ToolPolicies | None = None
+) -> tuple[WiringCheck, ...]:
+    """Run a known loop of each kind through a monitor of this configuration.
+
+    The calls are of a tool named ``ebbtide_probe``, so a declaration whose pattern takes it in is tested too.
+    """
+    return tuple(_check(kind, make, profile, tools) for kind, make in _LOOPS.items())
+
+
+def _check(
+    kind: LoopKind, make: Callable[[int], Call], profile: Profile, tools: ToolPolicies | None
+) -> WiringCheck:
+    rules = profile.divergence
+    if kind is LoopKind.BUDGET_END and rules.budget_usd is None and rules.budget_tokens is None:
+        return WiringCheck(kind=kind, wiring=Wiring.OFF, event=None)
+    monitor = LoopMonitor(profile, tools=tools)
+    for number in range(_LONG):
+        if any(signal.kind is kind for signal in monitor.update(make(number))):
+            return WiringCheck(kind=kind, wiring=Wiring.FIRES, event=number + 1)
+    state = monitor.snapshot()
+    wiring = Wiring.BROKEN if state.degraded else Wiring.SILENT
+    return WiringCheck(kind=kind, wiring=wiring, event=None, problem=state.last_fault)

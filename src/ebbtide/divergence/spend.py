@@ -1,0 +1,200 @@
+"""What a chain spends: lately, towards the end of its budget, and without anything new.
+
+All token classes count: most of what a runaway burns is input and cache reads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+from ebbtide.divergence.call import Call
+from ebbtide.divergence.identity import key_of
+from ebbtide.divergence.ladder import Finding
+from ebbtide.divergence.signals import LoopKind
+from ebbtide.profile import LoopRules
+
+_PARTS = 10  # of a window: it slides by one of them
+_MOST = 1e12  # dollars or tokens of one event: sums of such stay finite
+_LEAST_S = 60.0  # of spending that a rate is taken from
+
+
+@dataclass(slots=True)
+class Window:
+    """Spending over the last `span_s` seconds, give or take a tenth."""
+
+    span_s: float
+    cost_usd: float = 0.0
+    tokens: int = 0
+    parts: deque[list[Any]] | None = None
+
+    def add(self, ts: float, cost_usd: float, tokens: int) -> None:
+        """Take what was spent at `ts`; a time before the latest counts with the latest."""
+        if self.parts is None:
+            self.parts = deque()
+        parts, part = self.parts, math.floor(ts * _PARTS / self.span_s)
+        if not parts or part > parts[-1][0]:
+            parts.append([part, 0.0, 0])
+            while parts[0][0] <= part - _PARTS:
+                parts.popleft()
+            self.cost_usd = math.fsum(entry[1] for entry in parts)
+            self.tokens = sum(entry[2] for entry in parts)
+        latest = parts[-1]
+        latest[1] += cost_usd
+        latest[2] += tokens
+        self.cost_usd += cost_usd
+        self.tokens += tokens
+
+
+class Spend:
+    """The spending of one chain."""
+
+    __slots__ = (
+        "_before",
+        "_rules",
+        "cost_at_news",
+        "cost_usd",
+        "faults",
+        "first_ts",
+        "over",
+        "tokens",
+        "tokens_at_news",
+        "windows",
+    )
+
+    def __init__(self, rules: LoopRules) -> None:
+        self._rules = rules
+        self.cost_usd: float | None = None
+        self.tokens: int | None = None
+        # The latest event that told of spending, and what had been spent before it.
+        self._before = (0, 0.0, 0)
+        self.cost_at_news = 0.0
+        self.tokens_at_news = 0
+        self.first_ts: float | None = None
+        self.faults = 0
+        self.over: str | None = None  # what is out of bounds now
+        self.windows = (Window(60.0), Window(600.0), Window(3600.0))
+
+    def news(self) -> None:
+        """Something new has come: spending without news begins again."""
+        self.cost_at_news = self.cost_usd or 0.0
+        self.tokens_at_news = self.tokens or 0
+
+    def before(self, event: int) -> tuple[float, int]:
+        """Dollars and tokens that were spent before the latest event, whose number is given."""
+        number, cost, tokens = self._before
+        return (cost, tokens) if number == event else (self.cost_usd or 0.0, self.tokens or 0)
+
+    def add(self, call: Call, ts: float | None, event: int) -> Finding | None:
+        """Take what an event cost, and say what is out of bounds now."""
+        cost = self._amount(call.cost_usd)
+        counts = (call.input_tokens, call.output_tokens, call.cache_read_tokens, call.cache_write_tokens)
+        known = [count for count in map(self._amount, counts) if count is not None]
+        self._before = (event, self.cost_usd or 0.0, self.tokens or 0)
+        if cost is None and not known:
+            return None
+        if cost is not None:
+            self.cost_usd = (self.cost_usd or 0.0) + cost
+        tokens = int(sum(known))
+        if known:
+            self.tokens = (self.tokens or 0) + tokens
+        if ts is not None:
+            if self.first_ts is None:
+                self.first_ts = ts
+            for window in self.windows:
+                window.add(ts, cost or 0.0, tokens)
+        over = self._over(ts)
+        if over is None:
+            self.over = None
+            return None
+        kind, ratio, evidence = over
+        goes_on, self.over = self.over == kind.value, kind.value
+        return Finding(
+            kind=kind,
+            key=key_of(kind),
+            count=int(min(ratio, 1e6)),
+            at=1,
+            calls=0,
+            first_event=event,
+            begins=not goes_on,
+            evidence=evidence,
+            step=1,
+        )
+
+    def _over(self, ts: float | None) -> tuple[LoopKind, float, str] | None:
+        timed = None if ts is None else self._rates() or self._budget(ts)
+        return timed or self._without_news()
+
+    def _amount(self, value: float | None) -> float | None:
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST:
+            self.faults += 1  # NaN fails every comparison
+            return None
+        return value
+
+    def _rates(self) -> tuple[LoopKind, float, str] | None:
+        rules = self._rules
+        minute, _, hour = self.windows
+        for window, limit in ((minute, rules.usd_per_minute), (hour, rules.usd_per_hour)):
+            if limit and window.cost_usd > limit:
+                evidence = f"{window.cost_usd:.2f} USD in {window.span_s / 60:.0f} min, above {limit:g}"
+                return LoopKind.SPEND_RATE, window.cost_usd / limit, evidence
+        return None
+
+    def _budget(self, ts: float) -> tuple[LoopKind, float, str] | None:
+        rules, window = self._rules, self.windows[1]
+        lasted = min(ts - (self.first_ts or 0.0), window.span_s)
+        if lasted < _LEAST_S:
+            return None
+        for name, budget, spent, lately in (
+            ("USD", rules.budget_usd, self.cost_usd or 0.0, window.cost_usd),
+            ("tokens", rules.budget_tokens, self.tokens or 0, window.tokens),
+        ):
+            if (
+                budget
+                and lately
+                and (left_s := max(budget - spent, 0) * lasted / lately) < rules.budget_ends_in_s
+            ):
+                evidence = f"{spent:g} of {budget:g} {name} spent; at this rate the rest lasts {left_s:.0f} s"
+                # Twice as near is one step up the ladder.
+                return LoopKind.BUDGET_END, rules.budget_ends_in_s / max(left_s, 1.0), evidence
+        return None
+
+    def _without_news(self) -> tuple[LoopKind, float, str] | None:
+        rules = self._rules
+        for name, limit, spent in (
+            ("USD", rules.usd_without_news, (self.cost_usd or 0.0) - self.cost_at_news),
+            ("tokens", rules.tokens_without_news, (self.tokens or 0) - self.tokens_at_news),
+        ):
+            if limit and spent > limit:
+                evidence = f"{spent:g} {name} since the last new answer, above {limit:g}"
+                return LoopKind.SPEND_WITHOUT_NEWS, spent / limit, evidence
+        return None
+
+    def to_state(self) -> list[Any]:
+        """All that later findings depend on."""
+        parts = [list(map(list, window.parts or ())) for window in self.windows]
+        totals = [
+            self.cost_usd,
+            self.tokens,
+            self.cost_at_news,
+            self.tokens_at_news,
+            self.first_ts,
+            self.faults,
+            self.over,
+        ]
+        return [*totals, parts]
+
+    def restore(self, state: list[Any]) -> None:
+        """Take up what `to_state` told."""
+        *totals, parts = state
+        self.cost_usd, self.tokens, self.cost_at_news, self.tokens_at_news, self.first_ts = totals[:5]
+        self.faults, self.over = totals[5:]
+        for window, entries in zip(self.windows, parts, strict=True):
+            if entries:
+                window.parts = deque(map(list, entries))
+                window.cost_usd = math.fsum(entry[1] for entry in entries)
+                window.tokens = sum(entry[2] for entry in entries)

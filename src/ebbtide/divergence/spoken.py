@@ -1,0 +1,228 @@
+"""What the model says: the same message again, and text that ends in copies of itself, also while it streams.
+
+A text chants when its last words are several copies of one block. Markup repeats by nature, so code between
+fences, table rows, list items, headings, quotes and rules are left out and break a chant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from typing import Any
+from zlib import crc32
+
+from ebbtide.divergence.cycles import CycleDetector
+from ebbtide.divergence.identity import UNKNOWN, Key, key_of
+from ebbtide.divergence.ladder import Finding
+from ebbtide.divergence.signals import LoopKind
+from ebbtide.profile import LoopRules
+
+_WORD = re.compile(r"\w+")
+_MARKUP = re.compile(r"\s*(?:[-*+•]\s|\d+[.)]\s|\||#|>|[-=_*~]{3,}\s*$)")
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_ALTERNATING = 8  # messages in one turn of a monologue
+_LINE = 1_000  # characters of one line that are kept while it streams
+
+
+class Chant:
+    """Reads a text in pieces and says how many copies of a block it ends in."""
+
+    __slots__ = ("_cycles", "_fenced", "_line", "_read", "period", "words")
+
+    def __init__(self, rules: LoopRules) -> None:
+        self._cycles = CycleDetector(max_period=rules.chant_period, copies=rules.chant_copies or 4)
+        self.reset()
+
+    def reset(self) -> None:
+        """A new text begins."""
+        self._cycles.reset()
+        self._line = ""  # the line so far, for its first characters tell whether it is markup
+        self._read = 0  # characters of it whose words were counted
+        self._fenced = False
+        self.period = 0
+        self.words = 0
+
+    def feed(self, piece: str, *, end: bool = False) -> int | None:
+        """Read one more piece; copies of the block at the end, or None where there is no chant.
+
+        Args:
+            piece: The next characters of the text.
+            end: Whether the text ends here, so that its last word is whole.
+        """
+        copies = None
+        for line in piece.splitlines(keepends=True):
+            self._line += line
+            whole = self._line[-1] in "\r\n"
+            copies = self._read_line(copies, whole=whole or end)
+            if whole:
+                self._line, self._read = "", 0
+            elif len(self._line) > _LINE:
+                self._line, self._read = self._line[self._read :], 0
+        return copies
+
+    def _read_line(self, copies: int | None, *, whole: bool) -> int | None:
+        line = self._line
+        if _FENCE.match(line):
+            if whole:
+                self._fenced = not self._fenced
+                self._cycles.reset()
+            return None
+        if self._fenced or _MARKUP.match(line):
+            self._cycles.reset()
+            self._read = len(line)
+            return None
+        # The last word may go on in the next piece, and too short a line may yet turn out to be markup.
+        end = len(line) if whole else len(line.rstrip()) and _last_boundary(line)
+        for word in _WORD.finditer(line, self._read, end):
+            period = self._cycles.push(crc32(word.group().lower().encode("utf-8", "surrogatepass")))
+            copies = None
+            if period is not None:
+                self.period = period
+                self.words = self._cycles.run(period)
+                copies = self.words // period
+        self._read = max(self._read, end)
+        return copies
+
+    def to_state(self) -> list[Any]:
+        """All that later answers depend on."""
+        return [list(self._cycles.recent), self._line, self._read, self._fenced]
+
+    def restore(self, state: list[Any]) -> None:
+        """Take up what `to_state` told."""
+        recent, line, read, fenced = state
+        self._cycles.restore(recent)
+        self._line, self._read, self._fenced = line, read, fenced
+
+
+def _last_boundary(line: str) -> int:
+    end = len(line)
+    while end and (line[end - 1].isalnum() or line[end - 1] == "_"):
+        end -= 1
+    return end
+
+
+class Spoken:
+    """What the model of one chain said since something else happened, and condensations of its context."""
+
+    __slots__ = ("_chants", "_messages", "_recent", "_rules", "_told", "chant", "condensed")
+
+    def __init__(self, rules: LoopRules) -> None:
+        self._rules = rules
+        self.chant: Chant | None = None
+        self._messages = CycleDetector(max_period=_ALTERNATING, copies=3)
+        self._recent: deque[tuple[Key, int]] = deque(
+            maxlen=3 * _ALTERNATING
+        )  # what was said, number of the event
+        self._told: Key = UNKNOWN  # the monologue that is going on, or UNKNOWN
+        self._chants = False
+        self.condensed = 0  # condensations in a row
+
+    def reset(self) -> None:
+        """Something else happened: a call, or word from a person."""
+        if self._recent:
+            self._messages.reset()
+            self._recent.clear()
+            self._told = UNKNOWN
+        if self.chant is not None:
+            self.chant.reset()
+            self._chants = False
+        self.condensed = 0
+
+    def condensation(self, event: int) -> Finding | None:
+        """The context was condensed."""
+        self.condensed += 1
+        least = self._rules.condensations
+        if least is None or self.condensed < least:
+            return None
+        return Finding(
+            kind=LoopKind.CONDENSATION,
+            key=key_of(LoopKind.CONDENSATION),
+            count=self.condensed,
+            at=least,
+            calls=0,
+            first_event=event,
+            begins=self.condensed == least,
+        )
+
+    def silence(self, name: str, event: int) -> Finding | None:
+        """A model call of which nothing is known but its name."""
+        return self._said(key_of(name), self._rules.silent_messages, event)
+
+    def message(self, name: str, text: str, event: int) -> Finding | None:
+        """A whole message or thought."""
+        words = " ".join(text.split()).lower()
+        if not words:
+            return self.silence(name, event)
+        found = self._said(key_of(name, words), self._rules.messages, event)
+        if found or len(text) < self._rules.chant_words // 2:  # fewer characters than words that it takes
+            return found
+        chant = Chant(self._rules)
+        return self._chanting(chant, chant.feed(text, end=True), self._rules.chant_words // 2, event)
+
+    def stream(self, piece: str, event: int) -> Finding | None:
+        """A piece of a message."""
+        if self.chant is None:
+            self.chant = Chant(self._rules)
+        return self._chanting(self.chant, self.chant.feed(piece), self._rules.chant_words, event)
+
+    def _said(self, key: Key, least: int | None, event: int) -> Finding | None:
+        self._recent.append((key, event))
+        period = self._messages.push(key)
+        if period is None or least is None:
+            self._told = UNKNOWN
+            return None
+        run = self._messages.run(period)
+        if run // period < least:
+            return None
+        turn = [said for said, _ in self._recent][-period:]
+        loop = key_of(LoopKind.MONOLOGUE, *min(turn[start:] + turn[:start] for start in range(period)))
+        goes_on, self._told = self._told == loop, loop
+        return Finding(
+            kind=LoopKind.MONOLOGUE,
+            key=loop,
+            count=run // period,
+            at=least,
+            calls=run,
+            first_event=self._recent[-min(run, len(self._recent))][1],
+            begins=not goes_on,
+            period=period,
+        )
+
+    def to_state(self) -> list[Any]:
+        """All that later findings depend on."""
+        recent = [[key.hex(), event] for key, event in self._recent]
+        return [
+            recent,
+            self._told.hex(),
+            self._chants,
+            self.condensed,
+            self.chant.to_state() if self.chant else None,
+        ]
+
+    def restore(self, state: list[Any]) -> None:
+        """Take up what `to_state` told."""
+        recent, told, self._chants, self.condensed, chant = state
+        self._told = bytes.fromhex(told)
+        for key, event in recent:
+            self._recent.append((bytes.fromhex(key), event))
+            self._messages.push(bytes.fromhex(key))
+        if chant is not None:
+            self.chant = Chant(self._rules)
+            self.chant.restore(chant)
+
+    def _chanting(self, chant: Chant, copies: int | None, words: int, event: int) -> Finding | None:
+        if copies is None or self._rules.chant_copies is None or chant.words < words:
+            self._chants = False
+            return None
+        goes_on, self._chants = self._chants, True
+        return Finding(
+            kind=LoopKind.CHANTING,
+            key=key_of(LoopKind.CHANTING, chant.period),
+            count=copies,
+            at=self._rules.chant_copies,
+            calls=0,
+            first_event=event,
+            begins=not goes_on,
+            period=chant.period,
+            evidence=f"{copies} copies of {chant.period} words",
+        )

@@ -1,0 +1,333 @@
+"""One chain: every rule, fed with its events in order."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from ebbtide.divergence.call import Call
+from ebbtide.divergence.chains import Chains
+from ebbtide.divergence.failing import FailingTools, is_outage
+from ebbtide.divergence.hand_offs import HandOffs
+from ebbtide.divergence.identity import (
+    FAILED,
+    UNKNOWN,
+    Answer,
+    Key,
+    identify,
+    identify_answer,
+    key_of,
+    settled,
+    settled_answer,
+)
+from ebbtide.divergence.ladder import Finding, Ladder, Loop
+from ebbtide.divergence.near_duplicates import stem_of
+from ebbtide.divergence.numbering import Numbering
+from ebbtide.divergence.policy import Effect, ToolPolicy
+from ebbtide.divergence.repetition import Repetition
+from ebbtide.divergence.same_tool import NO_CALL, SameTool, answer_length
+from ebbtide.divergence.signals import LoopKind
+from ebbtide.divergence.spend import Spend
+from ebbtide.divergence.spoken import Spoken
+from ebbtide.divergence.sweep import Sweeps
+from ebbtide.profile import LoopRules
+
+_NAME = 64  # characters of a name that are kept; the rest counts by its hash
+_BATCH = 64  # calls of one batch that are told apart
+_STORM_S = 1.0  # a service that is down is hammered when it is asked again sooner
+_PASSIVE = (Effect.POLL, Effect.CLOCK)
+_CYCLES = (LoopKind.REPEAT, LoopKind.CYCLE)
+
+
+class ChainWatch:
+    """What is known about one chain, in bounded memory.
+
+    Rules speak in the order in which they explain best: a cycle before a call that comes again among
+    others, before failures, before runs of one tool, before readings of known ground, before monotony. One
+    finding an event.
+
+    Args:
+        name: The chain.
+        rules: The thresholds.
+        chains: What the chains of the session have in common.
+    """
+
+    def __init__(self, name: str, rules: LoopRules, chains: Chains) -> None:
+        self._rules = rules
+        self._stale = rules.stale or (1 << 62)
+        self._window = rules.entropy_window  # one window is measured after the other
+        self.name = name
+        self.settle = False  # whether calls and answers are known by their settled keys alone
+        self.chains = chains
+        self.ladder = Ladder()
+        self.repetition = Repetition(rules, self.ladder, self._patience)
+        self.failing = FailingTools(rules, self.ladder)
+        self.same_tool = SameTool(rules, self.ladder)
+        self.sweeps = Sweeps(rules)
+        self.spoken = Spoken(rules)
+        self.hand_offs = HandOffs(rules)
+        self.spend = Spend(rules)
+        self.event = 0  # number of the latest event
+        self.numbering = Numbering()
+        self.ts: float | None = None
+        self.gap_s: float | None = None  # since the event before
+        self.runs = 0
+        self.unreadable = 0
+        self.latest_user: Key = UNKNOWN
+        self.talked = False  # whether `spoken` has anything to forget
+        self.spending = False
+        self.spent: deque[tuple[float, int]] = deque(maxlen=rules.max_period)
+        self.latest = NO_CALL
+        self.batch: str | int | None = None
+        self.batch_calls: set[Key] = set()
+        self.retried = False
+
+    def other(self, call: Call) -> Finding | None:
+        """Take a message or another event that is no call, and say what it shows."""
+        if call.kind == "llm":
+            self.talked = True
+            return self._model(call)
+        if call.kind == "user":
+            self._user(call)
+            return None
+        return self._system(call)
+
+    def started(self, call: Call, policy: ToolPolicy | None) -> Loop | None:
+        """The blocked or stopped loop that a call would go on with, if there is one."""
+        standing = self.ladder.standing()
+        if not standing or (policy is not None and policy.exempt):
+            return None
+        name, args = call.name, call.args
+        if policy is not None:
+            name, args = policy.group or name, policy.arguments(args)
+        identity = identify(name, args, settle=self.settle)
+        if identity is None:
+            return None
+        key = settled(identity[0])
+        answer = self.repetition.answers.expected(identity[0])
+        expected = None if answer is None else settled_answer(answer)
+        members = {key} if expected is None else {key, key + expected}
+        for loop in standing:
+            if (loop.tool == name or members & loop.members) and self.goes_on(loop):
+                self.ladder.refuse(loop)
+                return loop
+        return None
+
+    def pause(self) -> None:
+        """So much time has passed that the same call is a new look at things."""
+        self.repetition.pause()
+        self.latest = NO_CALL
+
+    def goes_on(self, loop: Loop) -> bool:
+        """Whether nothing has happened that ends a loop."""
+        if loop.kind in _CYCLES:
+            going_on = self.repetition.going_on
+            return going_on is not None and going_on.key == loop.key
+        answers = self.repetition.answers
+        return loop.last >= max(answers.moved, answers.start)
+
+    def _new_run(self) -> None:
+        self.runs += 1
+        self.pause()
+        self.sweeps.reset()
+        self.failing.tools.clear()
+        self.hand_offs.reset()
+        self.spoken.reset()
+        self.chains.several = True
+
+    # One pass over the rules, in one piece: calls between its parts would take a tenth of its time.
+    def call(self, call: Call, policy: ToolPolicy | None) -> Finding | None:  # noqa: PLR0915
+        """Take a call that has ended, and say what it shows."""
+        name, args, result, failed = call.name, call.args, call.result, call.error
+        effect = None
+        if policy is not None:
+            effect = policy.effect
+            if policy.exempt or effect is Effect.WAIT:
+                return None
+            name = policy.group or name
+            args = policy.arguments(args)
+            result = policy.answer(result)
+        if len(name) > _NAME:
+            name = f"{name[:_NAME]} {key_of(name).hex()}"
+        if self.talked:
+            self.spoken.reset()
+            self.talked = False
+        identity = identify(name, args, settle=self.settle)
+        answer = identify_answer(result, settle=self.settle)
+        if identity is None or answer is None:
+            self._unreadable(name)
+            return None
+        key, size, numeric = identity
+        if failed:
+            answer = settled_answer(answer) + FAILED
+        if (call.batch is not None and self._counted(call.batch, key)) or (
+            self.retried and self._sent(key, answer)
+        ):
+            return None
+        repetition, event = self.repetition, self.event
+        answers, cycles = repetition.answers, repetition.cycles
+        now = repetition.calls = repetition.calls + 1
+        repetition.names.append(name)
+        repetition.steps.append(event - repetition.event)
+        repetition.event = event
+        if self.spending:
+            self.spent.append(self.spend.before(event))
+        if effect is not None and effect in _PASSIVE:
+            return self._passive(effect, name, key, answer, now, call)
+        known = answers.see(key, answer, failed, now, event)
+        if known is None:
+            period = None
+            cycles.push_new((key, answer))
+        else:
+            period = cycles.push((key, answer))
+        if known is None or (known.changed == 1 and not cycles.repeats_recent):
+            answers.news = now
+            if failed:
+                pass
+            elif effect is not None:
+                says_more = effect is not Effect.READ and size > answer_length(result)
+                self._changed(effect, says_more or known is not None, now)
+            elif known is not None or size > answer_length(result):
+                answers.moved = now
+            if self.spending:
+                self.spend.news()
+        found = None
+        if period is not None or repetition.going_on is not None:
+            found = repetition.cycle(period, policy, call)
+        if known is not None and found is None and (known.changed > 3 or known.failures > 2):
+            found = repetition.again(known, key, name, policy, call)
+        before, self.latest = self.latest, (name, key, size, answer, event)
+        if name == before[0] or (answer == before[3] and stem_of(name) == stem_of(before[0])):
+            run = self.same_tool.follow(before, self.latest, args, result, failed, policy, now)
+            found = found or run
+        if numeric:
+            swept = self.sweeps.see(name, args, event, new=known is None, known=answers.news != now)
+            found = found or swept
+        if failed or self.failing.tools:
+            # A call that was sent before, and fails again after other work, is a check, not another attempt;
+            # and a service that is down says nothing about the attempts.
+            if not failed:
+                self.failing.succeeded(name)
+            elif (known is None or known.failures > 1) and not self._patience(call):
+                failing = self.failing.failed(name, args, result, policy, answers.moved, now, event)
+                found = found or failing
+        if self.chains.several and known is not None and (known.changed > 1 or failed):
+            across = self._across(settled(key), settled_answer(answer), name, known.changed > 1)
+            found = found or across
+        if found is None and (now % self._window == 0 or now - answers.news >= self._stale):
+            found = repetition.monotony()
+        return found
+
+    def _unreadable(self, name: str) -> None:
+        """A call that cannot be read matches nothing, not even itself."""
+        self.unreadable += 1
+        repetition = self.repetition
+        now = repetition.count(name, self.event)
+        repetition.answers.news = now
+        repetition.cycles.push_new((b"unreadable %d" % now, UNKNOWN))
+        repetition.going_on = None
+        self.latest = NO_CALL
+
+    def _counted(self, batch: str | int, key: Key) -> bool:
+        if batch != self.batch:
+            self.batch = batch
+            self.batch_calls.clear()
+        elif key in self.batch_calls:
+            return True
+        if len(self.batch_calls) < _BATCH:
+            self.batch_calls.add(key)
+        return False
+
+    def _across(self, key: Key, answer: bytes, name: str, repeated: bool) -> Finding | None:  # noqa: FBT001
+        chain = f"{self.name}#{self.runs}"
+        return self.chains.see(key + answer, key, chain, name, self.event, repeated=repeated)
+
+    def _sent(self, key: Key, answer: Answer) -> bool:
+        """Whether a call after a retry is the one before it, sent again."""
+        self.retried = False
+        return self.repetition.answers.expected(key) == answer
+
+    def _changed(self, effect: Effect, moved: bool, now: int) -> None:  # noqa: FBT001
+        """Take a success of a declared tool that is news."""
+        answers = self.repetition.answers
+        if effect is Effect.CHANGE:
+            answers.start = now
+            self.repetition.forget_stream()
+            self.latest = NO_CALL
+            self.sweeps.reset()
+            self.failing.tools.clear()
+            self.hand_offs.reset()
+            self.chains.reset()
+        elif moved:
+            answers.moved = now
+
+    def _patience(self, call: Call | None) -> int:
+        """Times that it takes at least: more where a service is down, unless it is asked without a pause."""
+        if (
+            call is None
+            or (self.gap_s is not None and self.gap_s < _STORM_S)
+            or not is_outage(call.status, call.result)
+        ):
+            return 0
+        return self._rules.outage
+
+    def _passive(  # noqa: PLR0917
+        self, effect: Effect | None, name: str, key: Key, answer: Answer, now: int, call: Call
+    ) -> Finding | None:
+        """A tool whose work is waiting: only the same answer again and again counts, with more patience."""
+        answers = self.repetition.answers
+        if effect is Effect.CLOCK:
+            answer = UNKNOWN  # what it says moves by itself
+        elif answer != answers.expected(key):
+            answers.news = answers.moved = now
+            if self.spending:
+                self.spend.news()
+        known = answers.see(key, answer, False, now, self.event)  # noqa: FBT003
+        least = self._rules.polls
+        if known is None or least is None or known.looked < least:
+            return None
+        return self.repetition.repeated(LoopKind.NO_PROGRESS, known, key, name, known.looked, least, call)
+
+    def _model(self, call: Call) -> Finding | None:
+        text = call.text
+        if text is None and isinstance(call.result, str):
+            text = call.result
+        if call.name == "stream":
+            return self.spoken.stream(text, self.event) if text else None
+        if text is None:
+            return self.spoken.silence(call.name, self.event)
+        self.hand_offs.hear(text, self.event)
+        return self.spoken.message(call.name, text, self.event)
+
+    def _user(self, call: Call) -> None:
+        """New words of a person are news; the same words again come from a machine."""
+        said = key_of(call.text or "")
+        if said != self.latest_user:
+            self.latest_user = said
+            self.pause()
+            self.spoken.reset()
+
+    def _system(self, call: Call) -> Finding | None:
+        name, args = call.name, call.args
+        if name in ("run_start", "conversation_start"):
+            self._new_run()
+        elif name == "retry":
+            self.retried = True
+            self.spoken.reset()
+        elif name in ("condensation", "context_compaction"):
+            self.talked = True
+            return self.spoken.condensation(self.event)
+        elif name == "handoff" and isinstance(args, dict):
+            return self.hand_off(str(args.get("from")), str(args.get("to")))
+        return None
+
+    def hand_off(self, source: str, target: str) -> Finding | None:
+        """One agent hands over to another."""
+        repetition = self.repetition
+        return self.hand_offs.hand_off(source, target, repetition.answers.news, repetition.calls, self.event)
+
+    def spent_before(self, event: int) -> tuple[float, int]:
+        """What the chain had spent before an event, or before the oldest one that is known."""
+        for back in range(len(self.spent), 0, -1):
+            if self.repetition.event_of(back) >= event:
+                return self.spent[-back]
+        return self.spend.before(self.event)

@@ -1,0 +1,1 @@
+"""One run: its calls in, limits held, warnings and one report out."""

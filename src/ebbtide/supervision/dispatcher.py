@@ -1,0 +1,258 @@
+"""The life of a call: let through or refused, under way, settled.
+
+Source: divergence spec, sections 1 and 4 (clauses X01, X02).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from ebbtide.containment.limits import LimitKind
+from ebbtide.containment.scope import Scope
+from ebbtide.containment.usage import Usage
+from ebbtide.divergence.call import Phase
+from ebbtide.divergence.signals import Signal
+from ebbtide.errors import CallBlocked, LimitExceeded, RunHalted
+from ebbtide.supervision.loop_brake import LoopBrake
+from ebbtide.supervision.metering import Metering
+from ebbtide.supervision.observers import Observers, status_of, words_of
+from ebbtide.supervision.operation import Operation
+from ebbtide.supervision.report import CallRecord, Outcome, RunReport
+from ebbtide.supervision.running_call import Attempts, RunningCall, attempt_key, enclosing
+
+_MOST_WAITING = 64  # events of streams that were let go
+_MOST_TOLD = 256  # limits whose excess was told
+_TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+_SUCCESS = Outcome.SUCCESS  # reading a member off its enum takes as long as a lock
+
+
+class Dispatcher:
+    """Lets calls through and settles them. Adapters that cannot wrap a callable use it directly.
+
+    Args:
+        scope: Whose limits hold, with those of the scopes around.
+        observers: Told of everything.
+        brake: Refuses the calls of a loop.
+        metering: Says what calls take.
+        keep: Calls whose results are kept.
+    """
+
+    def __init__(
+        self,
+        scope: Scope,
+        observers: Observers,
+        brake: LoopBrake,
+        metering: Metering,
+        *,
+        keep: int,
+    ) -> None:
+        self._scope = scope
+        self._observers = observers
+        self._brake = brake
+        self._metering = metering
+        self._attempts = Attempts()
+        self._latest: deque[tuple[Operation, Outcome, Any]] = deque(maxlen=keep)
+        self._limits_told: set[tuple[str, str]] = set()
+        self._halted: RunHalted | None = None
+        self._waiting: deque[dict[str, Any]] = deque(maxlen=_MOST_WAITING)
+
+    def begin(self, operation: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> RunningCall:
+        """Let a call through that is about to be dispatched; `finish`, `fail` or `abandon` has to follow.
+
+        Raises:
+            LimitExceeded: It would pass a limit.
+            CallBlocked: It belongs to a loop.
+            LoopHalted: A loop has ended the run.
+        """
+        if self._waiting:
+            self.flush()
+        parent = enclosing.get()
+        if parent is not None and parent.dispatcher is not self:
+            parent = None
+        attempts = self._attempts if parent is None else parent.attempts
+        # Before the limits are asked: a call that they refuse was meant all the same, and is in the pattern.
+        node_id = self._observers.started(operation, None if parent is None else parent.node_id)
+        failed = attempts.failed(operation)
+        key = attempt_key(args, kwargs) if failed else None
+        cost_usd, tokens = self._metering.at_most(operation, args, kwargs)
+        try:
+            if self._brake.asks_first:
+                self._brake.refuse(self._tell(operation, args, kwargs, phase=Phase.STARTED))
+            reservation = self._scope.reserve(
+                operation.kind, cost_usd=cost_usd, tokens=tokens, retry=key in failed
+            )
+        except (RunHalted, CallBlocked) as refusal:
+            self._refused(node_id, refusal)
+            raise
+        if key is not None:
+            failed.discard(key)
+        return RunningCall(
+            self, operation, args, kwargs, around=attempts, node_id=node_id, reservation=reservation
+        )
+
+    def check(self) -> None:
+        """Raise where a call under way has to be cut.
+
+        Raises:
+            LimitExceeded: The time is up.
+            LoopHalted: A loop has ended the run.
+        """
+        try:
+            self._brake.check()
+            self._scope.check()
+        except RunHalted as refusal:
+            self._attach(refusal)
+            raise
+
+    def received(self, running: RunningCall, item: Any) -> None:
+        """Take an item of a stream."""
+        operation = running.operation
+        self._metering.of_item(running, item)
+        if operation.kind == "llm" and self._observers.monitors:
+            text = self._text(operation, item)
+            if text:
+                self._brake.take(self._observers.tell(kind="llm", name="stream", text=text))
+
+    def finish(self, running: RunningCall, result: Any) -> Any:
+        """Say that a call succeeded; gives its result."""
+        if not running.ended:
+            self._succeed(running, result, *self._metering.of_result(running, result))
+        return result
+
+    def finish_stream(self, running: RunningCall) -> None:
+        """Say that a stream was read to its end."""
+        if not running.ended:
+            self._succeed(running, None, *self._metering.so_far(running))
+
+    def _succeed(
+        self, running: RunningCall, result: Any, usage: Usage | None, cost_usd: float | None
+    ) -> None:
+        self._settle(running, usage, cost_usd)
+        self._observers.succeeded(running.node_id, cost_usd, usage)
+        self._latest.append((running.operation, _SUCCESS, result))
+        if self._observers.monitors:
+            if running.operation.kind == "llm":
+                self._tell_end(running, usage, cost_usd, text=self._text(running.operation, result))
+            else:
+                self._tell_end(running, usage, cost_usd, result=result)
+
+    def fail(self, running: RunningCall, error: BaseException) -> None:
+        """Say that a call raised."""
+        if running.ended:
+            return
+        name = type(error).__name__
+        if isinstance(error, RunHalted | CallBlocked) or not isinstance(error, Exception):
+            # One inside it was refused, or it was cancelled: it may have taken all that was set aside.
+            self._settle(running, *self._metering.so_far(running))
+            self._observers.halted(running.node_id, name)
+            self._latest.append((running.operation, Outcome.HALTED, name))
+            return
+        usage, cost_usd = self._metering.of_failure(running)
+        self._settle(running, usage, cost_usd)
+        self._observers.failed(running.node_id, name)
+        self._latest.append((running.operation, Outcome.FAILURE, name))
+        running.around.add(running.operation, attempt_key(running.args, running.kwargs))
+        if self._observers.monitors:
+            words, status = words_of(error), status_of(error)
+            self._tell_end(running, usage, cost_usd, error=True, result=words, status=status)
+
+    def abandon(self, running: RunningCall) -> None:
+        """Say that nobody reads the rest of a stream; its events go out with the next call or the report."""
+        if not running.ended:
+            # This may be the garbage collector, in the middle of anything: the pipeline, for one.
+            self._waiting += self._settled(running, *self._metering.so_far(running))
+            self._observers.halted(running.node_id, "not read to its end")
+            self._latest.append((running.operation, Outcome.HALTED, None))
+
+    def flush(self) -> None:
+        """Let out the events of streams that were let go."""
+        with suppress(IndexError):
+            while True:
+                self._emit(self._waiting.popleft())
+
+    def report(self) -> RunReport:
+        """What the run has come to."""
+        self.flush()
+        return RunReport(
+            chain_id=self._observers.graph.chain_id,
+            spent=self._scope.spent(),
+            calls=tuple(
+                CallRecord(kind=operation.kind, name=operation.name, outcome=outcome, result=result)
+                for operation, outcome, result in self._latest.copy()
+            ),
+            halted=self._halted,
+            unknown_prices=self._metering.unknown_prices,
+            faults=dict(self._observers.faults),
+            last_fault=self._observers.last_fault,
+        )
+
+    def _settle(self, running: RunningCall, usage: Usage | None, cost_usd: float | None) -> None:
+        for event in self._settled(running, usage, cost_usd):
+            self._emit(event)
+
+    def _settled(
+        self, running: RunningCall, usage: Usage | None, cost_usd: float | None
+    ) -> list[dict[str, Any]]:
+        running.ended = True
+        warnings = running.reservation.settle(cost_usd, None if usage is None else usage.tokens)
+        events = [warning.to_dict() for warning in warnings]
+        operation = running.operation
+        if cost_usd is None and not operation.unknown_told:
+            # Where no money is counted, nobody has to know.
+            operation.unknown_told = self._scope.left(LimitKind.COST_USD) is not None
+            if operation.unknown_told:
+                facts = {"name": operation.name, "model": operation.model}
+                events.append({"event_type": "COST_UNKNOWN", "severity": "warn", **facts})
+        return events
+
+    def _refused(self, node_id: str | None, refusal: RunHalted | CallBlocked) -> None:
+        self._observers.halted(node_id, str(refusal))
+        if isinstance(refusal, RunHalted):
+            self._attach(refusal)
+
+    def _attach(self, refusal: RunHalted) -> None:
+        # A copy: the one that is raised holds on to every frame that it passes through.
+        self._halted = type(refusal)(*refusal.args)
+        refusal.done = self.report()
+        if isinstance(refusal, LimitExceeded):
+            told = (refusal.scope, refusal.kind)
+            if told not in self._limits_told and len(self._limits_told) < _MOST_TOLD:
+                self._limits_told.add(told)
+                self._emit(refusal.to_dict())
+
+    def _emit(self, event: dict[str, Any]) -> None:
+        self._observers.emit({**event, "chain_id": self._observers.graph.chain_id})
+
+    def _text(self, operation: Operation, result: Any) -> str | None:
+        if operation.text is None:
+            return result if isinstance(result, str) else None
+        try:
+            text = operation.text(result)
+            if text is not None and not isinstance(text, str):
+                raise TypeError(f"{type(text).__name__}: expected a text or None")  # noqa: TRY301
+        except Exception as error:  # noqa: BLE001
+            self._observers.fault("text", error)
+            return None
+        return text
+
+    def _tell(
+        self, operation: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any], **fields: Any
+    ) -> Sequence[Signal]:
+        if operation.kind == "llm":
+            # What a model is asked is the whole conversation, which differs every time.
+            name = "message" if fields.get("text") else "generate"
+            return self._observers.tell(kind="llm", name=name, **fields)
+        arguments = operation.arguments(args, kwargs)
+        return self._observers.tell(kind=operation.kind, name=operation.name, args=arguments, **fields)
+
+    def _tell_end(
+        self, running: RunningCall, usage: Usage | None, cost_usd: float | None, **fields: Any
+    ) -> None:
+        if usage is not None and not running.operation.is_free:
+            fields |= {name: getattr(usage, name) for name in _TOKENS}
+            fields["cost_usd"] = cost_usd
+        signals = self._tell(running.operation, running.args, running.kwargs, **fields)
+        self._brake.take(signals)

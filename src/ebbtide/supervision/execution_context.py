@@ -1,0 +1,177 @@
+"""The execution context: wraps the calls of a run, so that limits hold and whoever looks on is told.
+
+Source: divergence spec, sections 1, 2.5, 4 and 8 (clauses X01, X02).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Self, TypeVar, Unpack, overload
+
+from ebbtide.containment.limits import Limits
+from ebbtide.containment.prices import Prices
+from ebbtide.containment.scope import Scope
+from ebbtide.divergence.execution_graph import ExecutionGraph
+from ebbtide.errors import RunHalted
+from ebbtide.supervision.dispatcher import Dispatcher
+from ebbtide.supervision.loop_brake import LoopBrake
+from ebbtide.supervision.metering import Metering
+from ebbtide.supervision.observers import Monitor, Observers, Pipeline
+from ebbtide.supervision.operation import CallOptions, Operation, name_of, parameters_of
+from ebbtide.supervision.report import RunReport
+from ebbtide.supervision.running_call import RunningCall, enclosing
+from ebbtide.supervision.wrapping import wrapped
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+_MOST_NODES = 10_000  # of a graph that the context makes itself
+
+
+class ExecutionContext:
+    """Lets the calls of one run through as far as its limits allow, and tells whoever looks on.
+
+    Each call becomes a node of the graph. What it may take is reserved, in every `Scope` around it, before it
+    is dispatched, and settled when it has ended. A call that would pass a limit is not made: it raises
+    `LimitExceeded`, with the report of what was done so far. Warnings, signals and refusals go to the
+    pipeline. What fails in the graph, the monitor, the pipeline or a meter is counted in the report, and the
+    run does not notice.
+
+    It serves any number of threads and tasks at once, inside its ``with`` block or without one.
+
+    Args:
+        limits: What the run may take; None sets no limit.
+        name: Of the run, and of its scope.
+        graph: None makes one that keeps the 10,000 latest nodes.
+        monitor: Watches the pattern of calls, as `LoopMonitor` does; None watches nothing.
+        pipeline: Gets every event; None forwards none.
+        prices: What tokens cost; None knows only what a meter says.
+        stop_on_loops: Refuse calls, and end the run, where the monitor says so. Else its signals go to the
+            pipeline only.
+        keep: Latest calls whose results the report holds.
+        clock: Seconds on a monotonic clock.
+
+    >>> from ebbtide.errors import LimitExceeded
+    >>> with ExecutionContext(Limits(tool_calls=2)) as run:
+    ...     look = run.wrap_tool_call(lambda place: f"nothing in the {place}")
+    ...     try:
+    ...         for place in ("attic", "cellar", "garden"):
+    ...             _ = look(place)
+    ...     except LimitExceeded as halt:
+    ...         print(halt.kind, halt.limit, halt.done.results)
+    tool_calls 2 ('nothing in the attic', 'nothing in the cellar')
+    """
+
+    def __init__(
+        self,
+        limits: Limits | None = None,
+        *,
+        name: str = "run",
+        graph: ExecutionGraph | None = None,
+        monitor: Monitor | None = None,
+        pipeline: Pipeline | None = None,
+        prices: Prices | None = None,
+        stop_on_loops: bool = True,
+        keep: int = 16,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.scope = Scope(limits or Limits(), name=name, clock=clock)
+        self.graph = graph or ExecutionGraph(max_nodes=_MOST_NODES, clock=clock)
+        self._observers = Observers(self.graph, monitor, pipeline, name=name, clock=clock)
+        self._brake = LoopBrake(refuses=stop_on_loops)
+        #: For adapters of frameworks whose callables cannot be wrapped.
+        self.dispatcher = Dispatcher(
+            self.scope, self._observers, self._brake, Metering(prices, self._observers), keep=keep
+        )
+
+    def __enter__(self) -> Self:
+        self.scope.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        self.scope.__exit__()
+        self.dispatcher.flush()
+        root = self._observers.root_id
+        if error is None:
+            self._observers.succeeded(root)
+        elif isinstance(error, Exception) and not isinstance(error, RunHalted):
+            self._observers.failed(root, type(error).__name__)
+        else:
+            self._observers.halted(root, type(error).__name__)
+
+    @overload
+    def wrap_llm_call(self, function: _F, /, **options: Unpack[CallOptions]) -> _F: ...
+    @overload
+    def wrap_llm_call(self, /, **options: Unpack[CallOptions]) -> Callable[[_F], _F]: ...
+    def wrap_llm_call(
+        self, function: Callable[..., Any] | None = None, /, **options: Unpack[CallOptions]
+    ) -> Any:
+        """A callable that asks a model, and now goes through this context. Also a decorator.
+
+        Args:
+            function: Plain, asynchronous, or a generator of either kind. What it gives and raises comes
+                through untouched.
+            options: As in `Operation`.
+        """
+        return self._wrap("llm", function, options)
+
+    @overload
+    def wrap_tool_call(self, function: _F, /, **options: Unpack[CallOptions]) -> _F: ...
+    @overload
+    def wrap_tool_call(self, /, **options: Unpack[CallOptions]) -> Callable[[_F], _F]: ...
+    def wrap_tool_call(
+        self, function: Callable[..., Any] | None = None, /, **options: Unpack[CallOptions]
+    ) -> Any:
+        """A callable that is a tool, and now goes through this context. Also a decorator.
+
+        Args:
+            function: As in `wrap_llm_call`.
+            options: As in `Operation`.
+        """
+        return self._wrap("tool", function, options)
+
+    def _wrap(self, kind: str, function: Callable[..., Any] | None, options: CallOptions) -> Any:
+        if function is None:
+            return lambda decorated: self._wrap(kind, decorated, options)
+        given: CallOptions = {"name": name_of(function), **options}
+        operation = Operation(kind=kind, parameters=parameters_of(function), **given)
+        return wrapped(self.dispatcher, function, operation)
+
+    @contextmanager
+    def call(
+        self, kind: str, name: str, /, args: Mapping[str, Any] | None = None, **options: Unpack[CallOptions]
+    ) -> Iterator[RunningCall]:
+        """One call, made in the ``with`` block, which may say its ``result`` and its ``usage``.
+
+        Args:
+            kind: "llm", "tool", or a kind of your own.
+            name: What is called.
+            args: Its arguments, for the monitor.
+            options: As in `Operation`.
+
+        Raises:
+            LimitExceeded: It would pass a limit.
+            CallBlocked: It belongs to a loop.
+            LoopHalted: A loop has ended the run.
+        """
+        options["name"] = name
+        operation = Operation(kind=kind, **options)
+        running = self.dispatcher.begin(operation, (), args or {})
+        token = enclosing.set(running)
+        try:
+            yield running
+        except BaseException as error:
+            self.dispatcher.fail(running, error)
+            raise
+        else:
+            self.dispatcher.finish(running, running.result)
+        finally:
+            enclosing.reset(token)
+
+    def take_hints(self) -> list[str]:
+        """What the monitor wants the model to be told, each once: put it into the next message."""
+        return self._brake.hints()
+
+    def report(self) -> RunReport:
+        """What the run has come to."""
+        return self.dispatcher.report()

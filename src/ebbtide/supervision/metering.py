@@ -1,0 +1,109 @@
+"""What a call may take, and what it took, in dollars and tokens."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from ebbtide.containment.prices import Prices
+from ebbtide.containment.usage import Usage
+from ebbtide.supervision.observers import Observers
+from ebbtide.supervision.operation import Operation
+from ebbtide.supervision.running_call import RunningCall
+
+_NOTHING = Usage(cost_usd=0.0, input_tokens=0)
+
+
+class Metering:
+    """Asks the meters and the price table; what they throw is counted, and the amount is not known.
+
+    Args:
+        prices: None knows only what a meter says.
+        observers: Count the faults.
+    """
+
+    def __init__(self, prices: Prices | None, observers: Observers) -> None:
+        self._prices = prices
+        self._observers = observers
+
+    @property
+    def unknown_prices(self) -> Mapping[str, int]:
+        """The models whose cost was asked for in vain, and how often."""
+        return self._prices.unknown if self._prices else {}
+
+    def at_most(
+        self, operation: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> tuple[float | None, int | None]:
+        """Dollars and tokens that a call can take at most; None where nobody knows."""
+        if operation.is_free:
+            return 0.0, 0
+        usage = operation.at_most
+        if callable(usage):
+            try:
+                usage = self._checked("at_most", usage(*args, **kwargs))
+            except Exception as error:  # noqa: BLE001 - the run does not notice
+                self._observers.fault("at_most", error)
+                usage = None
+        if usage is None:
+            return operation.dearest_usd, operation.most_tokens
+        cost_usd, tokens = self._cost(operation, usage), usage.tokens
+        return (
+            operation.dearest_usd if cost_usd is None else cost_usd,
+            operation.most_tokens if tokens is None else tokens,
+        )
+
+    def of_item(self, running: RunningCall, item: Any) -> None:
+        """Take what the meter says about an item of a stream."""
+        running.usage = self._measured(running.operation, item) or running.usage
+
+    def of_result(self, running: RunningCall, result: Any) -> tuple[Usage | None, float | None]:
+        """What a call took that returned `result`, and its cost; None where nobody knows."""
+        usage = self._checked("usage", running.usage)
+        if usage is None:
+            usage = self._measured(running.operation, result)
+        return self._learned(running.operation, usage)
+
+    def of_failure(self, running: RunningCall) -> tuple[Usage | None, float | None]:
+        """What a call took that raised: nothing, unless it was said."""
+        return self._learned(running.operation, self._checked("usage", running.usage) or _NOTHING)
+
+    def so_far(self, running: RunningCall) -> tuple[Usage | None, float | None]:
+        """What a call took, as far as that was said while it ran."""
+        return self._learned(running.operation, self._checked("usage", running.usage))
+
+    def _learned(self, operation: Operation, usage: Usage | None) -> tuple[Usage | None, float | None]:
+        if usage is None:
+            return None, 0.0 if operation.is_free else None
+        cost_usd, tokens = self._cost(operation, usage), usage.tokens
+        if cost_usd is not None and cost_usd > (operation.dearest_usd or 0.0):
+            operation.dearest_usd = cost_usd
+        if tokens is not None and tokens > (operation.most_tokens or 0):
+            operation.most_tokens = tokens
+        return usage, cost_usd
+
+    def _measured(self, operation: Operation, result: Any) -> Usage | None:
+        if operation.usage is None:
+            return None
+        try:
+            return self._checked("usage", operation.usage(result))
+        except Exception as error:  # noqa: BLE001 - the run does not notice
+            self._observers.fault("usage", error)
+            return None
+
+    def _checked(self, where: str, usage: object) -> Usage | None:
+        if usage is None or isinstance(usage, Usage):
+            return usage
+        self._observers.fault(where, TypeError(f"{type(usage).__name__}: expected a Usage or None"))
+        return None
+
+    def _cost(self, operation: Operation, usage: Usage) -> float | None:
+        if self._prices is None or usage.cost_usd is not None:
+            return usage.cost_usd
+        if usage.model is None:
+            usage = dataclasses.replace(usage, model=operation.model)
+        try:
+            return Usage(cost_usd=self._prices.cost(usage)).cost_usd
+        except Exception as error:  # noqa: BLE001 - the run does not notice
+            self._observers.fault("prices", error)
+            return None

@@ -1,0 +1,180 @@
+"""Those who look on: graph, monitor and pipeline. Whatever goes wrong here, the run does not notice."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from ebbtide.containment.usage import Usage
+from ebbtide.divergence.call import Call
+from ebbtide.divergence.execution_graph import ExecutionGraph
+from ebbtide.divergence.signals import Signal
+from ebbtide.errors import ConfigError
+from ebbtide.supervision.operation import Operation
+
+_WORDS = 2000  # characters of an error
+
+
+class Monitor(Protocol):
+    """Looks at calls and says what is wrong with their pattern; `LoopMonitor` is one."""
+
+    def update(self, call: Call, /) -> Sequence[Signal]:
+        """Take a call, and give the signals that are due now."""
+
+
+class Pipeline(Protocol):
+    """Takes events to wherever they are wanted: a log, a dashboard, an alarm."""
+
+    def emit_safety_event(self, event: dict[str, Any], /) -> object:
+        """Take one event."""
+
+
+class Observers:
+    """Calls the graph, the monitor and the pipeline, and keeps what they throw away from the run.
+
+    Args:
+        graph: Gets a node for each call; a chain without a root gets one.
+        monitor: None watches no patterns.
+        pipeline: None forwards no events.
+        name: Name of the root.
+        clock: Seconds on a monotonic clock.
+
+    Raises:
+        ConfigError: The pipeline is asynchronous.
+    """
+
+    def __init__(
+        self,
+        graph: ExecutionGraph,
+        monitor: Monitor | None,
+        pipeline: Pipeline | None,
+        *,
+        name: str,
+        clock: Callable[[], float],
+    ) -> None:
+        if pipeline is not None and inspect.iscoroutinefunction(pipeline.emit_safety_event):
+            raise ConfigError(
+                f"{type(pipeline).__name__}.emit_safety_event is asynchronous, and nobody would await it; "
+                "give it a function that puts the event into a queue"
+            )
+        self.graph = graph
+        self.root_id = graph.root_id or graph.create_root(name)
+        self.faults: dict[str, int] = {}
+        self.last_fault: str | None = None
+        self._monitor = monitor
+        self._pipeline = pipeline
+        self._clock = clock
+        # Re-entrant, since a stream that was let go is settled whenever the garbage collector comes by.
+        self._lock = threading.RLock()
+        self._in_order = threading.Lock()
+
+    @property
+    def monitors(self) -> bool:
+        """Whether anybody wants to be told about calls."""
+        return self._monitor is not None
+
+    def fault(self, where: str, error: Exception) -> None:
+        """Count something that went wrong, and keep its words."""
+        words = f"{where}: {words_of(error)}"
+        with self._lock:
+            self.faults[where] = self.faults.get(where, 0) + 1
+            self.last_fault = words
+
+    def emit(self, event: dict[str, Any]) -> None:
+        """Forward an event."""
+        if self._pipeline is not None:
+            try:
+                self._pipeline.emit_safety_event(event)
+            except Exception as error:  # noqa: BLE001
+                self.fault("pipeline", error)
+
+    def started(self, operation: Operation, parent_id: str | None) -> str | None:
+        """Put a call that is about to be dispatched into the graph; its node, or None where that failed."""
+        try:
+            graph = self.graph
+            node_id = graph.begin_node(
+                parent_id or self.root_id, operation.kind, operation.name, operation.model
+            )
+            graph.mark_running(node_id)
+        except Exception as error:  # noqa: BLE001
+            self.fault("graph", error)
+            return None
+        self._forward()
+        return node_id
+
+    def succeeded(
+        self, node_id: str | None, cost_usd: float | None = None, usage: Usage | None = None
+    ) -> None:
+        """Give a node its outcome, and forward what is due at once: there may be no next call."""
+        if node_id is not None:
+            read = written = None
+            if usage is not None and usage.tokens is not None:
+                written = usage.output_tokens
+                read = usage.tokens - (written or 0)
+            try:
+                self.graph.mark_success(node_id, cost_usd, read, written)
+            except Exception as error:  # noqa: BLE001
+                self.fault("graph", error)
+            self._forward()
+
+    def failed(self, node_id: str | None, error_class: str) -> None:
+        """Give a node its outcome."""
+        if node_id is not None:
+            try:
+                self.graph.mark_failure(node_id, error_class)
+            except Exception as error:  # noqa: BLE001
+                self.fault("graph", error)
+
+    def halted(self, node_id: str | None, reason: str) -> None:
+        """Give a node its outcome."""
+        if node_id is not None:
+            try:
+                self.graph.mark_halt(node_id, reason)
+            except Exception as error:  # noqa: BLE001
+                self.fault("graph", error)
+
+    def tell(self, **fields: Any) -> Sequence[Signal]:
+        """Tell the monitor of a call, with the fields of `Call`; its signals, forwarded already."""
+        if self._monitor is None:
+            return ()
+        try:
+            with self._in_order:
+                call = Call(chain_id=self.graph.chain_id, ts=self._clock(), **fields)
+                signals = tuple(self._monitor.update(call))
+            if not all(isinstance(signal, Signal) for signal in signals):
+                raise TypeError(f"{signals!r:.80}: expected signals")  # noqa: TRY301
+        except Exception as error:  # noqa: BLE001
+            self.fault("monitor", error)
+            return ()
+        for signal in signals:
+            self.emit({"event_type": "LOOP_SIGNAL", "severity": signal.level.value, **signal.to_dict()})
+        return signals
+
+    def _forward(self) -> None:
+        try:
+            events = self.graph.drain_divergence_events()
+        except Exception as error:  # noqa: BLE001
+            self.fault("graph", error)
+            return
+        for event in events:
+            self.emit(event)
+
+
+def words_of(error: BaseException) -> str:
+    """The class and the text of an error, cut."""
+    name = type(error).__name__
+    try:
+        return f"{name}: {error}"[:_WORDS]
+    except Exception:  # noqa: BLE001 - the text of a foreign error can fail too
+        return name
+
+
+def status_of(error: BaseException) -> int | None:
+    """The HTTP status that an error carries, as those of client libraries do."""
+    try:
+        status = getattr(error, "status_code", None)
+    except Exception:  # noqa: BLE001 - and so can its attributes
+        return None
+    return status if type(status) is int else None

@@ -1,0 +1,72 @@
+"""What a run has come to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ebbtide.containment.limits import Spent
+from ebbtide.errors import RunHalted
+
+
+class Outcome(StrEnum):
+    """How a call ended."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    HALTED = "halted"  #: not let through, cancelled, or a stream that was not read to its end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRecord:
+    """One call that has ended.
+
+    Args:
+        kind: "llm", "tool", or what it was called.
+        name: What was called.
+        outcome: How it ended.
+        result: What it returned, or the name of what it raised; None for a stream: its reader has the items.
+    """
+
+    kind: str
+    name: str
+    outcome: Outcome
+    result: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunReport:
+    """What a run has come to.
+
+    Args:
+        chain_id: The run.
+        spent: What it took.
+        calls: Its latest calls, oldest first.
+        halted: Why no more calls are let through; None while they are.
+        unknown_prices: Models whose cost nobody knows, and how many of their calls were counted without it.
+        faults: How often something failed that the run does not notice, by where: ``graph``, ``monitor``,
+            ``pipeline``, ``prices``, ``usage``, ``at_most``, ``text``.
+        last_fault: The latest of them, in words.
+    """
+
+    chain_id: str
+    spent: Spent
+    calls: tuple[CallRecord, ...]
+    halted: RunHalted | None
+    unknown_prices: Mapping[str, int]
+    faults: Mapping[str, int]
+    last_fault: str | None
+
+    @property
+    def degraded(self) -> bool:
+        """Whether part of the watching failed, so that warnings may be missing."""
+        return bool(self.faults)
+
+    @property
+    def results(self) -> tuple[Any, ...]:
+        """What the latest calls returned, those that failed left out."""
+        return tuple(
+            call.result for call in self.calls if call.outcome is Outcome.SUCCESS and call.result is not None
+        )

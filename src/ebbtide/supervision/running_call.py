@@ -1,0 +1,121 @@
+"""One call that was let through, and the attempts that failed around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from ebbtide.containment.scope import Reservation
+from ebbtide.containment.usage import Usage
+from ebbtide.supervision.operation import Operation
+
+if TYPE_CHECKING:
+    from ebbtide.supervision.dispatcher import Dispatcher
+
+_MOST_FAILED = 1024  # attempts of one operation that are remembered in one enclosing call
+_MOST_OPERATIONS = 256
+
+
+class Attempts:
+    """The calls that failed, and were not tried again, inside one enclosing call or run.
+
+    A retry is the same call again, after it failed, inside the same enclosing call. When an outer layer tries
+    again, the calls that this makes are first attempts of a new enclosing call: a retry counts once, in the
+    layer that decided it.
+    """
+
+    __slots__ = ("_failed",)
+
+    def __init__(self) -> None:
+        self._failed: dict[tuple[str, str], set[int]] = {}
+
+    def failed(self, operation: Operation) -> set[int]:
+        """The attempts of an operation that failed; to take one out is to try it again."""
+        return self._failed.get((operation.kind, operation.name)) or set()
+
+    def add(self, operation: Operation, key: int | None) -> None:
+        """Remember an attempt that failed."""
+        if key is None:
+            return
+        if len(self._failed) >= _MOST_OPERATIONS:
+            self._failed.clear()
+        failed = self._failed.setdefault((operation.kind, operation.name), set())
+        if len(failed) >= _MOST_FAILED:
+            failed.clear()
+        failed.add(key)
+
+
+class RunningCall:
+    """A call that was let through.
+
+    Args:
+        dispatcher: The `Dispatcher` that let it through.
+        operation: What is called.
+        args: Its positional arguments.
+        kwargs: The others.
+        around: The attempts among which it counts.
+        node_id: Its node in the graph; None where the graph failed.
+        reservation: What was set aside for it.
+
+    Attributes:
+        usage: What it took, where whoever runs it says so.
+        result: What it returned, likewise.
+        ended: Whether it has its outcome.
+    """
+
+    __slots__ = (
+        "_attempts",
+        "args",
+        "around",
+        "dispatcher",
+        "ended",
+        "kwargs",
+        "node_id",
+        "operation",
+        "reservation",
+        "result",
+        "usage",
+    )
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        operation: Operation,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        *,
+        around: Attempts,
+        node_id: str | None,
+        reservation: Reservation,
+    ) -> None:
+        self.dispatcher = dispatcher
+        self.operation = operation
+        self.args = args
+        self.kwargs = kwargs
+        self.around = around
+        self.node_id = node_id
+        self.reservation = reservation
+        self.usage: Usage | None = None
+        self.result: Any = None
+        self.ended = False
+        self._attempts: Attempts | None = None
+
+    @property
+    def attempts(self) -> Attempts:
+        """Those made inside it."""
+        if self._attempts is None:
+            self._attempts = Attempts()
+        return self._attempts
+
+
+#: The call inside which the code here runs.
+enclosing: ContextVar[RunningCall | None] = ContextVar("ebbtide_call", default=None)
+
+
+def attempt_key(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> int | None:
+    """What stands for the arguments of an attempt in this process; None where they cannot be told apart."""
+    try:
+        return hash((repr(args), repr(kwargs)))
+    except Exception:  # noqa: BLE001 - the repr of a foreign object may do anything
+        return None

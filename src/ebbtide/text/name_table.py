@@ -1,0 +1,39 @@
+"""Values by name, where a name may be a pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Generic, TypeVar
+
+_V = TypeVar("_V")
+_REMEMBERED = 4096  # names whose answer is kept: a model can make up any number of names
+
+
+class NameTable(Generic[_V]):
+    """Looks names up in a table whose keys may hold ``*``, ``?`` and ``[...]``.
+
+    A key that equals the name comes first, then the first pattern that matches.
+
+    >>> table = NameTable({"search_*": "search", "search_code": "code"})
+    >>> [table.get(name) for name in ("search_web", "search_code", "fetch")]
+    ['search', 'code', None]
+    """
+
+    def __init__(self, table: Mapping[str, _V]) -> None:
+        self._table = dict(table)
+        self._patterns = tuple(key for key in table if any(sign in key for sign in "*?["))
+        self._found: dict[str, _V | None] = {}
+
+    def get(self, name: str) -> _V | None:
+        """The value for `name`, or None."""
+        try:
+            return self._found[name]
+        except KeyError:
+            patterns = (pattern for pattern in self._patterns if fnmatchcase(name, pattern))
+            key = name if name in self._table else next(patterns, None)
+            value = None if key is None else self._table[key]
+            if len(self._found) >= _REMEMBERED:
+                self._found.clear()
+            self._found[name] = value
+            return value

@@ -1,0 +1,89 @@
+"""`ebbtide loops` and `ebbtide doctor` as processes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "runs"
+
+
+def ebbtide(*arguments: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    env = os.environ | {"NO_COLOR": "1", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
+    command = [sys.executable, "-m", "ebbtide", *map(str, arguments)]
+    return subprocess.run(command, input=stdin, capture_output=True, env=env, timeout=60, check=False)
+
+
+def test_a_loop_is_told_with_its_events_and_its_cost() -> None:
+    """The dearest loop comes first, with its range, its turns and what it cost; the exit code is 30."""
+    done = ebbtide("loops", EXAMPLES / "stuck.jsonl")
+    printed = done.stdout.decode()
+    assert done.returncode == 30
+    assert "cycle, events 4-25" in printed
+    assert "search_web, open_page, 2 in turn" in printed
+    assert "11 times, $1.54" in printed
+    assert "ABC" in printed
+
+
+def test_a_healthy_run_has_none() -> None:
+    """Work that repeats calls with new answers and landed changes ends with 0."""
+    done = ebbtide("loops", EXAMPLES / "healthy.jsonl")
+    assert (done.returncode, done.stdout.decode().splitlines()[0]) == (0, "No loop in 24 events")
+
+
+def test_json_has_every_signal_of_every_loop() -> None:
+    """For machines: the loops, each with its signals from hint to stop."""
+    found = json.loads(ebbtide("loops", "--json", "-", stdin=(EXAMPLES / "stuck.jsonl").read_bytes()).stdout)
+    assert found["degraded"] == 0
+    levels = [signal["level"] for signal in found["loops"][0]["signals"]]
+    assert levels[0] == "hint"
+    assert levels[-1] == "stop"
+
+
+def test_a_declared_poller_is_no_loop(tmp_path: Path) -> None:
+    """What is declared about a tool counts."""
+    events = tmp_path / "poll.jsonl"
+    line = json.dumps({"kind": "tool", "name": "job_status", "args": {"id": 7}, "result": "running"})
+    events.write_text(f"{line}\n" * 5)
+    assert ebbtide("loops", events).returncode == 30
+    tools = tmp_path / "tools.toml"
+    tools.write_text('[tools."*_status"]\neffect = "poll"\n')
+    assert ebbtide("loops", "--tools", tools, events).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"", "empty"),
+        (b"hello", "no events"),
+        (b"[]", "no events"),
+        (b'{"kind": "tool", "name": "a"}\n{"kind": "tool"}\n', "<stdin>:2"),
+        (b'[{"kind": "tool", "name": 3}]', "events[0].name"),
+    ],
+)
+def test_bad_events_get_a_message(content: bytes, expected: str) -> None:
+    """What is wrong and where, without a traceback."""
+    done = ebbtide("loops", "-", stdin=content)
+    message = done.stderr.decode()
+    assert done.returncode == 2
+    assert expected in message
+    assert "Traceback" not in message
+
+
+def test_doctor_fires_every_detector() -> None:
+    """A healthy configuration ends with 0; one that switches a detector off ends with 30 and names it."""
+    assert ebbtide("doctor").returncode == 0
+    checks = json.loads(ebbtide("doctor", "--json").stdout)
+    assert {check["wiring"] for check in checks} == {"fires", "off"}
+
+
+def test_doctor_names_a_silent_detector(tmp_path: Path) -> None:
+    """A threshold that is never reached shows."""
+    own = tmp_path / "own.toml"
+    own.write_text("[divergence]\ncondensations = 100000\n")
+    done = ebbtide("doctor", "--profile", own)
+    assert done.returncode == 30
+    assert "silent" in done.stdout.decode()

@@ -1,0 +1,109 @@
+"""What tokens cost."""
+
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ebbtide.containment.prices import Prices
+from ebbtide.containment.usage import Usage
+from ebbtide.errors import ConfigError
+
+TABLE = {
+    "small-*": {"input": 0.25, "output": 2.0, "cache_read": 0.025, "cache_write": 0.5},
+    "small-2": {"input": 1.0, "output": 4.0},
+    "free": {"input": 0, "output": 0},
+}
+MILLION = 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("usage", "cost"),
+    [
+        (Usage(model="small-1", input_tokens=MILLION), 0.25),
+        (Usage(model="small-1", input_tokens=4, output_tokens=3, cache_read_tokens=400), 1.7e-05),
+        (Usage(model="small-1", cache_write_tokens=2 * MILLION), 1.0),
+        (Usage(model="small-2", input_tokens=MILLION, output_tokens=MILLION), 5.0),
+        (Usage(model="free", input_tokens=MILLION), 0.0),
+        (Usage(model="small-2", input_tokens=1, cache_read_tokens=1), None),
+        (Usage(model="small-2", input_tokens=1, cache_read_tokens=0), 1e-06),
+        (Usage(model="large", input_tokens=1), None),
+        (Usage(input_tokens=1), None),
+        (Usage(model="small-1"), None),
+        (Usage(model="large", cost_usd=0.125), 0.125),
+        (Usage(cost_usd=0.0), 0.0),
+    ],
+)
+def test_cost(usage: Usage, cost: float | None) -> None:
+    """The provider's word first, then an exact name, then a pattern; a price that is missing is not zero."""
+    prices = Prices(TABLE, public=False)
+    assert prices.cost(usage) == (None if cost is None else pytest.approx(cost, rel=1e-12))
+    assert sum(prices.unknown.values()) == (cost is None)
+
+
+def test_unknown_prices_are_counted() -> None:
+    """Each model whose cost nobody knows is counted, in bounded memory."""
+    prices = Prices(public=False)
+    for number in range(1000):
+        for model in ("large", f"model {number}"):
+            assert prices.cost(Usage(model=model, input_tokens=1)) is None
+    assert prices.unknown["large"] == 1000
+    assert len(prices.unknown) == 256
+    prices.unknown.clear()
+    assert prices.unknown
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"m": {"inptu": 1.0}},
+        {"m": 1.0},
+        {"m": {"input": -1.0}},
+        {"m": {"input": math.nan}},
+        {"m": {"input": math.inf}},
+        {"m": {"input": "1"}},
+        {"m": {"input": True}},
+    ],
+)
+def test_tables_that_are_none(table: dict[str, Any]) -> None:
+    """A class that does not exist, or a price that cannot be, is refused with the model's name."""
+    with pytest.raises(ConfigError, match="'m'"):
+        Prices(table)
+
+
+def test_load(tmp_path: Path) -> None:
+    """The table [prices] of a TOML file; what is wrong with it is told with the file's name."""
+    file = tmp_path / "run.toml"
+    file.write_text('[prices."small-*"]\ninput = 0.25\noutput = 2\n', encoding="utf-8")
+    usage = Usage(model="small-9", input_tokens=MILLION, output_tokens=MILLION)
+    assert Prices.load(file, public=False).cost(usage) == 2.25
+    for text in ("prices = 3", "[prices.m]\nx = 1", "[prices", "\xff"):
+        file.write_bytes(text.encode("latin-1"))
+        with pytest.raises(ConfigError, match=r"run\.toml"):
+            Prices.load(file)
+    with pytest.raises(ConfigError, match=r"missing\.toml"):
+        Prices.load(tmp_path / "missing.toml")
+
+
+def test_public_prices() -> None:
+    """Models that the table does not have are looked up in genai-prices, cached tokens included."""
+    pytest.importorskip("genai_prices")
+    prices = Prices({"gpt-4o": {"input": 1.0, "output": 1.0}})
+    assert prices.cost(Usage(model="gpt-4o", input_tokens=MILLION)) == 1.0
+    some = prices.cost(Usage(model="gpt-4o-mini", input_tokens=MILLION, output_tokens=MILLION))
+    cached = prices.cost(Usage(model="gpt-4o-mini", cache_read_tokens=MILLION, output_tokens=MILLION))
+    assert some is not None
+    assert cached is not None
+    assert 0 < cached < some < 10
+    assert prices.cost(Usage(model="no such model", input_tokens=1)) is None
+    assert prices.unknown == {"no such model": 1}
+
+
+def test_public_prices_are_not_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where genai-prices is not installed, its models are unknown and nothing else happens."""
+    monkeypatch.setitem(sys.modules, "genai_prices", None)
+    prices = Prices({"mine": {"input": 1.0}})
+    assert prices.cost(Usage(model="gpt-4o", input_tokens=1)) is None
+    assert prices.cost(Usage(model="mine", input_tokens=MILLION)) == 1.0

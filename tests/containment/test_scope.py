@@ -1,0 +1,410 @@
+"""Limits, and the scopes that hold them (divergence spec, section 1)."""
+
+import asyncio
+import math
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ebbtide.containment.limits import LimitKind, Limits
+from ebbtide.containment.scope import Scope, carried, current_scope
+from ebbtide.errors import ConfigError, LimitExceeded
+
+
+class Clock:
+    """A clock that stands where it is put."""
+
+    def __init__(self, now: float = 0.0) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.mark.clause("X01")
+@pytest.mark.parametrize(
+    ("kind", "call"),
+    [
+        ("steps", {"kind": "other"}),
+        ("llm_calls", {"kind": "llm"}),
+        ("tool_calls", {"kind": "tool"}),
+        ("retries", {"kind": "tool", "retry": True}),
+        ("tokens", {"kind": "llm", "tokens": 1}),
+        ("cost_usd", {"kind": "llm", "cost_usd": 1.0}),
+    ],
+)
+@pytest.mark.parametrize("limit", [0, 1, 3])
+def test_a_limit_is_what_may_be_taken(kind: str, call: dict[str, Any], limit: int) -> None:
+    """As much as the limit passes, the next call does not; 0 lets none through, None any number."""
+    scope = Scope(Limits(**{kind: limit}), name="mine")
+    for _ in range(limit):
+        scope.reserve(**call).settle()
+    before = scope.spent()
+    with pytest.raises(LimitExceeded) as refused:
+        scope.reserve(**call)
+    error = refused.value
+    assert (error.kind, error.value, error.limit, error.scope) == (kind, limit + 1, limit, "mine")
+    assert str(error) == (
+        f"scope 'mine' would be at {limit + 1} {kind}, and its limit is {limit}. End the run, or allow more."
+    )
+    assert scope.exceeded is not None
+    assert scope.exceeded.args == error.args
+    assert getattr(scope.spent(), kind) == getattr(before, kind) == limit
+    unlimited = Scope(Limits())
+    for _ in range(50):
+        unlimited.reserve(**call)
+    assert unlimited.exceeded is None
+
+
+@pytest.mark.clause("X01")
+def test_other_kinds_of_calls_go_on() -> None:
+    """Where the tools are used up, the model can still be asked for an answer."""
+    scope = Scope(Limits(tool_calls=1, retries=0))
+    scope.reserve("tool")
+    with pytest.raises(LimitExceeded):
+        scope.reserve("tool")
+    scope.reserve("llm")
+
+
+@pytest.mark.clause("X01")
+def test_time() -> None:
+    """After its time a scope lets nothing through, and says so also for what goes on already."""
+    clock = Clock(100.0)
+    scope = Scope(Limits(wall_s=5), clock=clock)
+    clock.now = 104.75
+    scope.check()
+    scope.reserve("tool")
+    assert scope.left("wall_s") == 0.25
+    clock.now = 105.0
+    for passed in (scope.check, lambda: scope.reserve("tool")):
+        with pytest.raises(LimitExceeded, match="would be at 5 wall_s, and its limit is 5"):
+            passed()
+    assert scope.left(LimitKind.WALL_S) == 0
+    with pytest.raises(LimitExceeded):
+        Scope(Limits(wall_s=0)).reserve("tool")
+
+
+@pytest.mark.parametrize("fault", [-50.0, math.nan, math.inf])
+def test_a_clock_that_goes_back_stands_still(fault: float) -> None:
+    """Time is neither given back nor used up by a clock that fails for a while."""
+    clock = Clock(0.0)
+    scope = Scope(Limits(wall_s=10), clock=clock)
+    clock.now = 9.0
+    scope.check()
+    clock.now = fault
+    assert scope.left("wall_s") == 1.0
+    clock.now = 9.5
+    assert scope.left("wall_s") == 0.5
+    with pytest.raises(ConfigError, match="clock"):
+        Scope(Limits(), clock=Clock(math.inf))
+
+
+@pytest.mark.clause("X01")
+def test_a_hundred_cents_are_a_dollar() -> None:
+    """Dollars add up exactly, however they are cut."""
+    scope = Scope(Limits(cost_usd=1.00))
+    for _ in range(100):
+        scope.reserve("llm", cost_usd=0.01).settle(0.01)
+    assert scope.spent().cost_usd == 1.0
+    assert scope.left("cost_usd") == 0
+    with pytest.raises(LimitExceeded):
+        scope.reserve("llm", cost_usd=1e-9)
+    scope.reserve("tool", cost_usd=0.0)
+    uneven = Scope(Limits(cost_usd=1.001))  # times 10**12 it is a little less than a whole number
+    uneven.reserve("llm", cost_usd=1.001)
+    assert uneven.left("cost_usd") == 0
+
+
+@pytest.mark.clause("X01")
+def test_what_is_reserved_is_not_there_for_others() -> None:
+    """A reservation counts until it is settled; then what was really taken does."""
+    scope = Scope(Limits(cost_usd=1.0, tokens=100))
+    first = scope.reserve("llm", cost_usd=0.6, tokens=60)
+    with pytest.raises(LimitExceeded, match="cost_usd"):
+        scope.reserve("llm", cost_usd=0.5)
+    with pytest.raises(LimitExceeded, match="tokens"):
+        scope.reserve("llm", tokens=41)
+    spent = scope.spent()
+    assert (spent.cost_usd, spent.reserved_usd, spent.tokens, spent.reserved_tokens) == (0, 0.6, 0, 60)
+    first.settle(0.2, 10)
+    spent = scope.spent()
+    assert (spent.cost_usd, spent.reserved_usd, spent.tokens, spent.reserved_tokens) == (0.2, 0, 10, 0)
+    assert (scope.left("cost_usd"), scope.left("tokens"), scope.left("steps")) == (0.8, 90, None)
+    scope.reserve("llm", cost_usd=0.8, tokens=90)
+
+
+def test_settling_twice_changes_nothing() -> None:
+    """Only the first word on a reservation counts."""
+    scope = Scope(Limits(cost_usd=1.0))
+    call = scope.reserve("llm", cost_usd=0.5)
+    call.settle(0.25)
+    assert call.settle(0.75) == []
+    assert scope.spent().cost_usd == 0.25
+
+
+def test_a_cost_that_nobody_knows() -> None:
+    """What was set aside counts as spent, and shows; where nothing was, it may go while anything is left."""
+    scope = Scope(Limits(cost_usd=0.5))
+    scope.reserve("llm", cost_usd=0.25).settle()
+    scope.reserve("llm").settle()
+    assert (scope.spent().cost_usd, scope.spent().unpriced_calls) == (0.25, 2)
+    scope.reserve("llm").settle(0.5)
+    assert scope.spent().cost_usd == 0.75
+    with pytest.raises(LimitExceeded, match=r"would be at 0\.75 cost_usd, and its limit is 0\.5"):
+        scope.reserve("llm")
+    with pytest.raises(LimitExceeded):
+        Scope(Limits(cost_usd=0.0)).reserve("llm")
+
+
+@pytest.mark.clause("X01")
+def test_scopes_lie_in_each_other() -> None:
+    """A call counts in every scope around it, and the error says which one refused."""
+    with Scope(Limits(steps=3), name="run") as run:
+        with Scope(Limits(steps=2), name="part") as part:
+            assert current_scope() is part
+            part.reserve("tool")
+            part.reserve("tool")
+            with pytest.raises(LimitExceeded) as refused:
+                part.reserve("tool")
+            assert refused.value.scope == "part"
+        with Scope(Limits(steps=9), name="other") as other:
+            other.reserve("tool")
+            assert other.left("steps") == 0
+            with pytest.raises(LimitExceeded) as refused:
+                other.reserve("tool")
+            assert refused.value.scope == "run"
+        assert current_scope() is run
+    assert current_scope() is None
+    assert [scope.spent().steps for scope in (run, part, other)] == [3, 2, 1]
+
+
+@pytest.mark.clause("X01")
+@given(
+    limits=st.lists(st.none() | st.integers(0, 5), min_size=1, max_size=4),
+    calls=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=20),
+)
+def test_all_scopes_or_none(limits: list[int | None], calls: list[tuple[int, int]]) -> None:
+    """A call that one scope refuses leaves no trace in the others; estimates that hold never pass a limit."""
+    scopes: list[Scope] = []
+    for limit in limits:
+        scope = Scope(Limits(tokens=limit))
+        scope.__enter__()
+        scopes.append(scope)
+    try:
+        waiting = []
+        for asked, taken in calls:
+            before = [scope.spent() for scope in scopes]
+            try:
+                waiting.append((scopes[-1].reserve("llm", tokens=asked), min(asked, taken)))
+            except LimitExceeded:
+                after = [scope.spent() for scope in scopes]
+                assert [entry.steps for entry in after] == [entry.steps for entry in before]
+                assert [entry.reserved_tokens for entry in after] == [
+                    entry.reserved_tokens for entry in before
+                ]
+            if len(waiting) > 2:
+                call, took = waiting.pop(0)
+                call.settle(0.0, took)
+            for scope, limit in zip(scopes, limits, strict=True):
+                spent = scope.spent()
+                assert limit is None or spent.tokens + spent.reserved_tokens <= limit
+                assert spent.tokens + spent.reserved_tokens >= 0
+    finally:
+        for scope in reversed(scopes):
+            scope.__exit__()
+
+
+def test_a_scope_counts_in_that_of_another_tree_where_it_is_called() -> None:
+    """A scope made outside counts its calls in the scope that is entered where they are made, too."""
+    outside = Scope(Limits(), name="outside")
+    with Scope(Limits(steps=1), name="here"):
+        outside.reserve("tool")
+        with pytest.raises(LimitExceeded) as refused:
+            outside.reserve("tool")
+        assert refused.value.scope == "here"
+    outside.reserve("tool")
+    assert outside.spent().steps == 2
+
+
+def test_scopes_that_are_left_in_another_order() -> None:
+    """Whichever of two scopes is left first, only the other is there then, and none in the end."""
+    outer, inner = Scope(Limits()), Scope(Limits())
+    for first, second in ((outer, inner), (inner, outer)):
+        outer.__enter__()
+        inner.__enter__()
+        first.__exit__()
+        assert current_scope() is second
+        second.__exit__()
+        assert current_scope() is None
+
+
+def test_tasks_count_where_they_were_started() -> None:
+    """An asyncio task counts in the scope that was entered when it was made, and keeps its own to itself."""
+
+    async def agent(own: int) -> str:
+        scope = current_scope()
+        assert scope is not None
+        with Scope(Limits(steps=own), name=f"agent {own}") as inner:
+            for _ in range(own):
+                await asyncio.sleep(0)
+                assert current_scope() is inner
+                inner.reserve("tool")
+        return scope.name
+
+    async def main() -> Scope:
+        with Scope(Limits(steps=10), name="run") as run:
+            names = await asyncio.gather(*(agent(own) for own in (1, 2, 3)))
+            assert names == ["run"] * 3
+        return run
+
+    assert asyncio.run(main()).spent().steps == 6
+
+
+def test_threads_count_where_their_function_was_carried() -> None:
+    """A carried function counts in the scopes of its origin, in any thread, several at once."""
+
+    together = threading.Barrier(8)
+
+    def work() -> None:
+        together.wait()
+        scope = current_scope()
+        assert scope is not None
+        scope.reserve("tool")
+
+    with Scope(Limits(), name="run") as run, ThreadPoolExecutor(8) as pool:
+        with Scope(Limits(), name="part") as part:
+            job = carried(work)
+        list(pool.map(lambda _: job(), range(40)))
+        assert pool.submit(current_scope).result() is None
+    assert run.spent().steps == part.spent().steps == 40
+
+
+@pytest.mark.parametrize("limits", [{"warn_at": 0.7}, {"warn_at": 0.5}, {"warn_at": 1.0}, {"warn_at": None}])
+def test_warnings_are_given_once(limits: dict[str, Any]) -> None:
+    """At the share of a limit its warning is due, once, by the call that settled there."""
+    share = limits["warn_at"]
+    scope = Scope(Limits(steps=10, cost_usd=10.0, **limits), name="run")
+    due = [scope.reserve("llm", cost_usd=1.0).settle(1.0) for _ in range(10)]
+    found = [
+        (at, warning.kind.value, warning.value) for at, several in enumerate(due, 1) for warning in several
+    ]
+    at = None if share is None else math.ceil(10 * share)
+    assert found == ([] if at is None else [(at, "cost_usd", at), (at, "steps", at)])
+
+
+def test_a_warning_as_an_event() -> None:
+    """A warning says what is limited, where it stands and where it ends."""
+    clock = Clock()
+    scope = Scope(Limits(wall_s=10), name="run", clock=clock)
+    assert scope.reserve("tool").settle(0.0) == []
+    clock.now = 7.5
+    (warning,) = scope.reserve("tool").settle(0.0)
+    assert warning.to_dict() == {
+        "event_type": "LIMIT_WARNING",
+        "severity": "warn",
+        "kind": "wall_s",
+        "value": 7.5,
+        "limit": 10,
+        "scope": "run",
+    }
+    assert scope.reserve("tool").settle(0.0) == []
+
+
+def test_a_warning_of_what_was_reserved_waits() -> None:
+    """Money that is only set aside is no reason to warn."""
+    scope = Scope(Limits(cost_usd=1.0))
+    large = scope.reserve("llm", cost_usd=0.9)
+    assert scope.reserve("llm", cost_usd=0.1).settle(0.1) == []
+    assert [warning.value for warning in large.settle(0.7)] == [0.8]
+
+
+@pytest.mark.clause("X01")
+def test_sixty_four_threads_never_overspend() -> None:
+    """64 threads that take up to three cents a call end at a dollar at most, and nothing stays set aside."""
+    scope = Scope(Limits(cost_usd=1.00, steps=1000))
+    most = Fraction(0)
+    ready = threading.Barrier(64)
+    lock = threading.Lock()
+    let_through = []
+
+    def work(number: int) -> None:
+        nonlocal most
+        ready.wait()
+        try:
+            for turn in range(100):
+                call = scope.reserve("llm", cost_usd=0.03)
+                took = 0.01 + 0.02 * ((number + turn) % 2)
+                spent = scope.spent()
+                with lock:
+                    most = max(most, Fraction(spent.cost_usd) + Fraction(spent.reserved_usd))
+                    let_through.append(took)
+                call.settle(took)
+        except LimitExceeded:
+            pass
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(64)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    spent = scope.spent()
+    assert spent.cost_usd == pytest.approx(sum(let_through))
+    assert 0.97 < spent.cost_usd <= 1.0
+    assert most <= 1 + Fraction(1, 10**12)
+    assert spent.reserved_usd == 0
+    assert spent.steps == len(let_through)
+
+
+@pytest.mark.parametrize("kind", list(LimitKind))
+@pytest.mark.parametrize("value", [-1, math.nan, math.inf, True, "1", 10**13])
+def test_limits_that_are_none(kind: str, value: Any) -> None:
+    """A limit that is negative, endless or no number is refused by name and value."""
+    with pytest.raises(ConfigError, match=f"{kind} = {value!r}"):
+        Limits(**{kind: value})
+
+
+@pytest.mark.parametrize("kind", ["tokens", "steps", "llm_calls", "tool_calls", "retries"])
+def test_counts_are_whole(kind: str) -> None:
+    """Half a call is no limit."""
+    with pytest.raises(ConfigError, match="whole number"):
+        Limits(**{kind: 1.5})
+
+
+@pytest.mark.parametrize("value", [0, -0.1, 1.1, math.nan, True, "0.7"])
+def test_shares_that_are_none(value: Any) -> None:
+    """A warning is due at a share over 0 to 1."""
+    with pytest.raises(ConfigError, match="warn_at"):
+        Limits(warn_at=value)
+
+
+def test_limits_from_a_table() -> None:
+    """A parsed table gives limits; a key that does not exist is refused, and the right ones are told."""
+    assert Limits.from_dict({"cost_usd": 1, "steps": 5}) == Limits(cost_usd=1, steps=5)
+    with pytest.raises(ConfigError, match=r"limits\.max_steps: no such limit; there are cost_usd, tokens"):
+        Limits.from_dict({"max_steps": 5})
+
+
+@pytest.mark.parametrize("amounts", [{"cost_usd": value} for value in (-0.1, math.nan, math.inf, True, "1")])
+@pytest.mark.parametrize("when", ["reserve", "settle"])
+def test_amounts_that_are_none(amounts: dict[str, Any], when: str) -> None:
+    """A wrong amount is refused, nothing is counted, and a reservation stands."""
+    scope = Scope(Limits(cost_usd=1.0))
+    call = scope.reserve("llm", cost_usd=0.5, tokens=5)
+    with pytest.raises(ConfigError, match="cost_usd"):
+        scope.reserve("llm", **amounts) if when == "reserve" else call.settle(**amounts)
+    with pytest.raises(ConfigError, match="tokens"):
+        scope.reserve("llm", tokens=-1) if when == "reserve" else call.settle(0.1, 1.5)
+    assert (scope.spent().steps, scope.spent().reserved_usd) == (1, 0.5)
+    call.settle(0.5, 5)
+
+
+def test_an_error_goes_to_another_process() -> None:
+    """The error survives pickling, as it has to in a pool of processes."""
+    copy = pickle.loads(pickle.dumps(LimitExceeded("steps", 3, 2, "run")))  # noqa: S301
+    assert (copy.kind, copy.value, copy.limit, copy.scope) == ("steps", 3, 2, "run")

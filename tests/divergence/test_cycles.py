@@ -1,0 +1,97 @@
+"""Exact cycles at the tail of a stream (divergence spec, section 5)."""
+
+import sys
+from collections.abc import Hashable, Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ebbtide.divergence.cycles import CycleDetector
+from ebbtide.errors import ConfigError
+
+blocks = st.lists(
+    st.tuples(st.lists(st.integers(0, 3), min_size=1, max_size=8), st.integers(1, 4)), max_size=8
+)
+streams = st.lists(st.integers(0, 3), max_size=60) | blocks.map(
+    lambda parts: [symbol for block, times in parts for symbol in block * times]
+)
+
+
+def by_counting(stream: Sequence[Hashable], max_period: int, copies: int) -> list[int | None]:
+    """The plain way: one counter a period, and the shortest one that is full."""
+    runs = [0] * (max_period + 1)
+    answers: list[int | None] = []
+    for place, symbol in enumerate(stream):
+        full = None
+        for period in range(1, max_period + 1):
+            holds = place >= period and stream[place - period] == symbol
+            runs[period] = runs[period] + 1 if holds else 0
+            if full is None and runs[period] >= (copies - 1) * period:
+                full = period
+        answers.append(full)
+    return answers
+
+
+@pytest.mark.clause("D10")
+@settings(max_examples=10_000)
+@given(streams, st.integers(1, 12), st.integers(3, 5))
+def test_the_answer_is_that_of_counting(stream: list[int], max_period: int, copies: int) -> None:
+    """At every symbol, so at the first alarm too, the detector says what a counter for each period says."""
+    detector = CycleDetector(max_period, copies)
+    assert [detector.push(symbol) for symbol in stream] == by_counting(stream, max_period, copies)
+
+
+@pytest.mark.clause("D10")
+@pytest.mark.parametrize("period", [1, 2, 3, 5, 64, 127, 128])
+def test_every_period_up_to_the_bound_is_found_at_its_third_turn(period: int) -> None:
+    """A cycle is told with the last symbol of its third full turn, and not before."""
+    detector = CycleDetector()
+    answers = [detector.push(place % period) for place in range(3 * period)]
+    assert answers == [None] * (3 * period - 1) + [period]
+    assert detector.run(period) == 3 * period
+
+
+def test_a_period_above_the_bound_is_not_found() -> None:
+    """Period 129 is out of reach of a detector for 128."""
+    detector = CycleDetector()
+    assert not any(detector.push(place % 129) for place in range(6 * 129))
+
+
+@given(streams, st.integers(0, 60), st.integers(1, 12))
+def test_recent_symbols_are_enough_to_go_on(stream: list[int], at: int, max_period: int) -> None:
+    """A detector that only knows the last symbols of another one gives the same answers from there."""
+    straight, restored = CycleDetector(max_period), CycleDetector(max_period)
+    for symbol in stream[:at]:
+        straight.push(symbol)
+    restored.restore(straight.recent)
+    for symbol in stream[at:]:
+        assert straight.push(symbol) == restored.push(symbol)
+
+
+@given(streams, st.integers(0, 60))
+def test_a_symbol_known_to_be_new_may_be_pushed_as_such(stream: list[int], at: int) -> None:
+    """`push_new` does what `push` does with a symbol that was not there."""
+    one, other = CycleDetector(8), CycleDetector(8)
+    for place, symbol in enumerate(stream):
+        if place == at:
+            one.push("new")
+            other.push_new("new")
+        assert one.push(symbol) == other.push(symbol)
+
+
+def test_memory_does_not_grow() -> None:
+    """A stream ten times as long leaves no more behind."""
+    detector, sizes = CycleDetector(), []
+    for place in range(20_000):
+        detector.push(place * 7919 % 5000)
+        parts = (detector._younger, detector._older, detector._due, detector._since, detector._recent)
+        sizes.append(sum(map(sys.getsizeof, parts)))
+    assert max(sizes[2_000:]) <= max(sizes[:2_000])
+
+
+@pytest.mark.parametrize(("max_period", "copies"), [(0, 3), (8, 2)])
+def test_bounds_that_make_no_sense_are_refused(max_period: int, copies: int) -> None:
+    """No period, or two copies, is an error."""
+    with pytest.raises(ConfigError):
+        CycleDetector(max_period, copies)

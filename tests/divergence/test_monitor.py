@@ -1,0 +1,399 @@
+"""The monitor as users hold it: online, bounded, restartable, and never in the way of what it watches."""
+
+import gc
+import json
+import os
+import subprocess
+import sys
+import threading
+import tracemalloc
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ebbtide.divergence.call import Call, Phase
+from ebbtide.divergence.monitor import LoopMonitor, find_loops
+from ebbtide.divergence.policy import Effect, ToolPolicies, ToolPolicy
+from ebbtide.divergence.signals import Level, LoopKind, Signal
+from ebbtide.errors import ConfigError
+from ebbtide.profile import LoopRules, Profile
+
+TOOLS = ToolPolicies(
+    {
+        "poll": ToolPolicy(effect=Effect.POLL),
+        "edit": ToolPolicy(effect=Effect.CHANGE),
+        "now": ToolPolicy(effect=Effect.CLOCK),
+        "job": ToolPolicy(volatile_fields=("ms",), key_fields=("id",), group="work"),
+    }
+)
+LS = Call(name="ls", args={"path": "."}, result="a b")
+
+results = st.none() | st.sampled_from(
+    ["", "ok", "no match", "503 busy", '{"ms": 1, "x": 2}', "a longer answer, which tells things"]
+)
+arguments = st.none() | st.fixed_dictionaries(
+    {},
+    optional={
+        "path": st.sampled_from(["a", "a b", "b a", "a b c " * 20]),
+        "line": st.integers(0, 3),
+        "of": st.sampled_from([[1], {"b": 1, "a": 2}, b"x"]),
+    },
+)
+tool_calls = st.builds(
+    Call,
+    name=st.sampled_from(["read", "read_v2", "poll", "edit", "now", "job"]),
+    args=arguments,
+    result=results,
+    error=st.booleans(),
+    chain_id=st.sampled_from(["", "other"]),
+    agent=st.none() | st.sampled_from("ab"),
+    ts=st.none() | st.floats(0, 2000),
+    waited_s=st.none() | st.sampled_from([0.1, 10.0, 400.0]),
+    batch=st.none() | st.just("b"),
+    cost_usd=st.none() | st.sampled_from([0.0, 0.4, 9.0]),
+    output_tokens=st.none() | st.integers(0, 90_000),
+    phase=st.sampled_from([Phase.FINISHED, Phase.FINISHED, Phase.STARTED]),
+)
+words = st.builds(
+    Call,
+    kind=st.sampled_from(["llm", "user"]),
+    name=st.sampled_from(["message", "stream", "thought", "generate"]),
+    text=st.none() | st.sampled_from(["hello", "on and on and on and " * 4, "- a\n- b\n", "```x\n"]),
+)
+events = st.builds(
+    Call,
+    kind=st.just("system"),
+    name=st.sampled_from(["handoff", "condensation", "retry", "run_start", "anything"]),
+    args=st.none() | st.sampled_from([{"from": "a", "to": "b"}, {"from": "b", "to": "a"}]),
+)
+blocks = st.lists(
+    st.tuples(st.lists(tool_calls | tool_calls | words | events, min_size=1, max_size=4), st.integers(1, 6)),
+    max_size=6,
+)
+runs = blocks.map(lambda parts: [call for block, times in parts for call in block * times])
+
+
+def told(monitor: LoopMonitor, calls: list[Call]) -> list[Signal]:
+    return [signal for call in calls for signal in monitor.update(call)]
+
+
+@given(runs)
+def test_batch_is_the_fold_of_online(run: list[Call]) -> None:
+    """Looking at a recorded run says what watching it said."""
+    assert find_loops(run, tools=TOOLS) == told(LoopMonitor(tools=TOOLS), run)
+
+
+@settings(max_examples=300)
+@given(runs, st.integers(0, 80), st.booleans())
+def test_a_restart_changes_nothing(run: list[Call], at: int, as_bytes: bool) -> None:
+    """A monitor that was stored and read again, at any event, says the same and has the same state."""
+    straight, restarted = LoopMonitor(tools=TOOLS), LoopMonitor(tools=TOOLS)
+    for place, call in enumerate(run):
+        if place == at:
+            if as_bytes:
+                restarted = LoopMonitor.from_bytes(restarted.to_bytes(), tools=TOOLS)
+            else:
+                restarted = LoopMonitor.from_state(json.loads(json.dumps(restarted.to_state())), tools=TOOLS)
+        assert straight.update(call) == restarted.update(call)
+    assert straight.snapshot() == restarted.snapshot()
+    assert straight.to_state() == restarted.to_state()
+    fault = straight.snapshot().last_fault
+    assert fault is None or "the time stands still" in fault
+
+
+@given(runs)
+def test_reading_changes_nothing(run: list[Call]) -> None:
+    """Asking for the snapshot or the state between events leaves no trace."""
+    asked, unasked = LoopMonitor(tools=TOOLS), LoopMonitor(tools=TOOLS)
+    for call in run:
+        asked.snapshot().to_dict()
+        asked.to_bytes()
+        assert asked.update(call) == unasked.update(call)
+    assert asked.to_state() == unasked.to_state()
+
+
+@given(runs)
+def test_events_that_come_twice_count_once(run: list[Call]) -> None:
+    """Delivering each numbered event twice, or again later, says what delivering it once says."""
+    numbered = [replace(call, seq=place) for place, call in enumerate(run)]
+    twice = [
+        copy for place, call in enumerate(numbered) for copy in (call, call, numbered[max(0, place - 5)])
+    ]
+    assert find_loops(numbered, tools=TOOLS) == find_loops(twice, tools=TOOLS)
+
+
+def test_a_loop_climbs_and_is_never_forgotten() -> None:
+    """Hint, block, stop, and then again each time the count has doubled."""
+    signals = told(LoopMonitor(), [LS] * 100)
+    assert [(signal.level, signal.copies) for signal in signals] == [
+        (Level.HINT, 3),
+        (Level.BLOCK, 5),
+        (Level.STOP, 7),
+        (Level.STOP, 14),
+        (Level.STOP, 28),
+        (Level.STOP, 56),
+    ]
+    assert len({signal.id for signal in signals}) == 1
+
+
+def test_a_loop_that_comes_back_is_told_one_level_higher() -> None:
+    """It is told again when it has ended and returned, as a relapse, without a second hint."""
+    other = [Call(name="read", args={"path": str(n)}, result=f"text {n}") for n in range(5)]
+    signals = told(LoopMonitor(), [*[LS] * 3, *other[:2], *[LS] * 3, *other[2:], *[LS] * 3])
+    assert [(signal.level, signal.relapses) for signal in signals if signal.kind is LoopKind.REPEAT] == [
+        (Level.HINT, 0),
+        (Level.BLOCK, 1),
+        (Level.STOP, 2),
+    ]
+
+
+def test_a_blocked_call_is_refused_each_time_it_is_dispatched() -> None:
+    """A started call of a blocked loop is told every time; sent all the same, it ends in a stop."""
+    monitor = LoopMonitor()
+    start = replace(LS, phase=Phase.STARTED)
+    assert told(monitor, [start, LS] * 4)[-1].level is Level.HINT
+    assert told(monitor, [start, LS])[-1].level is Level.BLOCK
+    assert [told(monitor, [start])[0].level for _ in range(3)] == [Level.BLOCK, Level.BLOCK, Level.STOP]
+    assert told(monitor, [replace(start, args={"path": "elsewhere"})]) == []
+
+
+def test_both_partners_of_a_pair_are_blocked() -> None:
+    """Of a cycle, every call is refused, and none any more when something new has come."""
+    pair = [Call(name=name, args={"q": name}, result="same") for name in ("find", "get")]
+    monitor = LoopMonitor()
+    assert told(monitor, pair * 5)[-1].level is Level.BLOCK
+    for call in pair:
+        assert told(monitor, [replace(call, phase=Phase.STARTED)])[0].kind is LoopKind.CYCLE
+    told(monitor, [Call(name="read", args={"path": "new"}, result="something new")])
+    assert told(monitor, [replace(pair[0], phase=Phase.STARTED)]) == []
+
+
+def test_a_signal_names_the_loop() -> None:
+    """Period, turns, calls, first and last event, tools, money and tokens inside it, and the latest call."""
+    spent = {"cost_usd": 0.5, "input_tokens": 100, "cache_read_tokens": 1000}
+    before = Call(name="plan", result="a plan", cost_usd=7.0)
+    pair = [Call(name=name, args={"q": name}, result="same", **spent) for name in ("find", "get")]
+    patient = Profile(name="patient", divergence=LoopRules(usd_without_news=None))
+    (signal,) = told(LoopMonitor(patient), [before, *pair * 3])
+    assert signal.to_dict() == {
+        "schema": 1,
+        "id": signal.id,
+        "kind": "cycle",
+        "level": "hint",
+        "chain_id": "",
+        "tools": ["find", "get"],
+        "period": 2,
+        "copies": 3,
+        "threshold": 3,
+        "calls": 6,
+        "relapses": 0,
+        "first_event": 2,
+        "last_event": 7,
+        "cost_usd": 3.0,
+        "tokens": 6600,
+        "evidence": "get get",
+        "message": signal.message,
+    }
+    assert "in turn" in signal.message
+
+
+def test_the_id_is_that_of_the_loop_wherever_it_began() -> None:
+    """Rotations of one cycle, and the same cycle in another monitor, have one id."""
+    trio = [Call(name=name, result="same") for name in "abc"]
+    ids = {find_loops((trio * 4)[start:])[0].id for start in range(3)}
+    assert len(ids) == 1
+
+
+def test_signals_do_not_depend_on_the_process() -> None:
+    """Another process with another hash seed tells the same signals, and stores the same bytes."""
+    program = (
+        "from ebbtide.divergence.call import Call\n"
+        "from ebbtide.divergence.monitor import LoopMonitor\n"
+        "m = LoopMonitor()\n"
+        "for n in range(600):\n"
+        "    a = {'q': f'x {n * n % 7}', 'of': {'b': n % 2, 'a': 1}}\n"
+        "    a = a if n % 3 else {'page': n % 5, 'path': 'p'}\n"
+        "    print(m.update(Call(name='t', args=a, result=f'{n * n % 7} is it')))\n"
+        "print(m.to_bytes().hex())\n"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "4711")
+    }
+    assert len(outputs) == 1
+
+
+def test_a_chain_of_any_length_stays_small() -> None:
+    """Under 200 KB in memory and 16 KB as bytes, also ten times as long, with a new name at every call."""
+
+    def feed(monitor: LoopMonitor, numbers: range) -> None:
+        for n in numbers:
+            name = f"tool number {n} of the server"
+            args = {"path": f"file {n}" * 3, "page": n, "size": n % 9, "text": f"word {n}"}
+            spent = {"cost_usd": 0.001 * n, "output_tokens": n}
+            monitor.update(
+                Call(name=name, args=args, result=f"failed {n}", error=n % 3 == 0, ts=float(n), **spent)
+            )
+            monitor.update(Call(kind="llm", name="stream", text=f"word {n} and more"))
+
+    monitor = LoopMonitor()
+    feed(monitor, range(2_000))
+    sizes = [len(monitor.to_bytes())]
+    gc.collect()
+    tracemalloc.start()
+    monitor = LoopMonitor.from_bytes(monitor.to_bytes())
+    feed(monitor, range(2_000, 20_000))
+    gc.collect()
+    package = tracemalloc.Filter(inclusive=True, filename_pattern="*ebbtide*")
+    here = tracemalloc.Filter(inclusive=True, filename_pattern=__file__)
+    memory = sum(trace.size for trace in tracemalloc.take_snapshot().filter_traces([package, here]).traces)
+    tracemalloc.stop()
+    sizes.append(len(monitor.to_bytes()))
+    assert max(sizes) < 16_000
+    assert memory < 200_000
+
+
+def test_the_chain_that_was_silent_longest_makes_room() -> None:
+    """No more chains than allowed are watched, and what was dropped is counted."""
+    monitor = LoopMonitor(max_chains=3)
+    for chain in ("a", "b", "c", "a", "d"):
+        monitor.update(replace(LS, chain_id=chain))
+    snapshot = monitor.snapshot()
+    assert [chain.chain_id for chain in snapshot.chains] == ["c", "a", "d"]
+    assert snapshot.dropped_chains == 1
+
+
+def test_sixty_four_threads_at_once() -> None:
+    """Calls of many threads are all counted, and each chain gets its own signals."""
+    monitor, signals = LoopMonitor(max_chains=64), []
+
+    def run(chain: str) -> None:
+        for _ in range(50):
+            signals.extend(monitor.update(replace(LS, chain_id=chain)))
+
+    threads = [threading.Thread(target=run, args=(str(n),)) for n in range(64)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    snapshot = monitor.snapshot()
+    assert snapshot.degraded == 0
+    assert [chain.calls for chain in snapshot.chains] == [50] * 64
+    assert sum(signal.kind is LoopKind.REPEAT for signal in signals) == 64 * 5
+
+
+endless: list[Any] = []
+endless.append(endless)
+
+
+@pytest.mark.parametrize(
+    ("bad", "degraded", "unreadable", "faults"),
+    [
+        pytest.param({"cost_usd": float("nan")}, 0, 0, 1, id="a cost that is no number"),
+        pytest.param({"cost_usd": -1.0}, 0, 0, 1, id="a negative cost"),
+        pytest.param({"cost_usd": float("inf")}, 0, 0, 1, id="an infinite cost"),
+        pytest.param({"input_tokens": -5}, 0, 0, 1, id="negative tokens"),
+        pytest.param({"cost_usd": "much"}, 0, 0, 1, id="a cost in words"),
+        pytest.param({"ts": float("nan")}, 1, 0, 0, id="a time that is no number"),
+        pytest.param({"ts": float("inf")}, 1, 0, 0, id="an infinite time"),
+        pytest.param({"ts": -5.0}, 1, 0, 0, id="a clock that goes back"),
+        pytest.param({"waited_s": -5.0}, 1, 0, 0, id="a negative wait"),
+        pytest.param({"seq": "first"}, 1, 0, 0, id="a number in words"),
+        pytest.param({"seq": 1 << 80}, 1, 0, 0, id="a number that no state can carry"),
+        pytest.param({"args": endless}, 0, 1, 0, id="arguments that contain themselves"),
+        pytest.param({"result": endless}, 0, 1, 0, id="an answer that contains itself"),
+        pytest.param({"args": {"of": object()}}, 0, 0, 0, id="an object as an argument"),
+        pytest.param({"args": {"content": "x" * 10_000_000}}, 0, 0, 0, id="ten megabytes of arguments"),
+        pytest.param({"result": b"\xff\x00" * 50}, 0, 0, 0, id="an answer in bytes"),
+        pytest.param({"result": {"rows": [1, 2]}}, 0, 0, 0, id="an answer that is no text"),
+        pytest.param({"name": "読む📖" * 50}, 0, 0, 0, id="a long name in another script"),
+        pytest.param({"name": None}, 1, 0, 0, id="no name"),
+        pytest.param({"kind": "memory_read"}, 0, 0, 0, id="an unknown kind"),
+        pytest.param(
+            {"kind": "system", "name": "handoff", "args": "ab"}, 0, 0, 0, id="a hand-off without ends"
+        ),
+        pytest.param({"kind": "llm", "text": "\ud800" * 30}, 0, 0, 0, id="a lone surrogate"),
+    ],
+)
+def test_bad_input_has_a_stated_outcome(
+    bad: dict[str, Any], degraded: int, unreadable: int, faults: int
+) -> None:
+    """No event raises: each counts where it belongs, and the loop around it is found all the same."""
+    monitor = LoopMonitor()
+    monitor.update(replace(LS, ts=0.0, args={"path": "elsewhere"}))
+    monitor.update(replace(LS, **bad))
+    assert told(monitor, [LS] * 3)
+    snapshot = monitor.snapshot()
+    assert snapshot.degraded == degraded
+    assert bool(snapshot.last_fault) == bool(degraded)
+    assert sum(chain.unreadable for chain in snapshot.chains) == unreadable
+    assert sum(chain.spend_faults for chain in snapshot.chains) == faults
+    json.dumps(snapshot.to_dict(), allow_nan=False)
+    LoopMonitor.from_bytes(monitor.to_bytes())
+
+
+def test_what_is_no_call_at_all_is_counted() -> None:
+    """Something else than a call is a fault, not an exception."""
+    monitor = LoopMonitor()
+    assert monitor.update("ls") == ()  # type: ignore[arg-type]
+    assert monitor.snapshot().degraded == 1
+
+
+def test_starts_and_finishes_may_be_missing_or_doubled() -> None:
+    """A finish without a start counts; starts without a finish, or twice, count nothing."""
+    monitor = LoopMonitor()
+    assert told(monitor, [replace(LS, phase=Phase.STARTED)] * 20) == []
+    assert [signal.copies for signal in told(monitor, [LS] * 3)] == [3]
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        None,
+        {},
+        {"schema": 99},
+        {"schema": 1},
+        {"schema": 1, "chains": [{}], "across": [False, []], "counts": []},
+    ],
+)
+def test_a_state_of_another_version_is_refused(state: Any) -> None:
+    """A state that this version cannot read is an error, not an empty monitor."""
+    with pytest.raises(ConfigError):
+        LoopMonitor.from_state(state)
+
+
+@pytest.mark.parametrize("data", [b"", b"EBBL\x02x", b"EBBL\x01broken", b"something else"])
+def test_bytes_of_another_version_are_refused(data: bytes) -> None:
+    """Bytes that this version cannot read are an error."""
+    with pytest.raises(ConfigError):
+        LoopMonitor.from_bytes(data)
+
+
+def test_at_least_one_chain_is_watched() -> None:
+    """A monitor of no chain is an error."""
+    with pytest.raises(ConfigError):
+        LoopMonitor(max_chains=0)
+
+
+def test_thresholds_come_from_the_profile() -> None:
+    """A profile with other numbers has another outcome, and None switches a rule off."""
+    later = Profile(name="later", divergence=LoopRules(copies=5))
+    assert [signal.copies for signal in find_loops([LS] * 6, later)] == [5]
+    off = Profile(name="off", divergence=LoopRules(messages=None))
+    assert find_loops([Call(kind="llm", name="message", text="again")] * 9, off) == []
+
+
+@pytest.mark.parametrize("bad", [{"copies": 2}, {"polls": 0}, {"shared_words": 2}, {"pause_s": float("nan")}])
+def test_thresholds_that_make_no_sense_are_refused(bad: dict[str, Any]) -> None:
+    """Two copies, no polls, a share above one or a pause that is no number are errors."""
+    with pytest.raises(ConfigError):
+        LoopRules(**bad)

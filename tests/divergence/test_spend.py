@@ -1,0 +1,86 @@
+"""Spending of one chain, over windows, towards a budget, and without news."""
+
+import pytest
+
+from ebbtide.divergence.call import Call
+from ebbtide.divergence.monitor import LoopMonitor, find_loops
+from ebbtide.divergence.signals import Level, LoopKind
+from ebbtide.profile import LoopRules, Profile
+
+
+def profile(**rules: object) -> Profile:
+    return Profile(name="spend", divergence=LoopRules(**rules))  # type: ignore[arg-type]
+
+
+def news(number: int, **fields: object) -> Call:
+    return Call(name="read", args={"path": str(number)}, result=f"text {number}", **fields)  # type: ignore[arg-type]
+
+
+def test_spending_over_an_hour_climbs_with_its_multiples() -> None:
+    """Above the limit it is a hint, above twice as much a block, above three times a stop."""
+    run = [news(n, ts=60.0 * n, cost_usd=0.9) for n in range(120)]
+    signals = find_loops(run, profile(usd_per_hour=15.0))
+    assert [(signal.kind, signal.level) for signal in signals] == [
+        (LoopKind.SPEND_RATE, Level.HINT),
+        (LoopKind.SPEND_RATE, Level.BLOCK),
+        (LoopKind.SPEND_RATE, Level.STOP),
+    ]
+    assert signals[0].last_event == 17
+    assert "USD in 60 min, above 15" in signals[0].evidence
+
+
+def test_a_window_forgets() -> None:
+    """The same sum, spread over more than the hour, stays under the limit."""
+    assert (
+        find_loops([news(n, ts=240.0 * n, cost_usd=0.9) for n in range(120)], profile(usd_per_hour=15.0))
+        == []
+    )
+
+
+def test_a_burst_within_a_minute_is_told_where_that_is_asked_for() -> None:
+    """There is no limit a minute by default, and one can be set."""
+    run = [news(n, ts=float(n), cost_usd=0.3) for n in range(20)]
+    assert find_loops(run) == []
+    assert find_loops(run, profile(usd_per_minute=2.0))[0].last_event == 7
+
+
+@pytest.mark.parametrize(
+    ("rules", "spent"),
+    [
+        ({"budget_usd": 10.0}, {"cost_usd": 0.1}),
+        ({"budget_tokens": 1000}, {"input_tokens": 3, "cache_read_tokens": 7}),
+    ],
+)
+def test_the_end_of_a_budget_is_told_in_time(rules: dict[str, float], spent: dict[str, float]) -> None:
+    """Ten minutes before the money or the tokens end, at the rate of the last ten, it is said."""
+    run = [news(n, ts=30.0 * n, **spent) for n in range(100)]
+    first = find_loops(run, profile(**rules))[0]
+    assert first.kind is LoopKind.BUDGET_END
+    assert 70 <= first.last_event <= 82
+    assert "the rest lasts" in first.evidence
+
+
+def test_money_that_brings_nothing_new_is_told() -> None:
+    """Dollars, or tokens of all classes, since the last new answer; something new begins again."""
+    think = Call(kind="llm", name="generate", text="hm", cost_usd=0.3)
+    quiet = profile(messages=None, silent_messages=None)
+    signals = find_loops([news(0), *[think] * 4, news(1), *[think] * 4], quiet)
+    assert [(signal.kind, signal.level, signal.relapses) for signal in signals] == [
+        (LoopKind.SPEND_WITHOUT_NEWS, Level.HINT, 0),
+        (LoopKind.SPEND_WITHOUT_NEWS, Level.BLOCK, 1),
+    ]
+    cached = Call(kind="llm", name="generate", text="hm", cache_read_tokens=60_000)
+    assert (
+        find_loops([cached] * 4, quiet)[0].evidence == "240000 tokens since the last new answer, above 200000"
+    )
+
+
+def test_unknown_stays_unknown() -> None:
+    """Without a cost there is no sum, and a signal says so; a cost of zero is a sum."""
+    free = Call(name="ls", result="a", cost_usd=0.0, output_tokens=0)
+    unknown = Call(name="ls", result="a")
+    assert [(s.cost_usd, s.tokens) for s in find_loops([free] * 3)] == [(0.0, 0)]
+    assert [(s.cost_usd, s.tokens) for s in find_loops([unknown] * 3)] == [(None, None)]
+    monitor = LoopMonitor()
+    monitor.update(unknown)
+    assert monitor.snapshot().chains[0].cost_usd is None
