@@ -208,7 +208,7 @@ def main() -> None:
     support = score_support(runs)
     print(f"support: {support['alarmed']} of {support['of']} runs alarmed {support['interval']}")
     write_result(
-        "loop_outcomes",
+        "quality-loop-outcomes",
         {
             "episodes": {
                 "of": len(episodes),

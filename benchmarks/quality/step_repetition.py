@@ -111,7 +111,8 @@ def main() -> None:
         )
     print(f"shares chosen: {sorted(set(chosen.values()))}")
     write_result(
-        "step_repetition", {"transitions": len(items), "results": results, "chosen": chosen, "setup": setup()}
+        "quality-step-repetition",
+        {"transitions": len(items), "results": results, "chosen": chosen, "setup": setup()},
     )
 
 

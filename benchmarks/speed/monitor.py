@@ -129,7 +129,7 @@ def main() -> None:
         costs = ", ".join(f"{cost:.2f} over {count:,} events" for count, cost in peers[name].items())
         print(f"{name:24} us an event: {costs}")
     write_result(
-        "monitor_speed",
+        "speed-monitor",
         {
             "streams": ours,
             "growth_us": growth,
