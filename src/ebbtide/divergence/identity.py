@@ -40,7 +40,7 @@ _OTHER = b"\xff"  # stands in no text: one number is not the text of its bytes
 # names, and the bytes that stand beside the characters of flat ones.
 _Shape = tuple[bytes, Callable[[Mapping[str, Any]], Any], int]
 _shapes: dict[tuple[Any, ...], _Shape] = {}
-_MOST_SHAPES = 128
+_MOST_SHAPES = 64
 _LONGEST_HEAD = 256
 
 
@@ -110,6 +110,11 @@ def settled_answer(answer: Answer) -> bytes:
     except UnicodeEncodeError:
         data = answer.encode("utf-8", "surrogatepass")
     return blake2b(data).digest()[:_SETTLED]
+
+
+def is_failed(answer: Answer) -> bool:
+    """Whether an answer stands for an error: `FAILED` is behind its eight bytes, or behind nothing."""
+    return isinstance(answer, bytes) and len(answer) % _SETTLED == len(FAILED)
 
 
 def key_of(*parts: object) -> Key:

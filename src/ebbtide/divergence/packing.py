@@ -14,13 +14,13 @@ def pack_numbers(numbers: Iterable[int]) -> str:
     >>> unpack_numbers(pack_numbers([1, -2, 3]))
     [1, -2, 3]
     """
-    return base64.b85encode(_little(array("q", numbers)).tobytes()).decode("ascii")
+    return base64.b64encode(_little(array("q", numbers)).tobytes()).decode("ascii")
 
 
 def unpack_numbers(text: str) -> list[int]:
     """The numbers that `pack_numbers` made a text of."""
     items = array("q")
-    items.frombytes(base64.b85decode(text))
+    items.frombytes(base64.b64decode(text))
     return _little(items).tolist()
 
 
@@ -31,14 +31,14 @@ def pack_keys(keys: Sequence[bytes]) -> list[str]:
     [b'abc', b'', b'd']
     """
     return [
-        base64.b85encode(b"".join(keys)).decode("ascii"),
-        base64.b85encode(bytes(map(len, keys))).decode("ascii"),
+        base64.b64encode(b"".join(keys)).decode("ascii"),
+        base64.b64encode(bytes(map(len, keys))).decode("ascii"),
     ]
 
 
 def unpack_keys(texts: Sequence[str]) -> list[bytes]:
     """The keys that `pack_keys` made texts of."""
-    data, lengths = (base64.b85decode(text) for text in texts)
+    data, lengths = (base64.b64decode(text) for text in texts)
     keys, start = [], 0
     for length in lengths:
         keys.append(data[start : start + length])

@@ -1,9 +1,9 @@
 """Whether asking again brought anything: each known call with its last answer, and what came in between.
 
-Three things may have happened since the last time. Nothing new: then asking again is idle. Something new
-that was looked up elsewhere: then it may be forgetful. Something that may have changed the world: then the
-same answer is news, such as a test that is still red after an edit. A change that is declared and landed,
-or a long pause, starts everything afresh.
+Three things may have happened since the last time. Nothing new: then asking again is idle. Something new that
+was looked up elsewhere: then it may be forgetful. Something that may have changed the world: then the same
+answer is news, such as a test that is still red after an edit. A change that is declared and landed, or a
+long pause, starts everything afresh.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ebbtide.divergence.identity import Answer, Key
+from ebbtide.divergence.identity import Answer, Key, is_failed
 
-# A call that came once is most of what is ever known: its answer, its place, the number of its event, and
-# whether it failed. It becomes a `Known` when it comes again.
-_Once = tuple[Answer, int, int, bool]
+# A call that came once is most of what is ever known: its answer and its place. It becomes a `Known` when it
+# comes again.
+_Once = tuple[Answer, int]
 
 
 @dataclass(slots=True)
 class Known:
-    """What is known about one call.
+    """What is known about one call. Places count the calls of the chain.
 
     Args:
         answer: Key of the last answer.
-        last: Place of the last time among the counted calls.
-        first: Number of the first event since which the answer is the same.
+        last: Place of the last time.
+        first: Place since which the answer is the same.
         idle: Times in a row with nothing new in between.
         looked: Times with nothing in between that may have changed something.
         changed: Times in all, until a new start.
@@ -35,67 +35,63 @@ class Known:
     answer: Answer
     last: int
     first: int
-    idle: int
-    looked: int
-    changed: int
-    failures: int
+    idle: int = 1
+    looked: int = 1
+    changed: int = 1
+    failures: int = 0
 
 
 class Answers:
-    """The last answers of the calls that came lately, in bounded memory.
-
-    Args:
-        at_least: Calls that are known at least; there may be twice as many.
+    """The answers of the calls that came last, in bounded memory.
 
     Marks that the caller moves: `news`, the last place with an answer that was not known; `moved`, the last
     place that may have changed something; `start`, the last place at which everything began afresh.
+
+    Args:
+        at_least: Calls that are known at least; there may be twice as many.
     """
 
-    __slots__ = ("_generation", "_older", "_younger", "moved", "news", "start")
+    __slots__ = ("_at_least", "_older", "_younger", "moved", "news", "start")
 
     def __init__(self, at_least: int) -> None:
-        self._generation = at_least
+        self._at_least = at_least
         self._younger: dict[Key, Known | _Once] = {}
         self._older: dict[Key, Known | _Once] = {}
         self.news = 0
         self.moved = 0
         self.start = 0
 
-    def see(self, call: Key, answer: Answer, failed: bool, now: int, event: int) -> Known | None:  # noqa: FBT001
+    def see(self, call: Key, answer: Answer, failed: bool, now: int) -> Known | None:  # noqa: FBT001
         """Take one more answer; what is known about the call, or None where it is the first time.
 
         Args:
             call: Key of the call.
             answer: Key of the answer.
             failed: Whether it failed.
-            now: Place among the counted calls.
-            event: Number of the event.
+            now: Its place.
         """
         younger = self._younger
         found = younger.get(call)
         if found is None:
             found = self._older.pop(call, None)
-            if len(younger) >= self._generation:
+            if len(younger) >= self._at_least:
                 self._older = younger
                 self._younger = younger = {}
             if found is None:
-                younger[call] = (answer, now, event, failed)
+                younger[call] = (answer, now)
                 return None
             younger[call] = found
         if isinstance(found, tuple):
             found = younger[call] = _known(found)
         known = found
-        last = known.last
-        known.last = now
-        if last < self.start:
-            known.answer, known.first = answer, event
-            known.idle = known.looked = known.changed = 1
-            known.failures = 1 if failed else 0
-            return known
+        last, known.last = known.last, now
         idle = self.news <= last
-        known.failures = (known.failures + 1 if idle else 1) if failed else 0
-        if known.answer != answer:
-            known.answer, known.first = answer, event
+        if failed:
+            known.failures = known.failures + 1 if idle and last >= self.start else 1
+        else:
+            known.failures = 0
+        if known.answer != answer or last < self.start:
+            known.answer, known.first = answer, now
             known.idle = known.looked = known.changed = 1
             return known
         known.idle = known.idle + 1 if idle else 1
@@ -114,7 +110,8 @@ class Answers:
         """Each known call with what is known, and whether it stands in the younger generation; in order."""
         for generation in (self._older, self._younger):
             for call, found in generation.items():
-                yield call, _known(found) if isinstance(found, tuple) else found, generation is self._younger
+                known = _known(found) if isinstance(found, tuple) else found
+                yield call, known, generation is self._younger
 
     def restore(self, entries: Iterable[tuple[Key, Known, bool]]) -> None:
         """Take up what `entries` told."""
@@ -123,5 +120,5 @@ class Answers:
 
 
 def _known(once: _Once) -> Known:
-    answer, last, first, failed = once
-    return Known(answer, last, first, 1, 1, 1, 1 if failed else 0)
+    answer, place = once
+    return Known(answer, place, place, failures=1 if is_failed(answer) else 0)

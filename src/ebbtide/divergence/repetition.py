@@ -180,7 +180,7 @@ class Repetition:
             count=count,
             at=at,
             calls=count,
-            first_event=known.first,
+            first_event=self.event_of(self.calls - known.first + 1),
             begins=count == at,
             tools=(name,),
             members=frozenset({call_key}),
@@ -207,7 +207,7 @@ class Repetition:
             count=self._idle,
             at=at,
             calls=self._idle,
-            first_event=known.first,
+            first_event=self.event_of(self.calls - known.first + 1),
             begins=begins,
             tools=(name,),
             members=frozenset(self._idle_calls),
@@ -283,8 +283,8 @@ class Repetition:
         keys = unpack_keys(state["known"])
         rows = zip(*map(unpack_numbers, state["counts"]), strict=True)
         self.answers.restore(
-            (call, Known(answer, self.calls - ago, *rest), bool(young))
-            for call, answer, (ago, *rest, young) in zip(keys[::2], keys[1::2], rows, strict=True)
+            (call, Known(answer, self.calls - last, self.calls - first, *rest), bool(young))
+            for call, answer, (last, first, *rest, young) in zip(keys[::2], keys[1::2], rows, strict=True)
         )
         if state["run"]:
             period, run, at = state["run"]
@@ -315,4 +315,4 @@ def _rotated(turn: tuple[Key, ...]) -> tuple[Key, ...]:
 
 
 def _counts(known: Known, now: int) -> tuple[int, ...]:
-    return (now - known.last, known.first, known.idle, known.looked, known.changed, known.failures)
+    return (now - known.last, now - known.first, known.idle, known.looked, known.changed, known.failures)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ebbtide.divergence.call import Call
@@ -28,12 +28,10 @@ class Window:
     span_s: float
     cost_usd: float = 0.0
     tokens: int = 0
-    parts: deque[list[Any]] | None = None
+    parts: deque[list[Any]] = field(default_factory=deque)  # number of the part, dollars, tokens
 
     def add(self, ts: float, cost_usd: float, tokens: int) -> None:
         """Take what was spent at `ts`; a time before the latest counts with the latest."""
-        if self.parts is None:
-            self.parts = deque()
         parts, part = self.parts, math.floor(ts * _PARTS / self.span_s)
         if not parts or part > parts[-1][0]:
             parts.append([part, 0.0, 0])
@@ -176,25 +174,13 @@ class Spend:
 
     def to_state(self) -> list[Any]:
         """All that later findings depend on."""
-        parts = [list(map(list, window.parts or ())) for window in self.windows]
-        totals = [
-            self.cost_usd,
-            self.tokens,
-            self.cost_at_news,
-            self.tokens_at_news,
-            self.first_ts,
-            self.faults,
-            self.over,
-        ]
-        return [*totals, parts]
+        windows = [[one.cost_usd, one.tokens, list(map(list, one.parts))] for one in self.windows]
+        totals = [self.cost_usd, self.tokens, self.cost_at_news, self.tokens_at_news, self.first_ts]
+        return [*totals, self.faults, self.over, windows]
 
     def restore(self, state: list[Any]) -> None:
         """Take up what `to_state` told."""
-        *totals, parts = state
-        self.cost_usd, self.tokens, self.cost_at_news, self.tokens_at_news, self.first_ts = totals[:5]
-        self.faults, self.over = totals[5:]
-        for window, entries in zip(self.windows, parts, strict=True):
-            if entries:
-                window.parts = deque(map(list, entries))
-                window.cost_usd = math.fsum(entry[1] for entry in entries)
-                window.tokens = sum(entry[2] for entry in entries)
+        *totals, self.faults, self.over, windows = state
+        self.cost_usd, self.tokens, self.cost_at_news, self.tokens_at_news, self.first_ts = totals
+        for window, (cost, tokens, parts) in zip(self.windows, windows, strict=True):
+            window.cost_usd, window.tokens, window.parts = cost, tokens, deque(map(list, parts))

@@ -47,7 +47,8 @@ def watch_state(watch: ChainWatch) -> dict[str, Any]:
         "numbering": watch.numbering.to_state(),
         "latest_user": watch.latest_user.hex(),
         "batch_calls": pack_keys(sorted(map(settled, watch.batch_calls))),
-        "spent": [list(spent) for spent in watch.spent],
+        "cost_before": list(watch.cost_before),
+        "tokens_before": list(watch.tokens_before),
         "repetition": watch.repetition.to_state(),
         "spend": watch.spend.to_state(),
         "spoken": watch.spoken.to_state(),
@@ -70,7 +71,8 @@ def restore_watch(state: Mapping[str, Any], rules: LoopRules, chains: Chains) ->
     watch.numbering.restore(state["numbering"])
     watch.latest_user = bytes.fromhex(state["latest_user"])
     watch.batch_calls.update(unpack_keys(state["batch_calls"]))
-    watch.spent.extend((cost, tokens) for cost, tokens in state["spent"])
+    watch.cost_before.extend(state["cost_before"])
+    watch.tokens_before.extend(state["tokens_before"])
     watch.repetition.restore(state["repetition"])
     watch.spend.restore(state["spend"])
     watch.spoken.restore(state["spoken"])

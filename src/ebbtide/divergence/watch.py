@@ -75,7 +75,9 @@ class ChainWatch:
         self.latest_user: Key = UNKNOWN
         self.talked = False  # whether `spoken` has anything to forget
         self.spending = False
-        self.spent: deque[tuple[float, int]] = deque(maxlen=rules.max_period)
+        # Dollars and tokens that were spent before each of the latest calls.
+        self.cost_before: deque[float] = deque(maxlen=rules.max_period)
+        self.tokens_before: deque[int] = deque(maxlen=rules.max_period)
         self.latest = NO_CALL
         self.batch: str | int | None = None
         self.batch_calls: set[Key] = set()
@@ -170,10 +172,12 @@ class ChainWatch:
         repetition.steps.append(event - repetition.event)
         repetition.event = event
         if self.spending:
-            self.spent.append(self.spend.before(event))
+            cost, tokens = self.spend.before(event)
+            self.cost_before.append(cost)
+            self.tokens_before.append(tokens)
         if effect is not None and effect in _PASSIVE:
             return self._passive(effect, name, key, answer, now, call)
-        known = answers.see(key, answer, failed, now, event)
+        known = answers.see(key, answer, failed, now)
         if known is None:
             period = None
             cycles.push_new((key, answer))
@@ -281,7 +285,7 @@ class ChainWatch:
             answers.news = answers.moved = now
             if self.spending:
                 self.spend.news()
-        known = answers.see(key, answer, False, now, self.event)  # noqa: FBT003
+        known = answers.see(key, answer, False, now)  # noqa: FBT003
         least = self._rules.polls
         if known is None or least is None or known.looked < least:
             return None
@@ -327,7 +331,7 @@ class ChainWatch:
 
     def spent_before(self, event: int) -> tuple[float, int]:
         """What the chain had spent before an event, or before the oldest one that is known."""
-        for back in range(len(self.spent), 0, -1):
+        for back in range(len(self.cost_before), 0, -1):
             if self.repetition.event_of(back) >= event:
-                return self.spent[-back]
+                return self.cost_before[-back], self.tokens_before[-back]
         return self.spend.before(self.event)
