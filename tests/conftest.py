@@ -13,7 +13,9 @@ import pytest
 from hypothesis import settings
 
 # Time limits on single examples say more about the machine than about the code.
-settings.register_profile("ebbtide", deadline=None, print_blob=True)
+# In CI the examples are the same each time, so that a change is judged by what it changes. Elsewhere they
+# are new.
+settings.register_profile("ebbtide", deadline=None, print_blob=True, derandomize="CI" in os.environ)
 settings.load_profile("ebbtide")
 
 
