@@ -157,6 +157,8 @@ def _question_suppression(facts: RoundFacts) -> GamingFlag | None:
 
 def _hidden_question(facts: RoundFacts) -> GamingFlag | None:
     item = facts.item
+    if item.text is not None:  # extraction has read it, and listed every question that it found
+        return None
     listed = {normal_form(question) for question in item.open_questions}
     texts = (*item.claims, *item.decisions, *item.next_actions, item.summary or "")
     hidden = dict.fromkeys(question for text in texts for question in extract(text).open_questions)
