@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from ebbtide.divergence.identity import Key, key_of
-from ebbtide.divergence.ladder import CARRIED_ON, Finding, Ladder
+from ebbtide.divergence.ladder import Finding, Ladder
 from ebbtide.divergence.near_duplicates import argument_text
 from ebbtide.divergence.policy import ToolPolicy
 from ebbtide.divergence.signals import LoopKind
@@ -125,19 +125,8 @@ class FailingTools:
     def _finding(  # noqa: PLR0917
         self, kind: LoopKind, name: str, count: int, at: int, first: int, now: int, event: int
     ) -> Finding:
-        key = key_of(kind, name)
-        if count != at and self._ladder.carry(key, count, now, event):
-            return CARRIED_ON
-        return Finding(
-            kind=kind,
-            key=key,
-            count=count,
-            at=at,
-            calls=count,
-            first_event=first,
-            begins=count == at,
-            tools=(name,),
-            tool=name,
+        return self._ladder.streak(
+            kind, key_of(kind, name), name, count=count, at=at, first=first, now=now, event=event
         )
 
 

@@ -107,6 +107,24 @@ class Ladder:
         loop.last_event = event
         return True
 
+    def streak(
+        self, kind: LoopKind, key: Key, tool: str, *, count: int, at: int, first: int, now: int, event: int
+    ) -> Finding:
+        """A finding about calls of one tool in a row, each of which counts; CARRIED_ON if it is no news."""
+        if count != at and self.carry(key, count, now, event):
+            return CARRIED_ON
+        return Finding(
+            kind=kind,
+            key=key,
+            count=count,
+            at=at,
+            calls=count,
+            first_event=first,
+            begins=count == at,
+            tools=(tool,),
+            tool=tool,
+        )
+
     def note(self, found: Finding, now: int, event: int) -> tuple[Loop, bool]:
         """Take a finding; its loop, and whether it is to be told now."""
         loop = self.loops.get(found.key)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ebbtide.divergence.identity import UNKNOWN, Answer, Key, canonical, key_of, settled_answer
-from ebbtide.divergence.ladder import CARRIED_ON, Finding, Ladder
+from ebbtide.divergence.ladder import Finding, Ladder
 from ebbtide.divergence.near_duplicates import (
     argument_text,
     differ_in_numbers_alone,
@@ -170,16 +170,4 @@ class SameTool:
         key = key_of(
             kind, stem_of(name), UNKNOWN if kind is LoopKind.GROWING_CALL else settled_answer(answer)
         )
-        if count != at and self._ladder.carry(key, count, now, event):
-            return CARRIED_ON
-        return Finding(
-            kind=kind,
-            key=key,
-            count=count,
-            at=at,
-            calls=count,
-            first_event=first,
-            begins=count == at,
-            tools=(name,),
-            tool=name,
-        )
+        return self._ladder.streak(kind, key, name, count=count, at=at, first=first, now=now, event=event)
