@@ -9,8 +9,8 @@ import importlib.util
 from collections.abc import Callable
 from typing import Any
 
-from ebbtide.divergence.call import Call
 from ebbtide.divergence.monitor import LoopMonitor
+from ebbtide.events.event import Call
 
 #: Takes a call, and says whether anything was raised at it.
 Watcher = Callable[[Call], bool]

@@ -12,8 +12,8 @@ import pytest
 from ebbtide.checking import CheckOptions, check, check_events, check_many
 from ebbtide.containment.limits import Limits
 from ebbtide.containment.prices import Prices
-from ebbtide.divergence.call import Call
 from ebbtide.errors import EbbtideError, TranscriptError
+from ebbtide.events.event import Call
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.verdict import Action

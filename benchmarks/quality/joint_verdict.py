@@ -38,10 +38,10 @@ from benchmarks.quality.loop_outcomes import _ACTION, chat_calls, lines, step_ca
 from ebbtide.containment.limits import Limits
 from ebbtide.convergence.meter import ConvergenceMeter
 from ebbtide.convergence.recommendation import Signal
-from ebbtide.convergence.transcript import Round
-from ebbtide.divergence.call import Call
 from ebbtide.divergence.monitor import LoopMonitor
 from ebbtide.divergence.signals import Level
+from ebbtide.events.event import Call
+from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
 from ebbtide.profile.supervision import SupervisionRules
 from ebbtide.supervision.supervisor import Supervisor

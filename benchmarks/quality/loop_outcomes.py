@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import add_data_option, data_folder, setup, wilson, write_result
-from ebbtide.divergence.call import Call
 from ebbtide.divergence.monitor import LoopMonitor
+from ebbtide.events.event import Call
 
 _CUT = 300  # characters at which the data cuts an action, whose whole text has a hash beside it
 _CUT_ANSWER = 70

@@ -26,9 +26,9 @@ from typing import Any
 
 from benchmarks.loop_peers import Watcher, installed, packages, starts_anew
 from benchmarks.measure import add_data_option, data_folder, setup, wilson, write_result
-from ebbtide.divergence.call import read_calls
 from ebbtide.divergence.monitor import LoopMonitor
-from ebbtide.divergence.policy import Effect, ToolPolicies, ToolPolicy
+from ebbtide.events.event import read_calls
+from ebbtide.events.tool_policy import Effect, ToolPolicies, ToolPolicy
 
 # What the scenarios themselves say that has to be declared.
 DECLARED = ToolPolicies(

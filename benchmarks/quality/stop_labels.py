@@ -18,7 +18,7 @@ from benchmarks.quality.stopping import Run, refinement_chains, reflection_trial
 from ebbtide.convergence.calibration.labelled import LabelledTranscript
 from ebbtide.convergence.calibration.stops import StopAgreement, calibrate_stops
 from ebbtide.convergence.recommendation import Signal
-from ebbtide.convergence.transcript import Round, Transcript
+from ebbtide.events.transcript import Round, Transcript
 from ebbtide.profile import Profile
 from ebbtide.rate import Rate
 

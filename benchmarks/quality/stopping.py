@@ -28,7 +28,7 @@ from typing import Any
 from benchmarks.measure import add_data_option, data_folder, setup, wilson, write_result
 from ebbtide.convergence.meter import ConvergenceMeter
 from ebbtide.convergence.recommendation import Signal
-from ebbtide.convergence.transcript import Round
+from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
 from ebbtide.traces.registry import loads
 

@@ -22,8 +22,8 @@ from typing import Any
 
 from benchmarks.loop_peers import installed, packages
 from benchmarks.measure import setup, write_result
-from ebbtide.divergence.call import Call
 from ebbtide.divergence.monitor import LoopMonitor
+from ebbtide.events.event import Call
 
 _BLOCK = 250
 

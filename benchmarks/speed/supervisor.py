@@ -32,8 +32,8 @@ from benchmarks.measure import add_data_option, data_folder, setup, write_result
 from benchmarks.quality.loop_outcomes import chat_calls, lines
 from benchmarks.speed.monitor import flat
 from ebbtide.containment.limits import Limits
-from ebbtide.divergence.call import Call
 from ebbtide.divergence.monitor import LoopMonitor
+from ebbtide.events.event import Call
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.supervisor import Supervisor
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from ebbtide.convergence.recommendation import Recommendation as Recommendation
     from ebbtide.convergence.recommendation import Signal as Signal
     from ebbtide.convergence.score import ConvergenceScore as ConvergenceScore
-    from ebbtide.convergence.transcript import Round as Round
-    from ebbtide.convergence.transcript import Transcript as Transcript
     from ebbtide.decisions.assessment import Assessment as Assessment
     from ebbtide.decisions.candidate import Candidate as Candidate
     from ebbtide.decisions.candidate import TurnContext as TurnContext
@@ -34,13 +32,10 @@ if TYPE_CHECKING:
     from ebbtide.decisions.log.async_deliberation import AsyncDeliberation as AsyncDeliberation
     from ebbtide.decisions.log.decision_log import DecisionLog as DecisionLog
     from ebbtide.decisions.log.deliberation import Deliberation as Deliberation
-    from ebbtide.divergence.call import Call as Call
     from ebbtide.divergence.execution_graph import ExecutionGraph as ExecutionGraph
     from ebbtide.divergence.execution_graph import NodeSignature as NodeSignature
     from ebbtide.divergence.monitor import LoopMonitor as LoopMonitor
     from ebbtide.divergence.monitor import find_loops as find_loops
-    from ebbtide.divergence.policy import ToolPolicies as ToolPolicies
-    from ebbtide.divergence.policy import ToolPolicy as ToolPolicy
     from ebbtide.errors import ConfigError as ConfigError
     from ebbtide.errors import EbbtideError as EbbtideError
     from ebbtide.errors import LimitExceeded as LimitExceeded
@@ -48,6 +43,11 @@ if TYPE_CHECKING:
     from ebbtide.errors import SemanticError as SemanticError
     from ebbtide.errors import StoreError as StoreError
     from ebbtide.errors import TranscriptError as TranscriptError
+    from ebbtide.events.event import Call as Call
+    from ebbtide.events.tool_policy import ToolPolicies as ToolPolicies
+    from ebbtide.events.tool_policy import ToolPolicy as ToolPolicy
+    from ebbtide.events.transcript import Round as Round
+    from ebbtide.events.transcript import Transcript as Transcript
     from ebbtide.profile import Profile as Profile
     from ebbtide.supervision.execution.execution_context import ExecutionContext as ExecutionContext
     from ebbtide.supervision.summary.run_summary import RunSummary as RunSummary
@@ -63,7 +63,7 @@ _HOMES = {
     "Action": "supervision.verdict",
     "Assessment": "decisions.assessment",
     "AsyncDeliberation": "decisions.log.async_deliberation",
-    "Call": "divergence.call",
+    "Call": "events.event",
     "Candidate": "decisions.candidate",
     "ConfigError": "errors",
     "ConvergenceMeter": "convergence.meter",
@@ -82,7 +82,7 @@ _HOMES = {
     "Profile": "profile",
     "Readiness": "convergence.readiness",
     "Recommendation": "convergence.recommendation",
-    "Round": "convergence.transcript",
+    "Round": "events.transcript",
     "RoundReading": "convergence.meter",
     "RunHalted": "errors",
     "RunSummary": "supervision.summary.run_summary",
@@ -90,9 +90,9 @@ _HOMES = {
     "Signal": "convergence.recommendation",
     "StoreError": "errors",
     "Supervisor": "supervision.supervisor",
-    "ToolPolicies": "divergence.policy",
-    "ToolPolicy": "divergence.policy",
-    "Transcript": "convergence.transcript",
+    "ToolPolicies": "events.tool_policy",
+    "ToolPolicy": "events.tool_policy",
+    "Transcript": "events.transcript",
     "TranscriptError": "errors",
     "TurnContext": "decisions.candidate",
     "Verdict": "supervision.verdict",

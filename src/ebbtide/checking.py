@@ -11,10 +11,10 @@ from pathlib import Path
 
 from ebbtide.containment.limits import Limits
 from ebbtide.containment.prices import Prices
-from ebbtide.convergence.transcript import Round
-from ebbtide.divergence.call import Call
-from ebbtide.divergence.policy import ToolPolicies
 from ebbtide.errors import EbbtideError, TranscriptError
+from ebbtide.events.event import Call
+from ebbtide.events.tool_policy import ToolPolicies
+from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunSummary

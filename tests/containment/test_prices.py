@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from ebbtide.containment.prices import Prices
-from ebbtide.containment.usage import Usage
 from ebbtide.errors import ConfigError
+from ebbtide.events.usage import Usage
 
 TABLE = {
     "small-*": {"input": 0.25, "output": 2.0, "cache_read": 0.025, "cache_write": 0.5},

@@ -4,7 +4,7 @@ import pytest
 
 from ebbtide.convergence.agreement import Agreement
 from ebbtide.convergence.meter import ConvergenceMeter
-from ebbtide.convergence.transcript import Round
+from ebbtide.events.transcript import Round
 
 FIRST = "We cache hot queries in the application. The replica serves reports. Exports run at night."
 

@@ -8,7 +8,7 @@ import pytest
 from ebbtide.convergence.deferrals import PAIRS, Deferrals
 from ebbtide.convergence.gaming import Gaming
 from ebbtide.convergence.meter import ConvergenceMeter
-from ebbtide.convergence.transcript import Round
+from ebbtide.events.transcript import Round
 from ebbtide.text.embedding.embedder import Embedder, open_embedder
 
 TABLE = json.loads((Path(__file__).parent / "deferral_sentences.json").read_text(encoding="utf-8"))

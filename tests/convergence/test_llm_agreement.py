@@ -7,7 +7,7 @@ import pytest
 
 from ebbtide.convergence.agreement import Agreement
 from ebbtide.convergence.llm_agreement import agreement_by_llm
-from ebbtide.convergence.transcript import Round
+from ebbtide.events.transcript import Round
 from ebbtide.text.llm.chat_endpoint import ChatEndpoint, Usage
 from ebbtide.text.llm.prompt_contract import FailureKind
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbtide.convergence.meter import ConvergenceMeter, score_transcript
-from ebbtide.convergence.transcript import Round, Transcript
 from ebbtide.errors import ConfigError, TranscriptError
+from ebbtide.events.transcript import Round, Transcript
 from ebbtide.profile import Profile
 
 sentences = st.lists(

@@ -14,7 +14,7 @@ from ebbtide.convergence.readiness import (
     find_blockers,
     read_action,
 )
-from ebbtide.convergence.transcript import Round
+from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
 
 RULES = Profile.SPEC.readiness

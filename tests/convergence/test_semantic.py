@@ -8,8 +8,8 @@ import pytest
 from ebbtide.convergence.composite import Composite
 from ebbtide.convergence.meter import ConvergenceMeter, score_transcript
 from ebbtide.convergence.semantic import SemanticIndex, cosine_at_least
-from ebbtide.convergence.transcript import Round, Transcript
 from ebbtide.errors import ConfigError
+from ebbtide.events.transcript import Round, Transcript
 from ebbtide.profile import Profile
 from ebbtide.profile.convergence import NoveltyRules
 from ebbtide.text.embedding.embedder import Embedder, open_embedder

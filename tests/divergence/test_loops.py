@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from ebbtide.divergence.call import Call
 from ebbtide.divergence.monitor import find_loops
-from ebbtide.divergence.policy import Effect, ToolPolicies, ToolPolicy
 from ebbtide.divergence.signals import Level, LoopKind, Signal
+from ebbtide.events.event import Call
+from ebbtide.events.tool_policy import Effect, ToolPolicies, ToolPolicy
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
 

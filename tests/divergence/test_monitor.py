@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ebbtide.divergence.call import Call, Phase
 from ebbtide.divergence.monitor import LoopMonitor, find_loops
-from ebbtide.divergence.policy import Effect, ToolPolicies, ToolPolicy
 from ebbtide.divergence.signals import Level, LoopKind, Signal
 from ebbtide.errors import ConfigError
+from ebbtide.events.event import Call, Phase
+from ebbtide.events.tool_policy import Effect, ToolPolicies, ToolPolicy
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
 
@@ -209,7 +209,7 @@ def test_the_id_is_that_of_the_loop_wherever_it_began() -> None:
 def test_signals_do_not_depend_on_the_process() -> None:
     """Another process with another hash seed tells the same signals, and stores the same bytes."""
     program = (
-        "from ebbtide.divergence.call import Call\n"
+        "from ebbtide.events.event import Call\n"
         "from ebbtide.divergence.monitor import LoopMonitor\n"
         "m = LoopMonitor()\n"
         "for n in range(600):\n"
@@ -233,7 +233,7 @@ def test_signals_do_not_depend_on_the_process() -> None:
 
 _LONG_CHAIN = """
 import gc, sys, tracemalloc
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.divergence.monitor import LoopMonitor
 
 def feed(monitor, numbers):

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ebbtide.divergence.call import read_calls
 from ebbtide.divergence.monitor import LoopMonitor, find_loops
+from ebbtide.events.event import read_calls
 
 NOT_DECIDABLE = {
     # Without a declaration: equal polls of one tool are fine, five of another are stuck.

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from ebbtide.divergence.policy import ToolPolicies
 from ebbtide.divergence.self_test import Wiring, self_test
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
 

@@ -15,9 +15,9 @@ import pytest
 from ebbtide.containment.limits import Limits
 from ebbtide.containment.prices import Prices
 from ebbtide.containment.scope import Scope
-from ebbtide.containment.usage import Usage
 from ebbtide.divergence.execution_graph import ExecutionGraph
 from ebbtide.errors import ConfigError, LimitExceeded
+from ebbtide.events.usage import Usage
 from ebbtide.supervision.execution.execution_context import ExecutionContext
 from ebbtide.supervision.execution.report import Outcome
 

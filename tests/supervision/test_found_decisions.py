@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from ebbtide.checking import check
-from ebbtide.convergence.transcript import Round
 from ebbtide.decisions.turns.sifting import Fate, SpokenTurn, sift
+from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
 from ebbtide.supervision.summary.found_decisions import FoundDecisions
 from ebbtide.supervision.summary.run_summary import FoundDecision

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
 from ebbtide.supervision.joint import Progress, burn, flatness, stretch

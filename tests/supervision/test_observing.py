@@ -9,12 +9,12 @@ import pytest
 
 from ebbtide.containment.limits import Limits
 from ebbtide.containment.prices import Prices
-from ebbtide.containment.usage import Usage
-from ebbtide.divergence.call import Call, Phase
 from ebbtide.divergence.execution_graph import ExecutionGraph
 from ebbtide.divergence.monitor import LoopMonitor
 from ebbtide.divergence.signals import Level, LoopKind, Signal
 from ebbtide.errors import CallBlocked, ConfigError, LoopHalted
+from ebbtide.events.event import Call, Phase
+from ebbtide.events.usage import Usage
 from ebbtide.supervision.execution.execution_context import ExecutionContext
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from ebbtide.containment.limits import Limits
 from ebbtide.containment.prices import Prices
-from ebbtide.convergence.transcript import Round
-from ebbtide.divergence.call import Call, Phase
+from ebbtide.events.event import Call, Phase
+from ebbtide.events.transcript import Round
 from ebbtide.supervision.summary import sentences
 from ebbtide.supervision.summary.found import OtherNotes
 from ebbtide.supervision.summary.ledger import Ledger

@@ -13,9 +13,9 @@ from ebbtide.containment.limits import Limits
 from ebbtide.containment.prices import Prices
 from ebbtide.convergence.meter import ConvergenceMeter
 from ebbtide.convergence.recommendation import Signal
-from ebbtide.convergence.transcript import Round
-from ebbtide.divergence.call import Call, Phase
 from ebbtide.errors import ConfigError
+from ebbtide.events.event import Call, Phase
+from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
 from ebbtide.profile.supervision import SupervisionRules

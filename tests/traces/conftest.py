@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.traces.trace import Trace, open_trace
 
 CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")

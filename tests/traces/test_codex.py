@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from ebbtide.divergence.call import Call
 from ebbtide.divergence.monitor import find_loops
 from ebbtide.errors import TranscriptError
+from ebbtide.events.event import Call
 
 # What two model calls used; the first says something and makes two calls, the second only speaks.
 USAGE = (

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.divergence.call import Call, read_calls
 from ebbtide.errors import TranscriptError
+from ebbtide.events.event import Call, read_calls
 from ebbtide.traces.agents.ebbtide_events import EbbtideEventsReader
 from ebbtide.traces.events import load_events
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ebbtide.divergence.call import Call
 from ebbtide.divergence.monitor import find_loops
+from ebbtide.events.event import Call
 
 
 def test_the_last_writing_of_a_message_counts(

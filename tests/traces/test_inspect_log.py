@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.traces.registry import load
 from ebbtide.traces.trace import Trace, open_trace
 

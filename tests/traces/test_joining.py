@@ -1,6 +1,6 @@
 """Calls and results joined, usage counted once, totals compared, times put in order."""
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.traces.records.accounts import Ledger, Running, UsageOnce
 from ebbtide.traces.records.joining import OpenCalls, Seen
 from ebbtide.traces.records.time_order import TimeOrder

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ebbtide.divergence.call import Call
 from ebbtide.errors import TranscriptError
+from ebbtide.events.event import Call
 
 TOOLS = {"TOOL", "RETRIEVER"}
 

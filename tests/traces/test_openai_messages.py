@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.traces.registry import loads
 
 TALK: list[dict[str, Any]] = [

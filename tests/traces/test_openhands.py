@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.traces.agents.openhands_folder import conversation_lines, is_conversation
 from ebbtide.traces.trace import Trace, open_trace
 

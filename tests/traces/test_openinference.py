@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 
 
 def span(

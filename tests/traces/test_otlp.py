@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.traces.telemetry.raw_spans import plain_attributes
 
 CITY = {"city": "Paris"}

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from ebbtide.convergence.transcript import Transcript
-from ebbtide.divergence.call import Call
 from ebbtide.errors import TranscriptError
+from ebbtide.events.event import Call
+from ebbtide.events.transcript import Transcript
 from ebbtide.traces.registry import load, loads
 from ebbtide.traces.trace import open_trace
 from ebbtide.traces.transcripts.turns import RoundUnit

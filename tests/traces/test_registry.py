@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ebbtide.convergence.transcript import Transcript
 from ebbtide.errors import TranscriptError
+from ebbtide.events.transcript import Transcript
 from ebbtide.traces.registry import formats, load, loads
 
 TALK = "Ann: The cache is cold.\nBob: Warm it at boot.\n"

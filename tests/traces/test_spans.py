@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ebbtide.divergence.call import Call
 from ebbtide.errors import TranscriptError
+from ebbtide.events.event import Call
 from ebbtide.traces.chats.message_parts import Answered, Asked
 from ebbtide.traces.chats.message_shapes import Said
 from ebbtide.traces.formats import EventFormat

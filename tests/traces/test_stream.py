@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.convergence.transcript import Round
 from ebbtide.errors import TranscriptError
+from ebbtide.events.transcript import Round
 from ebbtide.traces.registry import loads
 from ebbtide.traces.stream import RoundStream
 from ebbtide.traces.transcripts.turns import RoundUnit

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 
 
 def test_mini_swe_agent_with_calls(

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ebbtide.convergence.transcript import Round
 from ebbtide.errors import TranscriptError
+from ebbtide.events.transcript import Round
 from ebbtide.traces.input import lines as line_splitting
 from ebbtide.traces.known_formats import FORMATS
 from ebbtide.traces.registry import loads

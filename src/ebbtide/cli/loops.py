@@ -12,13 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from ebbtide.cli.terminal import console, plain, print_json, styled
-from ebbtide.divergence.call import Call
-from ebbtide.divergence.identity import identify
 from ebbtide.divergence.monitor import LoopMonitor
-from ebbtide.divergence.policy import ToolPolicies
 from ebbtide.divergence.self_test import Wiring, self_test
 from ebbtide.divergence.signals import Level, Signal
 from ebbtide.divergence.snapshot import LoopSnapshot, MonitorSnapshot
+from ebbtide.events.event import Call
+from ebbtide.events.identity import identify
+from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.profile import Profile
 from ebbtide.report.plurals import count
 from ebbtide.report.wording import amounts

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ebbtide.containment.usage import Usage
 from ebbtide.errors import ConfigError
+from ebbtide.events.usage import Usage
 from ebbtide.settings_file import read_settings
 from ebbtide.text.name_table import NameTable
 

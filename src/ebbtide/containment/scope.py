@@ -18,8 +18,8 @@ from typing import NamedTuple, ParamSpec, Self, TypeVar
 
 from ebbtide.containment.account import UNITS, Account, Asked
 from ebbtide.containment.limits import LimitKind, Limits, LimitWarning, Spent
-from ebbtide.containment.usage import MOST
 from ebbtide.errors import ConfigError, LimitExceeded
+from ebbtide.events.usage import MOST
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from ebbtide.convergence.novelty import RoundNovelty
-from ebbtide.convergence.transcript import Round
+from ebbtide.events.transcript import Round
 from ebbtide.text.pattern_words import words_in
 from ebbtide.text.phrases import Anchor, PhraseRule, first_match
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ebbtide.convergence.gaming import Gaming, GamingFlag
-from ebbtide.convergence.transcript import Round
+from ebbtide.events.transcript import Round
 from ebbtide.text.embedding.embedder import Embedder
 from ebbtide.text.normal_form import normal_form
 from ebbtide.text.phrases import PhraseRule

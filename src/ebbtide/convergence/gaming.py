@@ -15,7 +15,7 @@ from typing import Any
 
 from ebbtide.convergence.novelty import Novelty, RoundNovelty
 from ebbtide.convergence.readiness import Readiness, RoundReadiness
-from ebbtide.convergence.transcript import Round
+from ebbtide.events.transcript import Round
 from ebbtide.profile.convergence import GamingRules, NoveltyRules
 from ebbtide.text.extraction.turn import extract
 from ebbtide.text.normal_form import normal_form

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ebbtide.convergence.agreement import Agreement
-from ebbtide.convergence.transcript import Round
+from ebbtide.events.transcript import Round
 from ebbtide.text.llm.chat_endpoint import ChatModel, Usage
 from ebbtide.text.llm.prompt_contract import Contract, Failure
 

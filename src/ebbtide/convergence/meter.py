@@ -21,8 +21,8 @@ from ebbtide.convergence.readiness import Readiness, RoundReadiness, assess_read
 from ebbtide.convergence.recommendation import Recommendation, Signal, recommend
 from ebbtide.convergence.score import ConvergenceScore, RoundSummary
 from ebbtide.convergence.stability import Stability, StabilityMeter
-from ebbtide.convergence.transcript import Round, Transcript
 from ebbtide.errors import ConfigError, TranscriptError
+from ebbtide.events.transcript import Round, Transcript
 from ebbtide.profile import Profile
 from ebbtide.text.embedding.embedder import Embedder
 

@@ -22,7 +22,7 @@ from ebbtide.convergence.readiness_rules import (
     SPEC_VERBS,
     VAGUE,
 )
-from ebbtide.convergence.transcript import Round
+from ebbtide.events.transcript import Round
 from ebbtide.profile.convergence import ReadinessRules
 from ebbtide.text.imperatives import IMPERATIVE_VERBS
 from ebbtide.text.pattern_words import words_in

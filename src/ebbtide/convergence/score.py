@@ -15,7 +15,7 @@ from ebbtide.convergence.novelty import RoundNovelty
 from ebbtide.convergence.readiness import RoundReadiness
 from ebbtide.convergence.recommendation import Recommendation
 from ebbtide.convergence.stability import Stability
-from ebbtide.convergence.transcript import Round
+from ebbtide.events.transcript import Round
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

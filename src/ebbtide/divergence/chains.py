@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ebbtide.divergence.identity import Key, key_of
 from ebbtide.divergence.ladder import Finding
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.events.identity import Key, key_of
 from ebbtide.profile.divergence import LoopRules
 
 _CALLS = 32  # that are followed at once

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ebbtide.divergence.identity import Key, key_of
 from ebbtide.divergence.ladder import Finding, Ladder
 from ebbtide.divergence.near_duplicates import argument_text
-from ebbtide.divergence.policy import ToolPolicy
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.events.identity import Key, key_of
+from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
 _TOOLS = 16  # whose errors are followed at once

@@ -12,10 +12,10 @@ from collections import deque
 from typing import Any
 
 from ebbtide.divergence.cycles import CycleDetector
-from ebbtide.divergence.identity import UNKNOWN, Key, key_of
 from ebbtide.divergence.ladder import Finding
 from ebbtide.divergence.packing import pack_keys, unpack_keys
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.events.identity import UNKNOWN, Key, key_of
 from ebbtide.profile.divergence import LoopRules
 
 _LONGEST = 16  # hand-offs in one turn

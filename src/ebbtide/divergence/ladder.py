@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ebbtide.divergence.identity import Key
 from ebbtide.divergence.signals import LEVELS, LoopKind
+from ebbtide.events.identity import Key
 
 _KEPT = 24  # loops that are remembered
 _TOP = len(LEVELS) - 1

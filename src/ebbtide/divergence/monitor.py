@@ -10,16 +10,16 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
-from ebbtide.divergence.call import Call, Phase
 from ebbtide.divergence.chains import Chains
 from ebbtide.divergence.ladder import CARRIED_ON, Finding, Loop
 from ebbtide.divergence.near_duplicates import argument_text
-from ebbtide.divergence.policy import ToolPolicies, ToolPolicy
 from ebbtide.divergence.signals import LEVELS, Signal
 from ebbtide.divergence.snapshot import ChainSnapshot, MonitorSnapshot
 from ebbtide.divergence.state import from_bytes, restore_watch, to_bytes, watch_state
 from ebbtide.divergence.watch import ChainWatch
 from ebbtide.errors import ConfigError
+from ebbtide.events.event import Call, Phase
+from ebbtide.events.tool_policy import ToolPolicies, ToolPolicy
 from ebbtide.profile import Profile
 
 _SCHEMA = 1

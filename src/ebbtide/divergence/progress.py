@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ebbtide.divergence.identity import Answer, Key, is_failed
+from ebbtide.events.identity import Answer, Key, is_failed
 
 # A call that came once is most of what is ever known: its answer and its place. It becomes a `Known` when it
 # comes again.

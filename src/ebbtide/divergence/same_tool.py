@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ebbtide.divergence.identity import UNKNOWN, Answer, Key, canonical, key_of, settled_answer
 from ebbtide.divergence.ladder import Finding, Ladder
 from ebbtide.divergence.near_duplicates import (
     argument_text,
@@ -18,8 +17,9 @@ from ebbtide.divergence.near_duplicates import (
     stem_of,
     words_of,
 )
-from ebbtide.divergence.policy import Effect, ToolPolicy
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.events.identity import UNKNOWN, Answer, Key, canonical, key_of, settled_answer
+from ebbtide.events.tool_policy import Effect, ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
 _COMPARED = 100_000  # characters of a growing call that are compared

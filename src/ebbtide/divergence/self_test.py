@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ebbtide.divergence.call import Call
 from ebbtide.divergence.monitor import LoopMonitor
-from ebbtide.divergence.policy import ToolPolicies
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.events.event import Call
+from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.profile import Profile
 
 _PROBE = "ebbtide_probe"

@@ -10,10 +10,10 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
-from ebbtide.divergence.call import Call
-from ebbtide.divergence.identity import key_of
 from ebbtide.divergence.ladder import Finding
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.events.event import Call
+from ebbtide.events.identity import key_of
 from ebbtide.profile.divergence import LoopRules
 
 _NUMBER = (int, float)  # a union would be built anew at every look

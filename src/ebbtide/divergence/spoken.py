@@ -13,9 +13,9 @@ from typing import Any
 from zlib import crc32
 
 from ebbtide.divergence.cycles import CycleDetector
-from ebbtide.divergence.identity import UNKNOWN, Key, key_of
 from ebbtide.divergence.ladder import Finding
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.events.identity import UNKNOWN, Key, key_of
 from ebbtide.profile.divergence import LoopRules
 
 _WORD = re.compile(r"\w+")

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 from ebbtide.divergence.chains import Chains
 from ebbtide.divergence.failing import Failures
-from ebbtide.divergence.identity import settled, settled_answer
 from ebbtide.divergence.ladder import Loop
 from ebbtide.divergence.packing import pack_keys, unpack_keys
 from ebbtide.divergence.same_tool import ToolRun
@@ -18,6 +17,7 @@ from ebbtide.divergence.signals import LoopKind
 from ebbtide.divergence.sweep import Reading
 from ebbtide.divergence.watch import ChainWatch
 from ebbtide.errors import ConfigError
+from ebbtide.events.identity import settled, settled_answer
 from ebbtide.profile.divergence import LoopRules
 
 _T = TypeVar("_T")

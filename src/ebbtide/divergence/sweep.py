@@ -11,9 +11,9 @@ from __future__ import annotations
 import marshal
 from dataclasses import dataclass, field
 
-from ebbtide.divergence.identity import Key, key_of
 from ebbtide.divergence.ladder import Finding
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.events.identity import Key, key_of
 from ebbtide.profile.divergence import LoopRules
 
 _RESOURCES = 8  # that are followed at once

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections import deque
 
-from ebbtide.divergence.call import Call
 from ebbtide.divergence.chains import Chains
 from ebbtide.divergence.failing import FailingTools, is_outage
 from ebbtide.divergence.hand_offs import HandOffs
-from ebbtide.divergence.identity import (
+from ebbtide.divergence.ladder import Finding, Ladder, Loop
+from ebbtide.divergence.near_duplicates import stem_of
+from ebbtide.divergence.numbering import Numbering
+from ebbtide.divergence.repetition import Repetition
+from ebbtide.divergence.same_tool import NO_CALL, SameTool, answer_length
+from ebbtide.divergence.signals import LoopKind
+from ebbtide.divergence.spend import Spend
+from ebbtide.divergence.spoken import Spoken
+from ebbtide.divergence.sweep import Sweeps
+from ebbtide.events.event import Call
+from ebbtide.events.identity import (
     FAILED,
     UNKNOWN,
     Answer,
@@ -19,16 +28,7 @@ from ebbtide.divergence.identity import (
     settled,
     settled_answer,
 )
-from ebbtide.divergence.ladder import Finding, Ladder, Loop
-from ebbtide.divergence.near_duplicates import stem_of
-from ebbtide.divergence.numbering import Numbering
-from ebbtide.divergence.policy import Effect, ToolPolicy
-from ebbtide.divergence.repetition import Repetition
-from ebbtide.divergence.same_tool import NO_CALL, SameTool, answer_length
-from ebbtide.divergence.signals import LoopKind
-from ebbtide.divergence.spend import Spend
-from ebbtide.divergence.spoken import Spoken
-from ebbtide.divergence.sweep import Sweeps
+from ebbtide.events.tool_policy import Effect, ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
 _NAME = 64  # characters of a name that are kept; the rest counts by its hash

@@ -10,8 +10,8 @@ from math import inf
 from typing import Any, NamedTuple
 
 from ebbtide.containment.limits import LimitKind, Limits
-from ebbtide.divergence.call import Call
-from ebbtide.divergence.identity import identify
+from ebbtide.events.event import Call
+from ebbtide.events.identity import identify
 
 _COST, _TOKENS, _STEPS, _LLM, _TOOL, _RETRIES, _WALL = range(len(LimitKind))
 _KINDS = tuple(LimitKind)

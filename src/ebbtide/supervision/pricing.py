@@ -6,9 +6,9 @@ import dataclasses
 from functools import lru_cache
 
 from ebbtide.containment.prices import Prices
-from ebbtide.containment.usage import Usage
-from ebbtide.divergence.call import Call
 from ebbtide.errors import ConfigError
+from ebbtide.events.event import Call
+from ebbtide.events.usage import Usage
 
 _CACHED = 4096  # prices of equal counts; a look-up in the public table takes a fifth of a millisecond
 

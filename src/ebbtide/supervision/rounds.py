@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from ebbtide.convergence.meter import ConvergenceMeter, RoundReading
 from ebbtide.convergence.recommendation import Signal
-from ebbtide.convergence.transcript import Round
+from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
 from ebbtide.text.embedding.embedder import Embedder
 from ebbtide.text.extraction.turn import Extraction, extract

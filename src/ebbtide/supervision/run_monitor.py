@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ebbtide.divergence.call import Call
 from ebbtide.divergence.monitor import LoopMonitor
 from ebbtide.divergence.signals import Signal
 from ebbtide.divergence.watch import ChainWatch
+from ebbtide.events.event import Call
 
 
 class RunMonitor(LoopMonitor):

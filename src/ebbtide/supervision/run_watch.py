@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ebbtide.containment.limits import LimitKind, Limits
 from ebbtide.convergence.recommendation import Signal as RoundSignal
-from ebbtide.convergence.transcript import Round
-from ebbtide.divergence.call import Call, Phase
-from ebbtide.divergence.identity import key_of
-from ebbtide.divergence.policy import ToolPolicies
 from ebbtide.divergence.signals import Level, LoopKind, Signal
 from ebbtide.divergence.watch import ChainWatch
+from ebbtide.events.event import Call, Phase
+from ebbtide.events.identity import key_of
+from ebbtide.events.tool_policy import ToolPolicies
+from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
 from ebbtide.supervision.joint import Progress, burn, flatness, stretch
 from ebbtide.supervision.limit_watch import LimitState, LimitWatch, Near

@@ -12,10 +12,10 @@ from typing import Any, Self
 
 from ebbtide.containment.limits import Limits
 from ebbtide.containment.prices import Prices
-from ebbtide.convergence.transcript import Round
-from ebbtide.divergence.call import Call, Phase
-from ebbtide.divergence.policy import ToolPolicies
 from ebbtide.errors import ConfigError
+from ebbtide.events.event import Call, Phase
+from ebbtide.events.tool_policy import ToolPolicies
+from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
 from ebbtide.supervision.limit_watch import LimitWatch
 from ebbtide.supervision.listener import Listener

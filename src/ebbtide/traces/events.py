@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from ebbtide.divergence.call import Call
 from ebbtide.errors import TranscriptError
+from ebbtide.events.event import Call
 from ebbtide.traces.agents.ebbtide_events import EbbtideEvents
 from ebbtide.traces.formats import EventFormat
 from ebbtide.traces.trace import open_trace

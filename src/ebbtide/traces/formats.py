@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from ebbtide.convergence.transcript import Round, Transcript
-from ebbtide.divergence.call import Call
 from ebbtide.errors import TranscriptError
+from ebbtide.events.event import Call
+from ebbtide.events.transcript import Round, Transcript
 from ebbtide.traces.input.document import Document
 from ebbtide.traces.transcripts.turns import RoundUnit
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ebbtide.divergence.call import Call
 from ebbtide.errors import TranscriptError
+from ebbtide.events.event import Call
 from ebbtide.traces.formats import Event, EventReader
 from ebbtide.traces.input.decoding import not_utf8
 from ebbtide.traces.input.json_value import json_value

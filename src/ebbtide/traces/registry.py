@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ebbtide.convergence.transcript import Round, Transcript
-from ebbtide.divergence.call import Call
 from ebbtide.errors import TranscriptError
+from ebbtide.events.event import Call
+from ebbtide.events.transcript import Round, Transcript
 from ebbtide.traces.formats import ConversationFormat
 from ebbtide.traces.input.document import Document
 from ebbtide.traces.input.source import STDIN, ZIP, read_bytes, source_name

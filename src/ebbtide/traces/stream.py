@@ -5,8 +5,8 @@ from __future__ import annotations
 import codecs
 from typing import Any
 
-from ebbtide.convergence.transcript import Round
 from ebbtide.errors import TranscriptError
+from ebbtide.events.transcript import Round
 from ebbtide.traces.formats import EventFormat, LineFormat, LineReader
 from ebbtide.traces.input.decoding import not_utf8
 from ebbtide.traces.input.document import HEAD, Content, Document, shape

@@ -8,8 +8,8 @@ import pytest
 from ebbtide.convergence.calibration.labelled import LabelledTranscript
 from ebbtide.convergence.calibration.stops import StopAgreement, calibrate_stops
 from ebbtide.convergence.recommendation import Signal
-from ebbtide.convergence.transcript import Round, Transcript
 from ebbtide.errors import ConfigError
+from ebbtide.events.transcript import Round, Transcript
 from ebbtide.profile import Profile
 
 COLOURS = ["amber", "black", "coral", "denim", "ebony", "flax", "green"]

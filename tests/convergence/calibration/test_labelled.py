@@ -6,8 +6,8 @@ import pytest
 
 from ebbtide.convergence.calibration.labelled import LabelledPair, LabelledTranscript, PairFields
 from ebbtide.convergence.recommendation import Signal
-from ebbtide.convergence.transcript import Round, Transcript
 from ebbtide.errors import ConfigError, TranscriptError
+from ebbtide.events.transcript import Round, Transcript
 
 CONVERSATION = Transcript(
     conversation_id="tea", rounds=tuple(Round(number=number, claims=("Tea is hot.",)) for number in (1, 2, 3))

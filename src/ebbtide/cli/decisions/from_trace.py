@@ -17,7 +17,7 @@ from ebbtide.decisions.exchange.importing import import_decisions
 from ebbtide.decisions.log.entry import Entry
 from ebbtide.decisions.record import Status
 from ebbtide.decisions.turns.sifting import Fate, Sifted, SiftedCandidate, SpokenTurn, sift, turn_of
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.profile import Profile
 from ebbtide.report.plurals import count
 from ebbtide.supervision.summary.said import by_a_person, said_in

@@ -8,7 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from ebbtide.cli.terminal import console, plain, print_json
-from ebbtide.convergence.transcript import Round
+from ebbtide.events.transcript import Round
 from ebbtide.text.extraction.turn import Extraction, ItemKind, extract
 from ebbtide.traces.registry import load
 from ebbtide.traces.transcripts.turns import RoundUnit

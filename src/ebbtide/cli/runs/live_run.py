@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Iterator
 
 from ebbtide.cli.runs.rules import Rules
-from ebbtide.convergence.transcript import Round
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
+from ebbtide.events.transcript import Round
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.verdict import Action, Verdict

@@ -15,7 +15,7 @@ from ebbtide.settings_file import read_settings
 if TYPE_CHECKING:
     from ebbtide.containment.limits import Limits
     from ebbtide.containment.prices import Prices
-    from ebbtide.divergence.policy import ToolPolicies
+    from ebbtide.events.tool_policy import ToolPolicies
     from ebbtide.profile import Profile
 
 
@@ -58,7 +58,7 @@ class Rules:
             ConfigError: A file or a value cannot be used.
         """
         from ebbtide.containment.prices import Prices
-        from ebbtide.divergence.policy import ToolPolicies
+        from ebbtide.events.tool_policy import ToolPolicies
         from ebbtide.profile import Profile
 
         return cls(

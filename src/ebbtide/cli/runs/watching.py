@@ -17,8 +17,8 @@ from ebbtide.cli.runs.rules import Rules
 from ebbtide.cli.runs.run_screen import ACTION_STYLES, print_run, verdict_lines
 from ebbtide.cli.runs.verdict_command import VerdictCommand
 from ebbtide.cli.terminal import console, plain, print_json, styled, warn
-from ebbtide.convergence.transcript import Round
 from ebbtide.errors import TranscriptError
+from ebbtide.events.transcript import Round
 from ebbtide.report import wording
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.traces.input.source import STDIN, source_name

@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from ebbtide.convergence.recommendation import Signal
-from ebbtide.convergence.transcript import Transcript
 from ebbtide.errors import TranscriptError
+from ebbtide.events.transcript import Transcript
 from ebbtide.text.field_names import field_names
 
 EXPECTED = "_expected"  #: the key of a conversation's labels

@@ -12,10 +12,10 @@ from typing import Any
 
 from ebbtide.containment.limits import LimitKind
 from ebbtide.containment.scope import Scope
-from ebbtide.containment.usage import Usage
-from ebbtide.divergence.call import Phase
 from ebbtide.divergence.signals import Signal
 from ebbtide.errors import CallBlocked, LimitExceeded, RunHalted
+from ebbtide.events.event import Phase
+from ebbtide.events.usage import Usage
 from ebbtide.supervision.execution.loop_brake import LoopBrake
 from ebbtide.supervision.execution.metering import Metering
 from ebbtide.supervision.execution.observers import Observers, status_of, words_of

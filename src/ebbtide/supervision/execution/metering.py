@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ebbtide.containment.prices import Prices
-from ebbtide.containment.usage import Usage
+from ebbtide.events.usage import Usage
 from ebbtide.supervision.execution.observers import Observers
 from ebbtide.supervision.execution.operation import Operation
 from ebbtide.supervision.execution.running_call import RunningCall

@@ -7,11 +7,11 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from ebbtide.containment.usage import Usage
-from ebbtide.divergence.call import Call
 from ebbtide.divergence.execution_graph import ExecutionGraph
 from ebbtide.divergence.signals import Signal
 from ebbtide.errors import ConfigError
+from ebbtide.events.event import Call
+from ebbtide.events.usage import Usage
 from ebbtide.supervision.execution.operation import Operation
 
 _WORDS = 2000  # characters of an error

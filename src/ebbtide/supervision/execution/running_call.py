@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.containment.scope import Reservation
-from ebbtide.containment.usage import Usage
+from ebbtide.events.usage import Usage
 from ebbtide.supervision.execution.operation import Operation
 
 if TYPE_CHECKING:

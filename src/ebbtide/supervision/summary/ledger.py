@@ -10,7 +10,7 @@ from math import isnan, nan
 from operator import attrgetter
 from typing import NamedTuple
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.supervision.limit_watch import amount
 from ebbtide.supervision.summary.run_summary import Spending, Tokens
 

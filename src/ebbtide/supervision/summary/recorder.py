@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ebbtide.containment.limits import Limits
 from ebbtide.containment.prices import Prices
-from ebbtide.convergence.transcript import Round
-from ebbtide.divergence.call import Call
-from ebbtide.divergence.policy import ToolPolicies
 from ebbtide.divergence.signals import Signal
+from ebbtide.events.event import Call
+from ebbtide.events.tool_policy import ToolPolicies
+from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
 from ebbtide.supervision.pricing import Pricer
 from ebbtide.supervision.rounds import ReadRound

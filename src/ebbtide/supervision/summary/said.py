@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ebbtide.convergence.transcript import Round
+from ebbtide.events.transcript import Round
 
 _PERSONS = frozenset({"user", "human", "customer", "system", "developer"})
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ebbtide.divergence.call import Call
-from ebbtide.divergence.identity import identify, key_of
 from ebbtide.divergence.near_duplicates import argument_text
+from ebbtide.events.event import Call
+from ebbtide.events.identity import identify, key_of
 from ebbtide.supervision.summary.run_summary import Cell
 
 _SHOWN = 160  # characters of a call, and of its answer

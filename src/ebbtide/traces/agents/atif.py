@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.records.accounts import Ledger
 from ebbtide.traces.records.fields import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from zlib import crc32
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.traces.agents.claude_code_sidechains import Sidechains
 from ebbtide.traces.formats import Event
 from ebbtide.traces.input.document import Content, Document

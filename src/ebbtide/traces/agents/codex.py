@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.traces.agents.codex_answer import Answer
 from ebbtide.traces.agents.codex_outputs import outcome
 from ebbtide.traces.agents.codex_printed import PRINTED, printed_calls

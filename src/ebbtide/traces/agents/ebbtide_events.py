@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType, ValidationError, convert
 
-from ebbtide.divergence.call import Call, Phase, read_call
 from ebbtide.errors import TranscriptError
+from ebbtide.events.event import Call, Phase, read_call
 from ebbtide.traces.formats import Event
 from ebbtide.traces.input.document import Content, Document, shape
 from ebbtide.traces.records.joining import with_fields

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.traces.records.fields import count, identifier, mapping, seconds, text
 from ebbtide.traces.records.joining import OpenCalls
 from ebbtide.traces.records.token_classes import disjoint

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.traces.records.fields import (
     arguments,
     count,

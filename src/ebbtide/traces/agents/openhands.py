@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.traces.agents.openhands_events import totals_of
 from ebbtide.traces.agents.openhands_v0 import V0Events
 from ebbtide.traces.agents.openhands_v1 import KINDS, V1Events

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.traces.records.accounts import CLASSES
 from ebbtide.traces.records.fields import count, dollars, items, mapping
 from ebbtide.traces.records.joining import OpenCalls, Seen

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.traces.agents.openhands_events import RunEvents, totals_of
 from ebbtide.traces.records.accounts import CLASSES, Running
 from ebbtide.traces.records.fields import identifier, mapping, text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.traces.agents.openhands_events import RunEvents, totals_of
 from ebbtide.traces.records.accounts import Running
 from ebbtide.traces.records.fields import arguments, identifier, items, joined_text, mapping, shown, text

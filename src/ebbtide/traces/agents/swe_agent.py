@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.traces.formats import Event
 from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.records.accounts import Ledger

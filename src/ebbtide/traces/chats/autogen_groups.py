@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.traces.chats.chat_events import ChatEvents
 from ebbtide.traces.records.accounts import Ledger
 from ebbtide.traces.records.fields import arguments, count, dollars, items, joined_text, mapping, text

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ebbtide.divergence.call import Call
 from ebbtide.errors import TranscriptError
+from ebbtide.events.event import Call
 from ebbtide.traces.chats.autogen_groups import Group, code_in, history_of, is_group, shows_execution
 from ebbtide.traces.chats.chat import Chat
 from ebbtide.traces.chats.chat_events import ChatEvents

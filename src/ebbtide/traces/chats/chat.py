@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ebbtide.convergence.transcript import Round, Transcript
 from ebbtide.errors import TranscriptError
+from ebbtide.events.transcript import Round, Transcript
 from ebbtide.traces.formats import read_lines
 from ebbtide.traces.input.document import Content, Document, shape
 from ebbtide.traces.transcripts.turns import RoundUnit, Turn, TurnRounds

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.traces.chats.message_parts import Answered, Asked
 from ebbtide.traces.chats.message_shapes import Said, said_in
 from ebbtide.traces.records.accounts import CLASSES

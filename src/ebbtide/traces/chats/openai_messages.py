@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ebbtide.divergence.call import Call
 from ebbtide.errors import TranscriptError
+from ebbtide.events.event import Call
 from ebbtide.traces.chats.chat import LIST_KEYS, Chat
 from ebbtide.traces.chats.chat_events import (
     ChatEvents,

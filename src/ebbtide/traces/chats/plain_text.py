@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ebbtide.convergence.transcript import Round, Transcript
+from ebbtide.events.transcript import Round, Transcript
 from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.transcripts.turns import RoundUnit, Turn, TurnRounds
 

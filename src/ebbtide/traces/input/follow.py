@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
-from ebbtide.convergence.transcript import Round
 from ebbtide.errors import TranscriptError
+from ebbtide.events.transcript import Round
 from ebbtide.traces.input.tail import Tail
 from ebbtide.traces.stream import RoundStream
 from ebbtide.traces.transcripts.turns import RoundUnit

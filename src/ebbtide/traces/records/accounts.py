@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.traces.records.token_classes import TokenClasses
 
 CLASSES: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")

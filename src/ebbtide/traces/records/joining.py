@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 
 _MOST_SEEN = 100_000  # ids that are remembered
 _MOST_OPEN = 10_000  # calls that wait for their results

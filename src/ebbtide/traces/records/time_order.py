@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 
 _MOST = 10_000  # events that wait; an exporter's batch has a few hundred
 

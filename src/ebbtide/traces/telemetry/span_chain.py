@@ -13,7 +13,7 @@ from dataclasses import field as field_of
 from hashlib import blake2b
 from typing import Any
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.traces.chats.message_parts import Answered, Asked
 from ebbtide.traces.chats.message_shapes import Said, pairs
 from ebbtide.traces.records.fields import compact

@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ebbtide.divergence.call import Call
+from ebbtide.events.event import Call
 from ebbtide.traces.chats.message_shapes import Said
 from ebbtide.traces.records.joining import Seen
 from ebbtide.traces.records.token_classes import TokenClasses

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ebbtide.convergence.transcript import Round
+from ebbtide.events.transcript import Round
 from ebbtide.traces.formats import Event, EventReader
 from ebbtide.traces.transcripts.turns import RoundUnit, Turn, TurnRounds
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ebbtide.convergence.transcript import Round, RoundOrder, Transcript
+from ebbtide.events.transcript import Round, RoundOrder, Transcript
 from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.transcripts.turns import RoundUnit
 

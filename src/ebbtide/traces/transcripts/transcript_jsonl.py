@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ebbtide.convergence.transcript import Round, RoundOrder, Transcript
 from ebbtide.errors import TranscriptError
+from ebbtide.events.transcript import Round, RoundOrder, Transcript
 from ebbtide.traces.formats import read_lines
 from ebbtide.traces.input.document import HEAD, Content, Document, shape
 from ebbtide.traces.transcripts.turns import RoundUnit

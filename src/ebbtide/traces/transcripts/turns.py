@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ebbtide.convergence.transcript import Round
 from ebbtide.errors import TranscriptError
+from ebbtide.events.transcript import Round
 
 
 class RoundUnit(StrEnum):

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from ebbtide.containment.usage import Usage
 from ebbtide.errors import ConfigError
+from ebbtide.events.usage import Usage
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.convergence.transcript import Round, RoundOrder, Transcript
 from ebbtide.errors import TranscriptError
+from ebbtide.events.transcript import Round, RoundOrder, Transcript
 
 LISTS = ("claims", "decisions", "open_questions", "next_actions")
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from ebbtide.divergence.call import Call, Phase, read_call, read_calls
 from ebbtide.errors import TranscriptError
+from ebbtide.events.event import Call, Phase, read_call, read_calls
 
 
 def test_an_event_becomes_a_call() -> None:
@@ -103,7 +103,7 @@ def test_bad_events_are_named_with_their_place(
     event: Any, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What cannot be read is an error that says where it stands."""
-    monkeypatch.setattr("ebbtide.divergence.call._LONGEST", 1000)
+    monkeypatch.setattr("ebbtide.events.event._LONGEST", 1000)
     with pytest.raises(TranscriptError) as error:
         list(read_calls([event]))
     assert error.value.path == path

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.divergence.identity import canonical, identify, identify_answer, settled, settled_answer
+from ebbtide.events.identity import canonical, identify, identify_answer, settled, settled_answer
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8)
 values = st.recursive(
@@ -125,7 +125,7 @@ def test_size_is_that_of_the_text() -> None:
 def test_keys_do_not_depend_on_the_process() -> None:
     """Another process, with another hash seed, gives the same keys."""
     program = (
-        "from ebbtide.divergence.identity import identify, identify_answer;"
+        "from ebbtide.events.identity import identify, identify_answer;"
         "print(identify('t', {'b': 'x', 'a': 1}), identify('t', {'a': {'c': 1, 'b': {3, 4}}}));"
         "print(identify_answer('y'), identify_answer({'z': 1, 'y': [2]}))"
     )
