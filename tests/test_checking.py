@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from ebbtide.budget.limits import Limits
+from ebbtide.budget.prices import Prices
 from ebbtide.checking import CheckOptions, check, check_events, check_many
-from ebbtide.containment.limits import Limits
-from ebbtide.containment.prices import Prices
 from ebbtide.errors import EbbtideError, TranscriptError
 from ebbtide.events.event import Call
 from ebbtide.supervision.summary.recorder import RunRecorder

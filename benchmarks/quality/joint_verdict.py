@@ -35,7 +35,7 @@ from typing import Any
 from benchmarks.measure import add_data_option, data_folder, setup, wilson, write_result
 from benchmarks.quality import stopping
 from benchmarks.quality.loop_outcomes import _ACTION, chat_calls, lines, step_call
-from ebbtide.containment.limits import Limits
+from ebbtide.budget.limits import Limits
 from ebbtide.convergence.meter import ConvergenceMeter
 from ebbtide.convergence.recommendation import Signal
 from ebbtide.divergence.monitor import LoopMonitor

@@ -17,8 +17,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 from benchmarks.measure import setup, write_result
-from ebbtide.containment.limits import Limits
-from ebbtide.containment.scope import Scope
+from ebbtide.budget.limits import Limits
+from ebbtide.budget.scope import Scope
 from ebbtide.divergence.monitor import LoopMonitor
 from ebbtide.supervision.execution.execution_context import ExecutionContext
 

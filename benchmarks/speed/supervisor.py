@@ -31,7 +31,7 @@ from typing import Any
 from benchmarks.measure import add_data_option, data_folder, setup, write_result
 from benchmarks.quality.loop_outcomes import chat_calls, lines
 from benchmarks.speed.monitor import flat
-from ebbtide.containment.limits import Limits
+from ebbtide.budget.limits import Limits
 from ebbtide.divergence.monitor import LoopMonitor
 from ebbtide.events.event import Call
 from ebbtide.supervision.summary.recorder import RunRecorder

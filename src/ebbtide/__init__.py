@@ -13,10 +13,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ebbtide.budget.limits import Limits as Limits
+    from ebbtide.budget.prices import Prices as Prices
     from ebbtide.checking import check as check
     from ebbtide.checking import check_events as check_events
-    from ebbtide.containment.limits import Limits as Limits
-    from ebbtide.containment.prices import Prices as Prices
     from ebbtide.convergence.meter import ConvergenceMeter as ConvergenceMeter
     from ebbtide.convergence.meter import RoundReading as RoundReading
     from ebbtide.convergence.meter import score_transcript as score_transcript
@@ -74,11 +74,11 @@ _HOMES = {
     "ExecutionContext": "supervision.execution.execution_context",
     "ExecutionGraph": "divergence.execution_graph",
     "LimitExceeded": "errors",
-    "Limits": "containment.limits",
+    "Limits": "budget.limits",
     "LoopMonitor": "divergence.monitor",
     "NodeSignature": "divergence.execution_graph",
     "Novelty": "convergence.novelty",
-    "Prices": "containment.prices",
+    "Prices": "budget.prices",
     "Profile": "profile",
     "Readiness": "convergence.readiness",
     "Recommendation": "convergence.recommendation",

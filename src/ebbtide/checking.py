@@ -9,8 +9,8 @@ import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from ebbtide.containment.limits import Limits
-from ebbtide.containment.prices import Prices
+from ebbtide.budget.limits import Limits
+from ebbtide.budget.prices import Prices
 from ebbtide.errors import EbbtideError, TranscriptError
 from ebbtide.events.event import Call
 from ebbtide.events.tool_policy import ToolPolicies

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ebbtide.containment.limits import Limits
+from ebbtide.budget.limits import Limits
 from ebbtide.report.page import page
 from ebbtide.supervision.summary.run_summary import FoundDecision
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from ebbtide.containment.limits import Limits
+from ebbtide.budget.limits import Limits
 from ebbtide.report.projection import projections
 from ebbtide.supervision.summary.run_summary import Cell
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from ebbtide.containment.limits import Limits
-from ebbtide.containment.prices import Prices
-from ebbtide.containment.scope import Scope
+from ebbtide.budget.limits import Limits
+from ebbtide.budget.prices import Prices
+from ebbtide.budget.scope import Scope
 from ebbtide.divergence.execution_graph import ExecutionGraph
 from ebbtide.errors import ConfigError, LimitExceeded
 from ebbtide.events.usage import Usage

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ebbtide.containment.limits import Limits
-from ebbtide.containment.prices import Prices
+from ebbtide.budget.limits import Limits
+from ebbtide.budget.prices import Prices
 from ebbtide.divergence.execution_graph import ExecutionGraph
 from ebbtide.divergence.monitor import LoopMonitor
 from ebbtide.divergence.signals import Level, LoopKind, Signal

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ebbtide.containment.limits import Limits
+from ebbtide.budget.limits import Limits
 from ebbtide.errors import LimitExceeded
 from ebbtide.supervision.execution.execution_context import ExecutionContext
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ebbtide.containment.limits import Limits
-from ebbtide.containment.prices import Prices
+from ebbtide.budget.limits import Limits
+from ebbtide.budget.prices import Prices
 from ebbtide.events.event import Call, Phase
 from ebbtide.events.transcript import Round
 from ebbtide.supervision.summary import sentences

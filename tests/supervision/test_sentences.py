@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from ebbtide.containment.limits import LimitKind
+from ebbtide.budget.limit_alerts import LimitState, Near
+from ebbtide.budget.limits import LimitKind
 from ebbtide.divergence.signals import Level, LoopKind, Signal
 from ebbtide.supervision.joint import Burn
-from ebbtide.supervision.limit_watch import LimitState, Near
 from ebbtide.supervision.summary import sentences
 from ebbtide.supervision.summary.run_summary import RunFinding, Spending
 from ebbtide.supervision.verdict import Action, Cause, Verdict

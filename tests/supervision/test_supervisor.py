@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ebbtide.containment.limits import Limits
-from ebbtide.containment.prices import Prices
+from ebbtide.budget.limits import Limits
+from ebbtide.budget.prices import Prices
 from ebbtide.convergence.meter import ConvergenceMeter
 from ebbtide.convergence.recommendation import Signal
 from ebbtide.errors import ConfigError

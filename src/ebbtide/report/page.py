@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Sequence
 from importlib import resources
 
-from ebbtide.containment.limits import Limits
+from ebbtide.budget.limits import Limits
 from ebbtide.report import sections
 from ebbtide.report.markup import Markup, element, joined, json_block
 from ebbtide.report.payload import payload

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ebbtide.containment.limits import LimitKind, Limits
+from ebbtide.budget.limits import LimitKind, Limits
 from ebbtide.supervision.summary.run_summary import Cell
 
 _LATELY = 0.2  # of the run

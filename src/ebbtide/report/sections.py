@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ebbtide.containment.limits import LimitKind
+from ebbtide.budget.limits import LimitKind
 from ebbtide.report import wording
 from ebbtide.report.markup import Markup, element, joined
 from ebbtide.report.plurals import count

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ebbtide.containment.limits import LimitKind, Limits
+from ebbtide.budget.limit_alerts import LimitState, LimitWatch, Near
+from ebbtide.budget.limits import LimitKind, Limits
+from ebbtide.budget.pricing import Pricer
 from ebbtide.convergence.recommendation import Signal as RoundSignal
 from ebbtide.divergence.signals import Level, LoopKind, Signal
 from ebbtide.divergence.watch import ChainWatch
@@ -12,9 +14,7 @@ from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
 from ebbtide.supervision.joint import Progress, burn, flatness, stretch
-from ebbtide.supervision.limit_watch import LimitState, LimitWatch, Near
 from ebbtide.supervision.listener import Listener
-from ebbtide.supervision.pricing import Pricer
 from ebbtide.supervision.rounds import ReadRound, Turn
 from ebbtide.supervision.run_chain import RunChain
 from ebbtide.supervision.run_monitor import RunMonitor

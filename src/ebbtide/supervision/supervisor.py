@@ -10,16 +10,16 @@ import threading
 from collections.abc import Mapping
 from typing import Any, Self
 
-from ebbtide.containment.limits import Limits
-from ebbtide.containment.prices import Prices
+from ebbtide.budget.limit_alerts import LimitWatch
+from ebbtide.budget.limits import Limits
+from ebbtide.budget.prices import Prices
+from ebbtide.budget.pricing import Pricer
 from ebbtide.errors import ConfigError
 from ebbtide.events.event import Call, Phase
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
-from ebbtide.supervision.limit_watch import LimitWatch
 from ebbtide.supervision.listener import Listener
-from ebbtide.supervision.pricing import Pricer
 from ebbtide.supervision.run_chain import RunChain
 from ebbtide.supervision.run_monitor import RunMonitor
 from ebbtide.supervision.run_watch import CHAINS, RunWatch

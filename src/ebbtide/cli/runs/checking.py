@@ -11,13 +11,13 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from ebbtide.budget.limits import Limits
 from ebbtide.cli.runs.fail_on import Condition, conditions, failures
 from ebbtide.cli.runs.rules import Rules
 from ebbtide.cli.runs.run_screen import print_run
 from ebbtide.cli.runs.run_table import Skipped, print_table
 from ebbtide.cli.runs.trace_files import trace_files
 from ebbtide.cli.terminal import console, print_json, warn
-from ebbtide.containment.limits import Limits
 from ebbtide.errors import ConfigError, EbbtideError, TranscriptError
 from ebbtide.supervision.summary.run_summary import RunSummary
 

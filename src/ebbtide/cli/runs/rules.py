@@ -13,8 +13,8 @@ from ebbtide.errors import ConfigError
 from ebbtide.settings_file import read_settings
 
 if TYPE_CHECKING:
-    from ebbtide.containment.limits import Limits
-    from ebbtide.containment.prices import Prices
+    from ebbtide.budget.limits import Limits
+    from ebbtide.budget.prices import Prices
     from ebbtide.events.tool_policy import ToolPolicies
     from ebbtide.profile import Profile
 
@@ -57,7 +57,7 @@ class Rules:
         Raises:
             ConfigError: A file or a value cannot be used.
         """
-        from ebbtide.containment.prices import Prices
+        from ebbtide.budget.prices import Prices
         from ebbtide.events.tool_policy import ToolPolicies
         from ebbtide.profile import Profile
 
@@ -70,7 +70,7 @@ class Rules:
 
 
 def _limits(file: str | None, most: dict[str, float | None]) -> Limits | None:
-    from ebbtide.containment.limits import LimitKind, Limits
+    from ebbtide.budget.limits import LimitKind, Limits
 
     table: dict[str, Any] = {} if file is None else read_settings(file, _limits_table)
     for name, value in most.items():
@@ -81,7 +81,7 @@ def _limits(file: str | None, most: dict[str, float | None]) -> Limits | None:
 
 
 def _limits_table(table: Mapping[str, Any]) -> dict[str, Any]:
-    from ebbtide.containment.limits import Limits
+    from ebbtide.budget.limits import Limits
 
     inside = table.get("limits", table)
     if not isinstance(inside, dict):

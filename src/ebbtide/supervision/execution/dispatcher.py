@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from ebbtide.containment.limits import LimitKind
-from ebbtide.containment.scope import Scope
+from ebbtide.budget.limits import LimitKind
+from ebbtide.budget.scope import Scope
 from ebbtide.divergence.signals import Signal
 from ebbtide.errors import CallBlocked, LimitExceeded, RunHalted
 from ebbtide.events.event import Phase

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Self, TypeVar, Unpack, overload
 
-from ebbtide.containment.limits import Limits
-from ebbtide.containment.prices import Prices
-from ebbtide.containment.scope import Scope
+from ebbtide.budget.limits import Limits
+from ebbtide.budget.prices import Prices
+from ebbtide.budget.scope import Scope
 from ebbtide.divergence.execution_graph import ExecutionGraph
 from ebbtide.errors import RunHalted
 from ebbtide.supervision.execution.dispatcher import Dispatcher

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from ebbtide.containment.prices import Prices
+from ebbtide.budget.prices import Prices
 from ebbtide.events.usage import Usage
 from ebbtide.supervision.execution.observers import Observers
 from ebbtide.supervision.execution.operation import Operation

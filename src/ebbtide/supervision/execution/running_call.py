@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from ebbtide.containment.scope import Reservation
+from ebbtide.budget.scope import Reservation
 from ebbtide.events.usage import Usage
 from ebbtide.supervision.execution.operation import Operation
 

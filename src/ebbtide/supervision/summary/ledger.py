@@ -10,8 +10,8 @@ from math import isnan, nan
 from operator import attrgetter
 from typing import NamedTuple
 
+from ebbtide.budget.limit_alerts import amount
 from ebbtide.events.event import Call
-from ebbtide.supervision.limit_watch import amount
 from ebbtide.supervision.summary.run_summary import Spending, Tokens
 
 _TOGETHER = 64  # events that are counted at once, which costs half of counting them one by one

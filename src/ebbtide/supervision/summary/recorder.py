@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ebbtide.containment.limits import Limits
-from ebbtide.containment.prices import Prices
+from ebbtide.budget.limits import Limits
+from ebbtide.budget.prices import Prices
+from ebbtide.budget.pricing import Pricer
 from ebbtide.divergence.signals import Signal
 from ebbtide.events.event import Call
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
-from ebbtide.supervision.pricing import Pricer
 from ebbtide.supervision.rounds import ReadRound
 from ebbtide.supervision.summary import sentences
 from ebbtide.supervision.summary.found import LoopNote, OtherNotes, dearest_first

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf, isfinite
 
-from ebbtide.containment.limits import LimitKind, Limits, LimitWarning, Spent
+from ebbtide.budget.limits import LimitKind, Limits, LimitWarning, Spent
 from ebbtide.errors import ConfigError, LimitExceeded
 
 UNITS = 10**12  #: of a dollar: a hundred whole cents are one, which a hundred times 0.01 is not

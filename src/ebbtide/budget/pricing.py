@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from functools import lru_cache
 
-from ebbtide.containment.prices import Prices
+from ebbtide.budget.prices import Prices
 from ebbtide.errors import ConfigError
 from ebbtide.events.event import Call
 from ebbtide.events.usage import Usage

@@ -16,8 +16,8 @@ from contextvars import ContextVar, copy_context
 from functools import wraps
 from typing import NamedTuple, ParamSpec, Self, TypeVar
 
-from ebbtide.containment.account import UNITS, Account, Asked
-from ebbtide.containment.limits import LimitKind, Limits, LimitWarning, Spent
+from ebbtide.budget.account import UNITS, Account, Asked
+from ebbtide.budget.limits import LimitKind, Limits, LimitWarning, Spent
 from ebbtide.errors import ConfigError, LimitExceeded
 from ebbtide.events.usage import MOST
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ebbtide.containment.prices import Prices
+from ebbtide.budget.prices import Prices
 from ebbtide.errors import ConfigError
 from ebbtide.events.usage import Usage
 

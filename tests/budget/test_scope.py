@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.containment.limits import LimitKind, Limits
-from ebbtide.containment.scope import Scope, carried, current_scope
+from ebbtide.budget.limits import LimitKind, Limits
+from ebbtide.budget.scope import Scope, carried, current_scope
 from ebbtide.errors import ConfigError, LimitExceeded
 
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from math import inf
 from typing import Any, NamedTuple
 
-from ebbtide.containment.limits import LimitKind, Limits
+from ebbtide.budget.limits import LimitKind, Limits
 from ebbtide.events.event import Call
 from ebbtide.events.identity import identify
 
