@@ -10,9 +10,9 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
-from ebbtide.divergence.chains import Chains
+from ebbtide.divergence.detectors.across_chains import Chains
+from ebbtide.divergence.detectors.near_duplicates import argument_text
 from ebbtide.divergence.ladder import CARRIED_ON, Finding, Loop
-from ebbtide.divergence.near_duplicates import argument_text
 from ebbtide.divergence.signals import LEVELS, Signal
 from ebbtide.divergence.snapshot import ChainSnapshot, MonitorSnapshot
 from ebbtide.divergence.state import from_bytes, restore_watch, to_bytes, watch_state

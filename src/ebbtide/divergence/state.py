@@ -8,13 +8,13 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from ebbtide.divergence.chains import Chains
-from ebbtide.divergence.failing import Failures
+from ebbtide.divergence.detectors.across_chains import Chains
+from ebbtide.divergence.detectors.failing import Failures
+from ebbtide.divergence.detectors.same_tool import ToolRun
+from ebbtide.divergence.detectors.sweep import Reading
 from ebbtide.divergence.ladder import Loop
 from ebbtide.divergence.packing import pack_keys, unpack_keys
-from ebbtide.divergence.same_tool import ToolRun
 from ebbtide.divergence.signals import LoopKind
-from ebbtide.divergence.sweep import Reading
 from ebbtide.divergence.watch import ChainWatch
 from ebbtide.errors import ConfigError
 from ebbtide.events.identity import settled, settled_answer

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections import deque
 
-from ebbtide.divergence.chains import Chains
-from ebbtide.divergence.failing import FailingTools, is_outage
-from ebbtide.divergence.hand_offs import HandOffs
+from ebbtide.divergence.detectors.across_chains import Chains
+from ebbtide.divergence.detectors.failing import FailingTools, is_outage
+from ebbtide.divergence.detectors.hand_offs import HandOffs
+from ebbtide.divergence.detectors.near_duplicates import stem_of
+from ebbtide.divergence.detectors.repetition import Repetition
+from ebbtide.divergence.detectors.same_tool import NO_CALL, SameTool, answer_length
+from ebbtide.divergence.detectors.spend import Spend
+from ebbtide.divergence.detectors.spoken import Spoken
+from ebbtide.divergence.detectors.sweep import Sweeps
 from ebbtide.divergence.ladder import Finding, Ladder, Loop
-from ebbtide.divergence.near_duplicates import stem_of
 from ebbtide.divergence.numbering import Numbering
-from ebbtide.divergence.repetition import Repetition
-from ebbtide.divergence.same_tool import NO_CALL, SameTool, answer_length
 from ebbtide.divergence.signals import LoopKind
-from ebbtide.divergence.spend import Spend
-from ebbtide.divergence.spoken import Spoken
-from ebbtide.divergence.sweep import Sweeps
 from ebbtide.events.event import Call
 from ebbtide.events.identity import (
     FAILED,

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
-from ebbtide.divergence.spend import dollars
+from ebbtide.divergence.detectors.spend import dollars
 from ebbtide.report.plurals import count
 from ebbtide.supervision.summary.run_summary import (
     FoundDecision,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ebbtide.divergence.spend import dollars
+from ebbtide.divergence.detectors.spend import dollars
 from ebbtide.divergence.watch import ChainWatch
 from ebbtide.profile import Profile
 

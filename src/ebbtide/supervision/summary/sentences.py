@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from ebbtide.budget.limit_alerts import LimitState, Near
 from ebbtide.budget.limits import LimitKind
+from ebbtide.divergence.detectors.spend import dollars
 from ebbtide.divergence.signals import Level, LoopKind, Signal
-from ebbtide.divergence.spend import dollars
 from ebbtide.supervision.joint import Burn
 from ebbtide.supervision.summary.run_summary import RunFinding, Spending
 from ebbtide.supervision.verdict import Action, Cause, Verdict

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ebbtide.divergence.near_duplicates import argument_text
+from ebbtide.divergence.detectors.near_duplicates import argument_text
 from ebbtide.events.event import Call
 from ebbtide.events.identity import identify, key_of
 from ebbtide.supervision.summary.run_summary import Cell

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ebbtide.divergence.ladder import Finding, Ladder
-from ebbtide.divergence.near_duplicates import (
+from ebbtide.divergence.detectors.near_duplicates import (
     argument_text,
     differ_in_numbers_alone,
     share,
     stem_of,
     words_of,
 )
+from ebbtide.divergence.ladder import Finding, Ladder
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.identity import UNKNOWN, Answer, Key, canonical, key_of, settled_answer
 from ebbtide.events.tool_policy import Effect, ToolPolicy

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ebbtide.divergence.detectors.spend import Window
 from ebbtide.divergence.monitor import LoopMonitor, find_loops
 from ebbtide.divergence.signals import Level, LoopKind
-from ebbtide.divergence.spend import Window
 from ebbtide.events.event import Call
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ebbtide.divergence.detectors.near_duplicates import argument_text
 from ebbtide.divergence.ladder import Finding, Ladder
-from ebbtide.divergence.near_duplicates import argument_text
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.identity import Key, key_of
 from ebbtide.events.tool_policy import ToolPolicy

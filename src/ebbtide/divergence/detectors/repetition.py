@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any, cast
 
-from ebbtide.divergence.cycles import CycleDetector
+from ebbtide.divergence.detectors.cycles import CycleDetector
+from ebbtide.divergence.detectors.monotony import entropy_bits
+from ebbtide.divergence.detectors.progress import Answers, Known
 from ebbtide.divergence.ladder import CARRIED_ON, Finding, Ladder
-from ebbtide.divergence.monotony import entropy_bits
 from ebbtide.divergence.packing import pack_keys, pack_numbers, unpack_keys, unpack_numbers
-from ebbtide.divergence.progress import Answers, Known
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import Call
 from ebbtide.events.identity import Answer, Key, key_of, settled, settled_answer

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 from zlib import crc32
 
-from ebbtide.divergence.cycles import CycleDetector
+from ebbtide.divergence.detectors.cycles import CycleDetector
 from ebbtide.divergence.ladder import Finding
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.identity import UNKNOWN, Key, key_of

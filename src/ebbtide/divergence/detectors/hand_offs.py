@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from ebbtide.divergence.cycles import CycleDetector
+from ebbtide.divergence.detectors.cycles import CycleDetector
 from ebbtide.divergence.ladder import Finding
 from ebbtide.divergence.packing import pack_keys, unpack_keys
 from ebbtide.divergence.signals import LoopKind
