@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks.measure import setup, write_result
-from ebbtide.divergence.execution_graph import ExecutionGraph
+from ebbtide.divergence.graph.execution_graph import ExecutionGraph
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 KEPT = 1_000

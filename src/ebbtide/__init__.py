@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from ebbtide.decisions.log.async_deliberation import AsyncDeliberation as AsyncDeliberation
     from ebbtide.decisions.log.decision_log import DecisionLog as DecisionLog
     from ebbtide.decisions.log.deliberation import Deliberation as Deliberation
-    from ebbtide.divergence.execution_graph import ExecutionGraph as ExecutionGraph
-    from ebbtide.divergence.execution_graph import NodeSignature as NodeSignature
+    from ebbtide.divergence.graph.execution_graph import ExecutionGraph as ExecutionGraph
+    from ebbtide.divergence.graph.execution_graph import NodeSignature as NodeSignature
     from ebbtide.divergence.monitor import LoopMonitor as LoopMonitor
     from ebbtide.divergence.monitor import find_loops as find_loops
     from ebbtide.errors import ConfigError as ConfigError
@@ -72,11 +72,11 @@ _HOMES = {
     "Deliberation": "decisions.log.deliberation",
     "EbbtideError": "errors",
     "ExecutionContext": "supervision.execution.execution_context",
-    "ExecutionGraph": "divergence.execution_graph",
+    "ExecutionGraph": "divergence.graph.execution_graph",
     "LimitExceeded": "errors",
     "Limits": "budget.limits",
     "LoopMonitor": "divergence.monitor",
-    "NodeSignature": "divergence.execution_graph",
+    "NodeSignature": "divergence.graph.execution_graph",
     "Novelty": "convergence.novelty",
     "Prices": "budget.prices",
     "Profile": "profile",

@@ -15,7 +15,7 @@ import pytest
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.scope import Scope
-from ebbtide.divergence.execution_graph import ExecutionGraph
+from ebbtide.divergence.graph.execution_graph import ExecutionGraph
 from ebbtide.errors import ConfigError, LimitExceeded
 from ebbtide.events.usage import Usage
 from ebbtide.supervision.execution.execution_context import ExecutionContext

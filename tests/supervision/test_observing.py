@@ -9,7 +9,7 @@ import pytest
 
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
-from ebbtide.divergence.execution_graph import ExecutionGraph
+from ebbtide.divergence.graph.execution_graph import ExecutionGraph
 from ebbtide.divergence.monitor import LoopMonitor
 from ebbtide.divergence.signals import Level, LoopKind, Signal
 from ebbtide.errors import CallBlocked, ConfigError, LoopHalted

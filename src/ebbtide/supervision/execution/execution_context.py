@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar, Unpack, overload
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.scope import Scope
-from ebbtide.divergence.execution_graph import ExecutionGraph
+from ebbtide.divergence.graph.execution_graph import ExecutionGraph
 from ebbtide.errors import RunHalted
 from ebbtide.supervision.execution.dispatcher import Dispatcher
 from ebbtide.supervision.execution.loop_brake import LoopBrake

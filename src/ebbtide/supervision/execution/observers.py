@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from ebbtide.divergence.execution_graph import ExecutionGraph
+from ebbtide.divergence.graph.execution_graph import ExecutionGraph
 from ebbtide.divergence.signals import Signal
 from ebbtide.errors import ConfigError
 from ebbtide.events.event import Call

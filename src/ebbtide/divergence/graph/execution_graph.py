@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping
 from math import inf, isfinite
 from typing import Any
 
-from ebbtide.divergence.execution_node import Node, NodeSignature, NodeStatus, plain
-from ebbtide.divergence.graph_arguments import MOST, bound, check_amount, name_groups
-from ebbtide.divergence.rates import ChainRates
-from ebbtide.divergence.repeats import ConsecutiveRepeats, Emitted
-from ebbtide.divergence.signature_cycles import SignatureCycles
+from ebbtide.divergence.graph.execution_node import Node, NodeSignature, NodeStatus, plain
+from ebbtide.divergence.graph.graph_arguments import MOST, bound, check_amount, name_groups
+from ebbtide.divergence.graph.rates import ChainRates
+from ebbtide.divergence.graph.repeats import ConsecutiveRepeats, Emitted
+from ebbtide.divergence.graph.signature_cycles import SignatureCycles
 from ebbtide.errors import ConfigError, UnknownNodeError
 
 __all__ = ["ExecutionGraph", "NodeSignature", "NodeStatus"]

@@ -9,7 +9,7 @@ from collections import deque
 from typing import Any
 
 from ebbtide.divergence.detectors.cycles import CycleDetector
-from ebbtide.divergence.execution_node import NodeSignature
+from ebbtide.divergence.graph.execution_node import NodeSignature
 
 _TURNS = 3  # Two are what section 7.3 calls harmless.
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.divergence.execution_graph import ExecutionGraph, NodeSignature
+from ebbtide.divergence.graph.execution_graph import ExecutionGraph, NodeSignature
 from ebbtide.errors import ConfigError, UnknownNodeError
 
 

@@ -9,7 +9,7 @@ from collections import OrderedDict, deque
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-from ebbtide.divergence.execution_node import NodeSignature
+from ebbtide.divergence.graph.execution_node import NodeSignature
 from ebbtide.errors import ConfigError
 
 RING = 8  #: signatures that are kept; a threshold above it can never be reached

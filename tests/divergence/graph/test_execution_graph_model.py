@@ -6,7 +6,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
-from ebbtide.divergence.execution_graph import ExecutionGraph
+from ebbtide.divergence.graph.execution_graph import ExecutionGraph
 
 AMOUNTS = st.none() | st.integers(0, 1000)
 
