@@ -20,7 +20,7 @@ from benchmarks.measure import setup, write_result
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.scope import Scope
 from ebbtide.divergence.monitor import LoopMonitor
-from ebbtide.supervision.execution.execution_context import ExecutionContext
+from ebbtide.guard.execution_context import ExecutionContext
 
 PIECES = 500
 PIECE = 200

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from ebbtide.events.tool_policy import ToolPolicy as ToolPolicy
     from ebbtide.events.transcript import Round as Round
     from ebbtide.events.transcript import Transcript as Transcript
+    from ebbtide.guard.execution_context import ExecutionContext as ExecutionContext
     from ebbtide.profile import Profile as Profile
-    from ebbtide.supervision.execution.execution_context import ExecutionContext as ExecutionContext
     from ebbtide.supervision.summary.run_summary import RunSummary as RunSummary
     from ebbtide.supervision.supervisor import Supervisor as Supervisor
     from ebbtide.supervision.verdict import Action as Action
@@ -71,7 +71,7 @@ _HOMES = {
     "DecisionLog": "decisions.log.decision_log",
     "Deliberation": "decisions.log.deliberation",
     "EbbtideError": "errors",
-    "ExecutionContext": "supervision.execution.execution_context",
+    "ExecutionContext": "guard.execution_context",
     "ExecutionGraph": "divergence.graph.execution_graph",
     "LimitExceeded": "errors",
     "Limits": "budget.limits",

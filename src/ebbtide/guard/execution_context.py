@@ -15,14 +15,14 @@ from ebbtide.budget.prices import Prices
 from ebbtide.budget.scope import Scope
 from ebbtide.divergence.graph.execution_graph import ExecutionGraph
 from ebbtide.errors import RunHalted
-from ebbtide.supervision.execution.dispatcher import Dispatcher
-from ebbtide.supervision.execution.loop_brake import LoopBrake
-from ebbtide.supervision.execution.metering import Metering
-from ebbtide.supervision.execution.observers import Monitor, Observers, Pipeline
-from ebbtide.supervision.execution.operation import CallOptions, Operation, name_of, parameters_of
-from ebbtide.supervision.execution.report import RunReport
-from ebbtide.supervision.execution.running_call import RunningCall, enclosing
-from ebbtide.supervision.execution.wrapping import wrapped
+from ebbtide.guard.dispatcher import Dispatcher
+from ebbtide.guard.guard_report import RunReport
+from ebbtide.guard.loop_brake import LoopBrake
+from ebbtide.guard.metering import Metering
+from ebbtide.guard.observers import Monitor, Observers, Pipeline
+from ebbtide.guard.operation import CallOptions, Operation, name_of, parameters_of
+from ebbtide.guard.running_call import RunningCall, enclosing
+from ebbtide.guard.wrapping import wrapped
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _MOST_NODES = 10_000  # of a graph that the context makes itself

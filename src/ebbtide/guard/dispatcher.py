@@ -16,12 +16,12 @@ from ebbtide.divergence.signals import Signal
 from ebbtide.errors import CallBlocked, LimitExceeded, RunHalted
 from ebbtide.events.event import Phase
 from ebbtide.events.usage import Usage
-from ebbtide.supervision.execution.loop_brake import LoopBrake
-from ebbtide.supervision.execution.metering import Metering
-from ebbtide.supervision.execution.observers import Observers, status_of, words_of
-from ebbtide.supervision.execution.operation import Operation
-from ebbtide.supervision.execution.report import CallRecord, Outcome, RunReport
-from ebbtide.supervision.execution.running_call import Attempts, RunningCall, attempt_key, enclosing
+from ebbtide.guard.guard_report import CallRecord, Outcome, RunReport
+from ebbtide.guard.loop_brake import LoopBrake
+from ebbtide.guard.metering import Metering
+from ebbtide.guard.observers import Observers, status_of, words_of
+from ebbtide.guard.operation import Operation
+from ebbtide.guard.running_call import Attempts, RunningCall, attempt_key, enclosing
 
 _MOST_WAITING = 64  # events of streams that were let go
 _MOST_TOLD = 256  # limits whose excess was told

@@ -8,7 +8,7 @@ import pytest
 
 from ebbtide.budget.limits import Limits
 from ebbtide.errors import LimitExceeded
-from ebbtide.supervision.execution.execution_context import ExecutionContext
+from ebbtide.guard.execution_context import ExecutionContext
 
 
 class FailsAtFirst:

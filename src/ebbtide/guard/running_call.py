@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from ebbtide.budget.scope import Reservation
 from ebbtide.events.usage import Usage
-from ebbtide.supervision.execution.operation import Operation
+from ebbtide.guard.operation import Operation
 
 if TYPE_CHECKING:
-    from ebbtide.supervision.execution.dispatcher import Dispatcher
+    from ebbtide.guard.dispatcher import Dispatcher
 
 _MOST_FAILED = 1024  # attempts of one operation that are remembered in one enclosing call
 _MOST_OPERATIONS = 256

@@ -18,8 +18,8 @@ from ebbtide.budget.scope import Scope
 from ebbtide.divergence.graph.execution_graph import ExecutionGraph
 from ebbtide.errors import ConfigError, LimitExceeded
 from ebbtide.events.usage import Usage
-from ebbtide.supervision.execution.execution_context import ExecutionContext
-from ebbtide.supervision.execution.report import Outcome
+from ebbtide.guard.execution_context import ExecutionContext
+from ebbtide.guard.guard_report import Outcome
 
 
 class Sink:

@@ -8,9 +8,9 @@ from typing import Any
 
 from ebbtide.budget.prices import Prices
 from ebbtide.events.usage import Usage
-from ebbtide.supervision.execution.observers import Observers
-from ebbtide.supervision.execution.operation import Operation
-from ebbtide.supervision.execution.running_call import RunningCall
+from ebbtide.guard.observers import Observers
+from ebbtide.guard.operation import Operation
+from ebbtide.guard.running_call import RunningCall
 
 _NOTHING = Usage(cost_usd=0.0, input_tokens=0)
 

@@ -10,9 +10,9 @@ from contextvars import Token
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import Any
 
-from ebbtide.supervision.execution.dispatcher import Dispatcher
-from ebbtide.supervision.execution.operation import Operation
-from ebbtide.supervision.execution.running_call import RunningCall, enclosing
+from ebbtide.guard.dispatcher import Dispatcher
+from ebbtide.guard.operation import Operation
+from ebbtide.guard.running_call import RunningCall, enclosing
 
 _COMPLETE = frozenset({type(None), bool, bytes, dict, float, int, list, str, tuple})
 

@@ -12,7 +12,7 @@ from ebbtide.divergence.signals import Signal
 from ebbtide.errors import ConfigError
 from ebbtide.events.event import Call
 from ebbtide.events.usage import Usage
-from ebbtide.supervision.execution.operation import Operation
+from ebbtide.guard.operation import Operation
 
 _WORDS = 2000  # characters of an error
 

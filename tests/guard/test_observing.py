@@ -15,7 +15,7 @@ from ebbtide.divergence.signals import Level, LoopKind, Signal
 from ebbtide.errors import CallBlocked, ConfigError, LoopHalted
 from ebbtide.events.event import Call, Phase
 from ebbtide.events.usage import Usage
-from ebbtide.supervision.execution.execution_context import ExecutionContext
+from ebbtide.guard.execution_context import ExecutionContext
 
 
 class Broken:
