@@ -14,7 +14,7 @@ PROJECT = Path(__file__).parent.parent
 DATA = (
     "ebbtide/py.typed",
     "ebbtide/convergence/transcript.schema.json",
-    "ebbtide/decisions/log/store/migrations/versions/v0001_streams.py",
+    "ebbtide/decision_log/store/migrations/versions/v0001_streams.py",
     "ebbtide/report/assets/page.js",
     "ebbtide/report/assets/uPlot.iife.min.js",
     "ebbtide/report/assets/uPlot.LICENSE",

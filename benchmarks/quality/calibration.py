@@ -18,9 +18,9 @@ import statistics
 from typing import Any
 
 from benchmarks.measure import setup, wilson, write_result
-from ebbtide.decisions.calibration.brier import Forecast, brier_score, read_brier
-from ebbtide.decisions.calibration.drift import find_drift
-from ebbtide.decisions.calibration.reliability import Binning, calibration_error, reliability_bins, split
+from ebbtide.decision_log.calibration.brier import Forecast, brier_score, read_brier
+from ebbtide.decision_log.calibration.drift import find_drift
+from ebbtide.decision_log.calibration.reliability import Binning, calibration_error, reliability_bins, split
 
 SEED = 20_261
 RUNS = 1_000

@@ -27,11 +27,11 @@ from typing import Any
 
 from benchmarks.measure import add_data_option, data_folder, setup, write_result
 from benchmarks.sentences import real_sentences
+from ebbtide.decision_log.decision_log import DecisionLog
+from ebbtide.decision_log.deliberation import Deliberation
+from ebbtide.decision_log.entry import Entry
+from ebbtide.decision_log.store.questions import earlier
 from ebbtide.decisions.candidate import Candidate
-from ebbtide.decisions.log.decision_log import DecisionLog
-from ebbtide.decisions.log.deliberation import Deliberation
-from ebbtide.decisions.log.entry import Entry
-from ebbtide.decisions.log.store.questions import earlier
 from ebbtide.decisions.repeats.duplicates import fingerprint
 
 THREADS = 8

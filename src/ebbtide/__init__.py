@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from ebbtide.convergence.recommendation import Recommendation as Recommendation
     from ebbtide.convergence.recommendation import Signal as Signal
     from ebbtide.convergence.score import ConvergenceScore as ConvergenceScore
+    from ebbtide.decision_log.async_deliberation import AsyncDeliberation as AsyncDeliberation
+    from ebbtide.decision_log.decision_log import DecisionLog as DecisionLog
+    from ebbtide.decision_log.deliberation import Deliberation as Deliberation
     from ebbtide.decisions.assessment import Assessment as Assessment
     from ebbtide.decisions.candidate import Candidate as Candidate
     from ebbtide.decisions.candidate import TurnContext as TurnContext
     from ebbtide.decisions.gate.assess import assess as assess
-    from ebbtide.decisions.log.async_deliberation import AsyncDeliberation as AsyncDeliberation
-    from ebbtide.decisions.log.decision_log import DecisionLog as DecisionLog
-    from ebbtide.decisions.log.deliberation import Deliberation as Deliberation
     from ebbtide.divergence.graph.execution_graph import ExecutionGraph as ExecutionGraph
     from ebbtide.divergence.graph.execution_graph import NodeSignature as NodeSignature
     from ebbtide.divergence.monitor import LoopMonitor as LoopMonitor
@@ -62,14 +62,14 @@ __version__ = "0.1.0"
 _HOMES = {
     "Action": "supervision.verdict",
     "Assessment": "decisions.assessment",
-    "AsyncDeliberation": "decisions.log.async_deliberation",
+    "AsyncDeliberation": "decision_log.async_deliberation",
     "Call": "events.event",
     "Candidate": "decisions.candidate",
     "ConfigError": "errors",
     "ConvergenceMeter": "convergence.meter",
     "ConvergenceScore": "convergence.score",
-    "DecisionLog": "decisions.log.decision_log",
-    "Deliberation": "decisions.log.deliberation",
+    "DecisionLog": "decision_log.decision_log",
+    "Deliberation": "decision_log.deliberation",
     "EbbtideError": "errors",
     "ExecutionContext": "guard.execution_context",
     "ExecutionGraph": "divergence.graph.execution_graph",

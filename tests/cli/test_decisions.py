@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from ebbtide.decision_log.decision_log import DecisionLog
 from ebbtide.decisions.candidate import Candidate
-from ebbtide.decisions.log.decision_log import DecisionLog
 
 CHOICE = "Use SQLite for the decision log because there is one writer"
 OTHER = "Cache rendered pages in the reverse proxy instead of the application"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from ebbtide.decisions.log.decision_log import DecisionLog
+from ebbtide.decision_log.decision_log import DecisionLog
 
 _RIGHTS = 0o755
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ebbtide.decision_log.wire import assessment_from
 from ebbtide.decisions.assessment import Layer
 from ebbtide.decisions.candidate import Candidate, ConfidenceSource, Reason, Source, Stakes, TurnContext
 from ebbtide.decisions.gate.assess import assess, captures
 from ebbtide.decisions.gate.quality import validate_decision_quality
-from ebbtide.decisions.log.wire import assessment_from
 from ebbtide.errors import ConfigError
 from ebbtide.profile import Profile
 

@@ -13,8 +13,8 @@ from rich.text import Text
 from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.decisions.table import print_decision, print_decisions, when
 from ebbtide.cli.terminal import console, plain, print_json, styled, warn
+from ebbtide.decision_log.record import Decision, Status
 from ebbtide.decisions.candidate import Source
-from ebbtide.decisions.record import Decision, Status
 from ebbtide.errors import ConfigError
 from ebbtide.rate import Rate
 from ebbtide.report.plurals import count

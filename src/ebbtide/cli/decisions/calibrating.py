@@ -9,8 +9,8 @@ from rich.table import Table
 
 from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.terminal import console, plain, print_json, styled
-from ebbtide.decisions.calibration.calibrate import Calibration, GroupScores, calibrate_decisions
-from ebbtide.decisions.calibration.diagram import (
+from ebbtide.decision_log.calibration.calibrate import Calibration, GroupScores, calibrate_decisions
+from ebbtide.decision_log.calibration.diagram import (
     reliability_html,
     reliability_lines,
     reliability_png,

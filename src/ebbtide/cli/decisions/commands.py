@@ -27,8 +27,8 @@ from ebbtide.cli.decisions.options import (
 from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.shared_options import AsJson, ProfileName
+from ebbtide.decision_log.record import Mode, Outcome
 from ebbtide.decisions.candidate import Source
-from ebbtide.decisions.record import Mode, Outcome
 
 app = typer.Typer(
     name="decisions",

@@ -12,17 +12,17 @@ from rich.text import Text
 
 from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.terminal import console, plain, print_json, warn
-from ebbtide.decisions.exchange.arrivals import Arrival, Broken
-from ebbtide.decisions.exchange.folder import export_folder, madr_page, nygard_page
-from ebbtide.decisions.exchange.formats import FileFormat, WriteFormat
-from ebbtide.decisions.exchange.full import write_full
-from ebbtide.decisions.exchange.importing import Imported, import_decisions, survey
-from ebbtide.decisions.exchange.json_adr import write_json_adr
-from ebbtide.decisions.exchange.jsonl import write_jsonl
-from ebbtide.decisions.exchange.numbering import numbered
-from ebbtide.decisions.exchange.reading import read_decisions
-from ebbtide.decisions.exchange.rows import RowFields
-from ebbtide.decisions.record import Decision, Status
+from ebbtide.decision_log.exchange.arrivals import Arrival, Broken
+from ebbtide.decision_log.exchange.folder import export_folder, madr_page, nygard_page
+from ebbtide.decision_log.exchange.formats import FileFormat, WriteFormat
+from ebbtide.decision_log.exchange.full import write_full
+from ebbtide.decision_log.exchange.importing import Imported, import_decisions, survey
+from ebbtide.decision_log.exchange.json_adr import write_json_adr
+from ebbtide.decision_log.exchange.jsonl import write_jsonl
+from ebbtide.decision_log.exchange.numbering import numbered
+from ebbtide.decision_log.exchange.reading import read_decisions
+from ebbtide.decision_log.exchange.rows import RowFields
+from ebbtide.decision_log.record import Decision, Status
 from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.report.plurals import count
 from ebbtide.traces.input.source import STDIN, read_pieces, source_name

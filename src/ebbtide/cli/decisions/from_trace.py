@@ -12,10 +12,10 @@ from rich.text import Text
 
 from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.terminal import console, plain, print_json, styled, warn
-from ebbtide.decisions.exchange.arrivals import Origins
-from ebbtide.decisions.exchange.importing import import_decisions
-from ebbtide.decisions.log.entry import Entry
-from ebbtide.decisions.record import Status
+from ebbtide.decision_log.entry import Entry
+from ebbtide.decision_log.exchange.arrivals import Origins
+from ebbtide.decision_log.exchange.importing import import_decisions
+from ebbtide.decision_log.record import Status
 from ebbtide.decisions.turns.sifting import Fate, Sifted, SiftedCandidate, SpokenTurn, sift, turn_of
 from ebbtide.events.event import Call
 from ebbtide.profile import Profile

@@ -10,8 +10,8 @@ import typer
 
 from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.shared_options import shared
+from ebbtide.decision_log.record import Mode, Status
 from ebbtide.decisions.candidate import ConfidenceSource, Stakes
-from ebbtide.decisions.record import Mode, Status
 
 Log = Annotated[
     str | None,

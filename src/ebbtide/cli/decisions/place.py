@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ebbtide.errors import StoreError
 
 if TYPE_CHECKING:
-    from ebbtide.decisions.log.decision_log import DecisionLog
+    from ebbtide.decision_log.decision_log import DecisionLog
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class Place:
             StoreError: There is none, or it cannot be used.
             ConfigError: A name cannot be one.
         """
-        from ebbtide.decisions.log.decision_log import DecisionLog
+        from ebbtide.decision_log.decision_log import DecisionLog
 
         place = self.log or str(default_file())
         if not new and "://" not in place and place != ":memory:" and not Path(place).exists():

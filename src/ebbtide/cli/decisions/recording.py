@@ -12,11 +12,11 @@ from rich.text import Text
 from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.decisions.said import moment_of, reasons_of
 from ebbtide.cli.terminal import console, plain, print_json, styled
+from ebbtide.decision_log.decision_log import DecisionLog
+from ebbtide.decision_log.deliberation import Answer, Deliberation, Verdict
+from ebbtide.decision_log.outcomes.review import SIGNAL
+from ebbtide.decision_log.record import Decision, Mode, Outcome, Review
 from ebbtide.decisions.candidate import ConfidenceSource, Reason, Stakes
-from ebbtide.decisions.log.decision_log import DecisionLog
-from ebbtide.decisions.log.deliberation import Answer, Deliberation, Verdict
-from ebbtide.decisions.outcomes.review import SIGNAL
-from ebbtide.decisions.record import Decision, Mode, Outcome, Review
 from ebbtide.errors import ConfigError, UnknownDecisionError
 from ebbtide.profile import Profile
 

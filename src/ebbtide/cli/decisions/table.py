@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ebbtide.cli.terminal import plain, styled
-from ebbtide.decisions.record import Decision, Outcome, Status
+from ebbtide.decision_log.record import Decision, Outcome, Status
 
 STATUS_STYLES = {
     Status.OPENED: "cyan",

@@ -17,7 +17,7 @@ from ebbtide.cli.decisions.options import (
 from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.shared_options import AsJson, ProfileName
-from ebbtide.decisions.exchange.formats import FileFormat, WriteFormat
+from ebbtide.decision_log.exchange.formats import FileFormat, WriteFormat
 
 app = typer.Typer()
 

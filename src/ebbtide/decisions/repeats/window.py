@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ebbtide.decision_log.record import Scope
+from ebbtide.decision_log.store.transaction import Transaction
 from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
-from ebbtide.decisions.log.store.transaction import Transaction
-from ebbtide.decisions.record import Scope
 from ebbtide.decisions.repeats.duplicates import DuplicateVerdict, find_duplicate, fingerprint
 from ebbtide.profile import Profile
 from ebbtide.profile.duplicates import DuplicateRules

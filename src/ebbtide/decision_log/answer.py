@@ -1,0 +1,84 @@
+"""What a deliberation answers: what became of a candidate, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ebbtide.decision_log.record import Decision, Mode
+from ebbtide.decisions.assessment import Assessment
+from ebbtide.decisions.repeats.duplicates import DuplicateVerdict
+
+
+class Verdict(StrEnum):
+    """What became of a candidate."""
+
+    OPENED = "opened"  #: it is being thought about
+    KEPT = "kept"
+    QUARANTINED = "quarantined"  #: the gate refused it; `DecisionLog.restore` brings it back
+    DUPLICATE = "duplicate"  #: it was decided already, in the window
+    NOT_CAPTURED = "not_captured"  #: in this frame nothing is recorded, unless somebody does so explicitly
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What became of a candidate, and why.
+
+    Args:
+        verdict: What became of it.
+        mode: What the gate was allowed to do.
+        decision: Its record, as it is now: also one in quarantine. None where it has none.
+        assessment: What speaks against it and for it, also where that changed nothing; None where nothing
+            was asked.
+        duplicate: What it is to the earlier decisions of the window; None where that was not asked.
+        degraded: Why the gate could not be asked, so that the candidate was kept; None where it could.
+    """
+
+    verdict: Verdict
+    mode: Mode
+    decision: Decision | None = None
+    assessment: Assessment | None = None
+    duplicate: DuplicateVerdict | None = None
+    degraded: str | None = None
+
+    @property
+    def id(self) -> str | None:
+        """The id of its record; None where it has none."""
+        return None if self.decision is None else self.decision.id
+
+    @property
+    def kept(self) -> bool:
+        """Whether it is in the log, or being thought about."""
+        return self.verdict in {Verdict.OPENED, Verdict.KEPT}
+
+    @property
+    def reason(self) -> str | None:
+        """What speaks against it, in one sentence; None where nothing does. It may be kept all the same."""
+        if self.verdict is Verdict.NOT_CAPTURED:
+            return "nothing is recorded in this frame; record_decision works in any frame"
+        return None if self.assessment is None else self.assessment.reason
+
+    @property
+    def reversals(self) -> tuple[str, ...]:
+        """Ids of earlier decisions that it may reverse: does it supersede them?"""
+        found = self.duplicate
+        if found is None or found.is_duplicate or found.difference is None or found.of is None:
+            return ()
+        return (found.of,)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        return {
+            "schema": 1,
+            "verdict": self.verdict.value,
+            "id": self.id,
+            "kept": self.kept,
+            "mode": self.mode.value,
+            "reason": self.reason,
+            "assessment": None if self.assessment is None else self.assessment.to_dict(),
+            "duplicate": None if self.duplicate is None else self.duplicate.to_dict(),
+            "reversals": list(self.reversals),
+            "degraded": self.degraded,
+            "decision": None if self.decision is None else self.decision.to_dict(),
+        }

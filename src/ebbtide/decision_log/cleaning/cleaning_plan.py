@@ -1,0 +1,220 @@
+"""What a clean-up would take out of a log, as a file that people read before anything is done.
+
+Source: decision quality gate, phase 4 (clause Q15).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ebbtide.decision_log.record import Decision
+from ebbtide.decision_log.wire import assessment_from
+from ebbtide.decisions.assessment import Assessment
+from ebbtide.errors import ConfigError
+
+_SHOWN = 200  # characters of a description
+
+
+class Protection(StrEnum):
+    """Why a row stays, whatever the gate says of it."""
+
+    EXPLICIT = "explicit"  #: it was recorded on purpose
+    FORCED = "forced"  #: it was recorded over the objection of the gate
+    RESTORED = "restored"  #: somebody brought it back from quarantine
+    REVIEWED = "reviewed"  #: somebody looked how it turned out
+    SUPERSEDING = "superseding"  #: it took the place of another one
+    LINKED = "linked"  #: another one refers to it, or it to another one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedRow:
+    """A row that the gate would have refused.
+
+    Args:
+        id: Of the decision.
+        description: Its first 200 characters, for people.
+        assessment: What the gate says of it; its `primary` is the rule.
+        duplicate_of: The decision that it repeats; None where it is refused for another reason.
+        version: Of the row, when the plan was made.
+        state: Hash of the row, when the plan was made.
+        protected: Why it stays all the same; None where it goes.
+    """
+
+    id: str
+    description: str
+    assessment: Assessment
+    duplicate_of: str | None
+    version: int
+    state: str
+    protected: Protection | None = None
+
+    @property
+    def rule(self) -> str:
+        """The rule that refuses it."""
+        return "" if self.assessment.primary is None else self.assessment.primary.id
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        return {
+            "id": self.id,
+            "rule": self.rule,
+            "reason": self.assessment.reason,
+            "description": self.description,
+            "duplicate_of": self.duplicate_of,
+            "version": self.version,
+            "state": self.state,
+            "protected": None if self.protected is None else self.protected.value,
+            "assessment": self.assessment.to_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reversal:
+    """A row that may take the place of an earlier one. A question to people; the plan does nothing about it.
+
+    Args:
+        id: Of the later decision.
+        of: Of the earlier one.
+        difference: What sets them apart.
+    """
+
+    id: str
+    of: str
+    difference: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        return {"id": self.id, "of": self.of, "difference": self.difference}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a clean-up would take out of a log.
+
+    Args:
+        tenant: Whose log.
+        agent: Of which agent; None: of all.
+        session: Of which session; None: of all.
+        profile: Name of the profile that judged.
+        examined: How many rows were looked at.
+        rows: Those that the gate would have refused, oldest first.
+        reversals: Those that may take the place of an earlier one.
+    """
+
+    tenant: str
+    agent: str | None
+    session: str | None
+    profile: str
+    examined: int
+    rows: tuple[PlannedRow, ...]
+    reversals: tuple[Reversal, ...] = ()
+
+    @property
+    def going(self) -> tuple[PlannedRow, ...]:
+        """The rows that would go to quarantine."""
+        return tuple(row for row in self.rows if row.protected is None)
+
+    @property
+    def by_rule(self) -> dict[str, int]:
+        """How many rows would go, by the rule that refuses them, the most frequent first."""
+        return dict(Counter(row.rule for row in self.going).most_common())
+
+    @property
+    def hash(self) -> str:
+        """Name of the plan: another plan has another one."""
+        return digest(self._body())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        return {**self._body(), "hash": self.hash}
+
+    def _body(self) -> dict[str, Any]:
+        return {
+            "schema": 1,
+            "kind": "ebbtide.clean-up",
+            "tenant": self.tenant,
+            "agent": self.agent,
+            "session": self.session,
+            "profile": self.profile,
+            "examined": self.examined,
+            "going": len(self.going),
+            "by_rule": self.by_rule,
+            "rows": [row.to_dict() for row in self.rows],
+            "reversals": [reversal.to_dict() for reversal in self.reversals],
+        }
+
+    @classmethod
+    def from_dict(cls, table: Mapping[str, Any]) -> Plan:
+        """The plan that `to_dict` described.
+
+        Raises:
+            ConfigError: It is no such plan, or it was changed.
+        """
+        if table.get("kind") != "ebbtide.clean-up" or table.get("schema") != 1:
+            raise ConfigError("this is no plan of a clean-up; `ebbtide decisions audit --output` writes one")
+        try:
+            plan = cls(
+                tenant=table["tenant"],
+                agent=table["agent"],
+                session=table["session"],
+                profile=table["profile"],
+                examined=table["examined"],
+                rows=tuple(map(_row, table["rows"])),
+                reversals=tuple(Reversal(**reversal) for reversal in table["reversals"]),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ConfigError(f"the plan cannot be read: {error!r}. Make a new one.") from error
+        if plan.hash != table.get("hash"):
+            raise ConfigError(
+                "the plan was changed after it was made; make a new one, and leave rows out with --except"
+            )
+        return plan
+
+
+def planned(
+    decision: Decision,
+    assessment: Assessment,
+    *,
+    duplicate_of: str | None = None,
+    protected: Protection | None = None,
+) -> PlannedRow:
+    """The row of a plan for a decision."""
+    return PlannedRow(
+        id=decision.id,
+        description=decision.candidate.description[:_SHOWN],
+        assessment=assessment,
+        duplicate_of=duplicate_of,
+        version=decision.version,
+        state=state_of(decision),
+        protected=protected,
+    )
+
+
+def state_of(decision: Decision) -> str:
+    """The hash of a row as it stands: another state has another one."""
+    return digest(decision.to_dict())
+
+
+def digest(table: Mapping[str, Any]) -> str:
+    """SHA-256 of plain data, written in one way: keys sorted, no spaces."""
+    written = json.dumps(table, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(written.encode()).hexdigest()
+
+
+def _row(table: Mapping[str, Any]) -> PlannedRow:
+    protected = table["protected"]
+    return PlannedRow(
+        id=table["id"],
+        description=table["description"],
+        assessment=assessment_from(table["assessment"]),
+        duplicate_of=table["duplicate_of"],
+        version=table["version"],
+        state=table["state"],
+        protected=None if protected is None else Protection(protected),
+    )

@@ -1,0 +1,290 @@
+"""From a thought to a decision in the log, through the gate.
+
+Source: decision quality gate, layers 1 to 3 (clauses Q04 to Q07, Q13).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar, Unpack
+
+from ebbtide.decision_log import recording, steps
+from ebbtide.decision_log.answer import Answer, Verdict
+from ebbtide.decision_log.decision_log import DecisionLog
+from ebbtide.decision_log.final_words import FinalWords, checked_source, checked_text, final_of
+from ebbtide.decision_log.record import Decision, Mode, Scope
+from ebbtide.decision_log.store.transaction import Transaction, checked_time
+from ebbtide.decisions.assessment import Assessment
+from ebbtide.decisions.candidate import Candidate, Source, TurnContext
+from ebbtide.decisions.gate.assess import assess
+from ebbtide.errors import ConfigError
+from ebbtide.profile import Profile
+from ebbtide.profile.duplicates import DuplicateRules
+
+__all__ = ["Answer", "Deliberation", "Gate", "Mode", "Verdict"]
+
+_T = TypeVar("_T")
+_REMEMBERED = 4096  # opened decisions of this process that need not be read again
+
+
+class Gate(Protocol):
+    """What judges candidates; `ebbtide.decisions.gate.assess.assess` is one."""
+
+    def __call__(self, candidate: Candidate, context: TurnContext | None, profile: Profile, /) -> Assessment:
+        """What speaks against a candidate and what for it."""
+
+
+class Deliberation:
+    """Takes decisions through the gate into a log.
+
+    Checking for duplicates and writing are one transaction: of two that record the same at the same moment,
+    in whatever thread or process, one has the record and the other is told so. All methods may be called
+    from several threads.
+
+    Args:
+        log: Where to.
+        profile: The rules of the gate.
+        mode: What the gate may do; see `Mode`.
+        duplicates: Window and thresholds; None takes those of the profile.
+        gate: What judges candidates. Where it fails, the candidate is kept and the answer says `degraded`.
+        frames: Frames in which turns are recorded; None takes those of the profile.
+
+    >>> from ebbtide.decision_log.decision_log import DecisionLog
+    >>> with DecisionLog.open(":memory:") as log:
+    ...     work = Deliberation(log)
+    ...     id = work.start("coder", "Where does the log live?", "decision", "s1")
+    ...     work.think(id, "there is one writer")
+    ...     kept = work.finalize(id, description="Use SQLite for the log because there is one writer")
+    ...     again = work.start("coder", "Where does the log live?", "decision", "s1")
+    ...     (kept == id, again, work.last.reason[:15])
+    (True, None, 'Decided already')
+    """
+
+    def __init__(
+        self,
+        log: DecisionLog,
+        *,
+        profile: Profile = Profile.DEFAULT,
+        mode: Mode = Mode.ENFORCE,
+        duplicates: DuplicateRules | None = None,
+        gate: Gate = assess,
+        frames: Sequence[str] | None = None,
+    ) -> None:
+        self.log = log
+        self.profile = profile
+        self.mode = Mode(mode)
+        self.frames = frozenset(profile.decisions.frames if frames is None else frames)
+        window = profile.duplicates if duplicates is None else duplicates
+        self._rules = recording.Rules(profile=profile, duplicates=window, mode=self.mode)
+        self._gate = gate
+        self._opened: OrderedDict[str, Decision] = OrderedDict()
+        self._lock = threading.Lock()
+        self._local = threading.local()
+
+    @property
+    def last(self) -> Answer | None:
+        """The latest answer that this thread got; None before the first one."""
+        return getattr(self._local, "answer", None)
+
+    def assess(self, candidate: Candidate, context: TurnContext | None = None) -> Assessment:
+        """What the gate says; nothing is stored or counted."""
+        return self._gate(candidate, context, self.profile)
+
+    def start(
+        self,
+        agent_id: str,
+        description: str,
+        frame: str = "decision",
+        session: str | None = None,
+        *,
+        ts: float | None = None,
+    ) -> str | None:
+        """Begin to think about something; see `try_start`.
+
+        Returns:
+            Its id; None where nothing is recorded in this frame, or where it was decided already. `last` says
+            which, and why.
+        """
+        answer = self.try_start(agent_id, description, frame, session, ts=ts)
+        return answer.id if answer.verdict is Verdict.OPENED else None
+
+    def try_start(
+        self,
+        agent_id: str,
+        description: str,
+        frame: str = "decision",
+        session: str | None = None,
+        *,
+        source: Source = Source.AUTO,
+        ts: float | None = None,
+    ) -> Answer:
+        """Begin to think about something, unless it was decided already.
+
+        Args:
+            agent_id: Who thinks.
+            description: About what.
+            frame: What the agent is doing; turns are recorded in ``decision`` and ``debug``, and in what the
+                profile names.
+            session: In which session; duplicates are looked for in it.
+            source: How it came up.
+            ts: When, in seconds since the epoch; None asks the clock.
+
+        Raises:
+            ConfigError: A name or time cannot be used.
+            StoreError: The store cannot do it.
+
+        Source: decision quality gate, 1c and layer 2 (clauses Q04, Q06).
+        """
+        scope, at = self.log.view.scope(agent_id, session), self._time(ts)
+        candidate = Candidate(
+            description=checked_text(description, "description"),
+            frame=checked_text(frame, "frame"),
+            source=checked_source(source),
+        )
+        if frame not in self.frames:
+            return self._told(self._not_captured(scope, candidate))
+        answer = self._write(scope.agent, lambda tx: recording.begin(tx, self._rules, scope, candidate, at))
+        if answer.decision is not None:
+            self._remember(answer.decision)
+        return self._told(answer)
+
+    def think(self, decision_id: str | None, text: str, *, ts: float | None = None) -> None:
+        """Note a thought on an open decision; for the id None nothing is done.
+
+        Raises:
+            UnknownDecisionError: The log has no such decision.
+            LifecycleError: It is final already.
+        """
+        if decision_id is None:
+            return
+        at, said, known = self._time(ts), checked_text(text, "text"), self._recalled(decision_id)
+        self._remember(self._write(known.scope.agent, lambda tx: steps.think(tx, tx.fresh(known), said, at)))
+
+    def finalize(
+        self, decision_id: str | None, description: str | None = None, **said: Unpack[FinalWords]
+    ) -> str | None:
+        """Take a decision that was opened; see `try_finalize`.
+
+        Returns:
+            Its id; None where it was refused, or where the id was None. `last` says why.
+        """
+        if decision_id is None:
+            return None
+        answer = self.try_finalize(decision_id, description, **said)
+        return answer.id if answer.kept else None
+
+    def try_finalize(
+        self, decision_id: str, description: str | None = None, **said: Unpack[FinalWords]
+    ) -> Answer:
+        """Take a decision that was opened: it goes into the log, or into quarantine.
+
+        Also one that counts as abandoned can be taken. Doing it again with the same text changes nothing and
+        gives the same verdict, so that a caller who did not hear the first answer can ask again.
+
+        Args:
+            decision_id: What `start` gave.
+            description: What is decided; None takes what it was called when it was opened.
+            **said: See `FinalWords`.
+
+        Raises:
+            ConfigError: A value cannot be used.
+            UnknownDecisionError: The log has no such decision.
+            LifecycleError: It is final already, with another text.
+            StoreError: The store cannot do it.
+
+        Source: decision quality gate, layers 1 to 3 (clauses Q06, Q13).
+        """
+        known = self._recalled(decision_id)
+        final = final_of(known.candidate, description, said, self.log.clock(), self._judged)
+        answer = self._write(
+            known.scope.agent, lambda tx: recording.settle(tx, self._rules, tx.fresh(known), final)
+        )
+        with self._lock:
+            self._opened.pop(decision_id, None)
+        return self._told(answer)
+
+    def record_decision(
+        self,
+        description: str,
+        *,
+        agent_id: str | None = None,
+        session: str | None = None,
+        frame: str = "decision",
+        source: Source = Source.EXPLICIT,
+        **said: Unpack[FinalWords],
+    ) -> Answer:
+        """Record a decision on purpose, in one step and in any frame.
+
+        It meets the quality rules and the window all the same, unless ``force=True``; the answer says why it
+        was refused.
+
+        Args:
+            description: What is decided.
+            agent_id: Who decides; None takes the agent of the log.
+            session: In which session; None takes that of the log.
+            frame: What the agent is doing.
+            source: How it came up. Layer 1 of the gate is not asked of an explicit one.
+            **said: See `FinalWords`.
+
+        Raises:
+            ConfigError: A value cannot be used.
+            StoreError: The store cannot do it.
+
+        Source: decision quality gate, 1c (clause Q05).
+        """
+        scope = self.log.view.scope(agent_id, session)
+        candidate = Candidate(
+            description=checked_text(description, "description"),
+            frame=checked_text(frame, "frame"),
+            source=checked_source(source),
+        )
+        final = final_of(candidate, None, said, self.log.clock(), self._judged)
+        return self._told(
+            self._write(scope.agent, lambda tx: recording.record(tx, self._rules, scope, final))
+        )
+
+    def _judged(
+        self, candidate: Candidate, context: TurnContext | None
+    ) -> tuple[Assessment | None, str | None]:
+        try:
+            return self._gate(candidate, context, self.profile), None
+        except Exception as error:  # noqa: BLE001 - a decision must not be lost because a gate fails
+            return None, f"{type(error).__name__}: {error}"[:200]
+
+    def _not_captured(self, scope: Scope, candidate: Candidate) -> Answer:
+        verdict = Verdict.NOT_CAPTURED.value
+
+        def work(tx: Transaction) -> None:
+            for key in steps.verdict_keys(scope, candidate, None, self.mode.value, verdict):
+                tx.count(key)
+
+        self._write(scope.agent, work)
+        return Answer(verdict=Verdict.NOT_CAPTURED, mode=self.mode)
+
+    def _remember(self, decision: Decision) -> None:
+        with self._lock:
+            self._opened[decision.id] = decision
+            if len(self._opened) > _REMEMBERED:
+                self._opened.popitem(last=False)
+
+    def _recalled(self, decision_id: str) -> Decision:
+        """A decision as this process, or the store, last knew it."""
+        with self._lock:
+            found = self._opened.get(decision_id)
+        if found is not None:
+            return found
+        if not isinstance(decision_id, str):
+            raise ConfigError(f"decision_id = {decision_id!r:.60}: expected an id")
+        return self.log.stored(decision_id)
+
+    def _time(self, ts: float | None) -> float:
+        return checked_time(self.log.clock() if ts is None else ts)
+
+    def _write(self, agent: str, work: Callable[[Transaction], _T]) -> _T:
+        return self.log.store.write(work, order=(self.log.tenant, agent))
+
+    def _told(self, answer: Answer) -> Answer:
+        self._local.answer = answer
+        return answer

@@ -1,0 +1,144 @@
+"""Texts go, the fact that they were there stays: retention, and erasure on request."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from ebbtide.decision_log.events import Event, EventKind, StoredEvent
+from ebbtide.decision_log.folding import apply, state_body, tombstone, without_occurrence
+from ebbtide.decision_log.record import Decision, Relation, Scope, Status
+from ebbtide.decision_log.steps import verdict_keys
+from ebbtide.decision_log.store import statements
+from ebbtide.decision_log.store.questions import stored_event
+from ebbtide.decision_log.store.transaction import CountKey, Transaction
+from ebbtide.decision_log.view import View
+from ebbtide.decision_log.wire import assessment_from, candidate_from
+from ebbtide.decisions.candidate import Candidate
+from ebbtide.errors import UnknownDecisionError
+
+
+def erase(tx: Transaction, decision: Decision, at: float, *, kind: EventKind, by: str, why: str) -> Decision:
+    """Take out every text of a decision; its tombstone has the rest."""
+    events = _events(tx, decision)
+    left = tombstone(decision)
+    numbers = [event.seq for event in events if event.body is not None]
+    body = {
+        "by": by,
+        "why": why,
+        "events": numbers,
+        "text_hash": next((event.body_hash for event in events), ""),
+        "counted": [[*key[2:], times] for key, times in sorted(counted(events).items())],
+        "state": state_body(left),
+    }
+    left = tx.happen(left, kind, at, body)
+    _drop_bodies(tx, decision, numbers)
+    tx.save(left)
+    if kind is EventKind.REDACTED:
+        for link in decision.links:
+            if link.relation is Relation.DUPLICATE_OF:
+                _erase_occurrence(tx, decision, link.to, at, by=by, why=why)
+    return left
+
+
+def _erase_occurrence(
+    tx: Transaction, duplicate: Decision, original_id: str, at: float, *, by: str, why: str
+) -> None:
+    """What a duplicate said also stands with its original."""
+    view = View(tenant=duplicate.scope.tenant)
+    try:
+        original = tx.load(view.tenant, None, original_id)
+    except UnknownDecisionError:
+        return
+    if original.status is Status.PURGED:
+        return
+    events = _events(tx, original)
+    about = [
+        event
+        for event in events
+        if event.body is not None
+        and (
+            (event.kind is EventKind.OCCURRED_AGAIN and event.body.get("of_id") == duplicate.id)
+            or "state" in event.body
+        )
+    ]
+    left = without_occurrence(original, duplicate.id)
+    numbers = [event.seq for event in about]
+    body = {
+        "by": by,
+        "why": why,
+        "of": duplicate.id,
+        "events": numbers,
+        "counted": [[*key[2:], times] for key, times in sorted(counted(about, original).items())],
+        "state": state_body(left),
+    }
+    left = tx.happen(left, EventKind.REDACTED, at, body)
+    _drop_bodies(tx, original, numbers)
+    tx.save(left)
+
+
+def _events(tx: Transaction, decision: Decision) -> list[Event]:
+    rows = tx.session.rows(
+        statements.EVENTS_OF_AGENT, (decision.scope.tenant, decision.id, decision.scope.agent)
+    )
+    return [read_event(decision.scope.tenant, str(row[0]), stored_event(row)) for row in rows]
+
+
+def _drop_bodies(tx: Transaction, decision: Decision, numbers: Iterable[int]) -> None:
+    scope = decision.scope
+    values = [(scope.tenant, scope.agent, decision.id, seq) for seq in numbers]
+    tx.session.run_many(statements.ERASE_BODIES, values)
+
+
+def read_event(tenant: str, agent: str, stored: StoredEvent) -> Event:
+    """A stored event, taken at its word."""
+    import json
+
+    body: dict[str, Any] | None = None if stored.body_json is None else json.loads(stored.body_json)
+    return Event(
+        tenant=tenant,
+        agent=agent,
+        seq=stored.seq,
+        kind=EventKind(stored.kind),
+        decision_id=stored.decision_id,
+        ts=stored.ts,
+        body=body,
+        body_hash=stored.body_hash,
+        hash=stored.hash,
+    )
+
+
+def counted(events: Iterable[Event], before: Decision | None = None) -> Counter[CountKey]:
+    """What the events of one decision were counted under, in order; `before` is what it was before them."""
+    decision = before
+    found: Counter[CountKey] = Counter()
+    for event in events:
+        decision = apply(decision, event) if before is None else before
+        if event.body is not None:
+            found.update(_counted(event, event.body, decision))
+    return found
+
+
+def _counted(event: Event, body: dict[str, Any], decision: Decision) -> Counter[CountKey]:
+    scope = Scope(tenant=event.tenant, agent=event.agent)
+    if "verdict" in body:
+        assessment = None if "assessment" not in body else assessment_from(body["assessment"])
+        mode = body.get("mode", "cleanup" if "by" in body else "none")
+        return Counter(verdict_keys(scope, decision.candidate, assessment, mode, body["verdict"]))
+    if event.kind in {EventKind.OCCURRED_AGAIN, EventKind.OPENED} and "counted" in body:
+        said: Candidate = candidate_from({"description": "", **body["counted"]["candidate"]})
+        assessment = assessment_from(body["counted"]["assessment"])
+        mode = body["counted"]["mode"]
+        if event.kind is EventKind.OPENED:
+            return Counter(verdict_keys(scope, said, assessment, mode, "opened")[1:])
+        return Counter(verdict_keys(scope, said, assessment, mode, "duplicate"))
+    if "counted" in body:
+        return Counter(
+            {
+                CountKey(event.tenant, event.agent, *row[:-1]): row[-1]
+                for row in body["counted"]
+                if isinstance(row, list)
+            }
+        )
+    return Counter()

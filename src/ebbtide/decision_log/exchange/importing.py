@@ -1,0 +1,102 @@
+"""What was read goes into a log, some hundred entries a transaction; what is there already stays as it is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+from ebbtide.decision_log.decision_log import DecisionLog
+from ebbtide.decision_log.entry import Entry
+from ebbtide.decision_log.exchange.arrivals import Arrival, Broken, PassedOver
+from ebbtide.decision_log.identifiers import origin_id
+from ebbtide.decision_log.record import Scope
+
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """What became of a file, or of several.
+
+    Args:
+        created: Ids of the decisions that are new.
+        present: How many were there already.
+        broken: What could not be read.
+        passed_over: How many lines were of another kind, by kind.
+    """
+
+    created: tuple[str, ...]
+    present: int
+    broken: tuple[Broken, ...]
+    passed_over: Mapping[str, int] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        return {
+            "schema": 1,
+            "created": list(self.created),
+            "present": self.present,
+            "broken": [broken.to_dict() for broken in self.broken],
+            "passed_over": dict(self.passed_over),
+        }
+
+
+def import_decisions(log: DecisionLog, arrivals: Iterable[Arrival]) -> Imported:
+    """Put what was read into a log. Doing so twice adds nothing the second time.
+
+    Imported decisions do not meet the gate: they were taken already.
+    `ebbtide.decision_log.cleaning.cleanup.audit` says what the gate makes of them.
+
+    Args:
+        log: Where they go; a view of one agent or session takes them all for that one.
+        arrivals: What a reader gives.
+
+    Raises:
+        StoreError: The log cannot be written. What was put in before stays, and the next import goes on.
+    """
+    created: list[str] = []
+    broken: list[Broken] = []
+    passed_over: Counter[str] = Counter()
+    present = 0
+
+    def entries() -> Iterator[Entry]:
+        for arrival in arrivals:
+            if isinstance(arrival, Broken):
+                broken.append(arrival)
+            elif isinstance(arrival, PassedOver):
+                passed_over[arrival.kind] += 1
+            else:
+                yield _placed(log, arrival)
+
+    waiting = entries()
+    while batch := list(islice(waiting, _BATCH)):
+        for added in log.add_batch(batch):
+            if added.created:
+                created.append(added.id)
+            else:
+                present += 1
+    return Imported(
+        created=tuple(created), present=present, broken=tuple(broken), passed_over=dict(passed_over)
+    )
+
+
+def survey(arrivals: Iterable[Arrival]) -> Imported:
+    """What an import would find, with nothing put anywhere; ids are not given yet, so they are origins."""
+    found = list(arrivals)
+    names = [entry.id or entry.origin or "?" for entry in found if isinstance(entry, Entry)]
+    kinds = Counter(entry.kind for entry in found if isinstance(entry, PassedOver))
+    broken = tuple(entry for entry in found if isinstance(entry, Broken))
+    return Imported(created=tuple(names), present=0, broken=broken, passed_over=dict(kinds))
+
+
+def _placed(log: DecisionLog, entry: Entry) -> Entry:
+    """The entry as the view of the log takes it."""
+    entry = replace(entry, agent=log.agent or entry.agent, session=log.session or entry.session)
+    if entry.id is None and entry.origin is not None and entry.opened_at is None:
+        # Without a time of its own it gets that of the import, and its id must not change with it.
+        agent = entry.agent or Scope().agent
+        return replace(entry, id=origin_id(log.tenant, agent, entry.origin, 0.0))
+    return entry

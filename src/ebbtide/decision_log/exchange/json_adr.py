@@ -1,0 +1,117 @@
+"""Decisions as JSON-ADR, which other tools of architecture decision records read.
+
+The schema allows no keys of ours, so what it has no place for is carried whole, as JSON, in a custom section.
+
+Source: JSON-ADR 1.0.0, schema of the adrs project.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ebbtide.decision_log.entry import Entry
+from ebbtide.decision_log.exchange.arrivals import Arrival, Broken, Origins
+from ebbtide.decision_log.exchange.full import read_full
+from ebbtide.decision_log.exchange.jsonl import json_object
+from ebbtide.decision_log.exchange.madr import day, status_line, title_of
+from ebbtide.decision_log.exchange.madr_reading import STATUS
+from ebbtide.decision_log.exchange.values import moment, tables, text, texts
+from ebbtide.decision_log.record import Decision, Status
+from ebbtide.decisions.candidate import Candidate, Reason, Source
+from ebbtide.errors import ConfigError, TranscriptError
+
+_VERSION = "1.0.0"
+_SECTION = "ebbtide"
+
+
+def write_json_adr(decisions: Iterable[Decision], numbers: Mapping[str, int]) -> str:
+    """The document.
+
+    Args:
+        decisions: The decisions, each of which has a number.
+        numbers: The number of each decision, by id.
+    """
+    document = {
+        "version": _VERSION,
+        "adrs": [_record(decision, numbers) for decision in decisions],
+    }
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+
+
+def is_json_adr(document: Mapping[str, Any]) -> bool:
+    """Whether this is such a document."""
+    return isinstance(document.get("version"), str) and ("adrs" in document or "adr" in document)
+
+
+def read_json_adr(document: Mapping[str, Any], source: str) -> Iterator[Arrival]:
+    """The decisions of a document, of ours or of another tool."""
+    origins = Origins("json-adr")
+    for place, table in tables(document, "adrs" if "adrs" in document else "adr"):
+        try:
+            yield _entry(table, origins)
+        except (TranscriptError, ConfigError) as error:
+            yield Broken(what=f"{place}: {Broken.of(error, source).what}", source=source)
+
+
+def _record(decision: Decision, numbers: Mapping[str, int]) -> dict[str, Any]:
+    said = decision.candidate
+    table: dict[str, Any] = {
+        "number": numbers[decision.id],
+        "title": title_of(decision) or "?",
+        "status": status_line(decision, {}),
+        "date": day(decision.settled_at or decision.opened_at),
+        "deciders": [decision.scope.agent],
+        "decision": said.description,
+        "links": [
+            {
+                "type": link.relation.value.replace("_", "-"),
+                "target": numbers[link.to],
+                "description": link.why,
+            }
+            for link in decision.links
+            if link.to in numbers
+        ],
+        "custom_sections": {_SECTION: json.dumps(decision.to_dict(), ensure_ascii=False, allow_nan=False)},
+    }
+    if said.category:
+        table["tags"] = [said.category]
+    if decision.thoughts:
+        table["context"] = "\n\n".join(decision.thoughts)
+    if said.reasons:
+        table["decision_drivers"] = [reason.text for reason in said.reasons]
+    if said.options:
+        table["considered_options"] = [{"name": option or "?"} for option in said.options]
+    if decision.prediction:
+        table["consequences"] = [decision.prediction]
+    return table
+
+
+def _entry(table: Mapping[str, Any], origins: Origins) -> Entry:
+    custom = table.get("custom_sections")
+    own = custom.get(_SECTION) if isinstance(custom, Mapping) else None
+    if isinstance(own, str):
+        return read_full(json_object(own))
+    title, decided = text(table, "title"), text(table, "decision")
+    if title is None:
+        raise TranscriptError("there is no title", path="title")
+    context = text(table, "context")
+    at = moment(table, "date")
+    names = (text(option, "name") for _, option in tables(table, "considered_options"))
+    tags = texts(table, "tags")
+    status = (text(table, "status") or "").lower().split()
+    return Entry(
+        candidate=Candidate(
+            description=f"{title}: {decided}" if decided else title,
+            options=tuple(name for name in names if name),
+            reasons=tuple(Reason(text=driver) for driver in texts(table, "decision_drivers")),
+            category=tags[0] if tags else None,
+            source=Source.IMPORT,
+        ),
+        status=STATUS.get(status[0], Status.KEPT) if status else Status.KEPT,
+        opened_at=at,
+        settled_at=at,
+        thoughts=() if context is None else (context,),
+        origin=origins.of(table),
+    )

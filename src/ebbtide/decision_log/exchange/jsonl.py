@@ -1,0 +1,68 @@
+"""A log as JSON lines: one decision a line, in any order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from ebbtide.decision_log.entry import Entry
+from ebbtide.decision_log.exchange.arrivals import Arrival, Broken, Origins, PassedOver
+from ebbtide.decision_log.exchange.full import is_full, read_full
+from ebbtide.decision_log.exchange.rows import RowFields, entry_of
+from ebbtide.decision_log.exchange.values import shown
+from ebbtide.decision_log.record import Decision
+from ebbtide.errors import ConfigError, TranscriptError
+
+
+def read_jsonl(lines: Iterable[str], source: str, keys: RowFields | None = None) -> Iterator[Arrival]:
+    """The decisions of a file, a line each: as `write_jsonl` writes them, or with keys of its own.
+
+    Args:
+        lines: The lines; blank ones are passed over.
+        source: What messages call the file.
+        keys: Which key means what, in lines that `write_jsonl` did not write.
+    """
+    origins, names = Origins("jsonl"), keys or RowFields()
+
+    def read(row: Mapping[str, Any]) -> Entry:
+        return read_full(row) if is_full(row) else entry_of(row, names, origins)
+
+    return read_lines(lines, source, read)
+
+
+def read_lines(
+    lines: Iterable[str], source: str, read: Callable[[Mapping[str, Any]], Entry | PassedOver]
+) -> Iterator[Arrival]:
+    """What `read` makes of the object in each line; what cannot be read comes with the number of its line."""
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json_object(line)
+            yield read(row)
+        except (TranscriptError, ConfigError) as error:
+            yield Broken.of(error, source, number)
+
+
+def json_object(text: str) -> Mapping[str, Any]:
+    """The JSON object that a text holds. NaN and infinities, which are no JSON, are unknown.
+
+    Raises:
+        TranscriptError: It holds none.
+    """
+    try:
+        value = json.loads(text, parse_constant=lambda _: None)
+    except json.JSONDecodeError as error:
+        raise TranscriptError(f"not JSON: {error.msg}, column {error.colno}") from None
+    except (ValueError, RecursionError):
+        raise TranscriptError("not JSON that can be read: too deep, or a number too long") from None
+    if not isinstance(value, Mapping):
+        raise TranscriptError(f"expected an object, found {shown(value)}")
+    return value
+
+
+def write_jsonl(decisions: Iterable[Decision]) -> Iterator[str]:
+    """A line for each decision, complete."""
+    for decision in decisions:
+        yield json.dumps(decision.to_dict(), ensure_ascii=False, allow_nan=False)

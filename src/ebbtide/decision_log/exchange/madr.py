@@ -1,0 +1,156 @@
+"""Decisions as markdown records, MADR 4: one page a decision.
+
+What is text stands in the page, where a person may edit it; the rest stands in the front matter under the key
+``ebbtide``. No text of a decision can begin a section or a key of its own.
+
+Source: Markdown Architectural Decision Records 4.0, template.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+
+from ebbtide.decision_log.exchange.front_matter import front_matter
+from ebbtide.decision_log.exchange.markdown import block, inline, item
+from ebbtide.decision_log.record import Decision, Link, Relation, Status
+from ebbtide.decision_log.wire import decision_dict
+from ebbtide.decisions.candidate import Reason
+
+OWN = "ebbtide"  #: the key of the front matter that only pages of ours have
+CHOSEN = "Chosen option:"
+CONTEXT = "Context and Problem Statement"
+DRIVERS = "Decision Drivers"
+OPTIONS = "Considered Options"
+OUTCOME = "Decision Outcome"
+CONSEQUENCES = "Consequences"
+CONFIRMATION = "Confirmation"
+ASSUMPTIONS = "Assumptions"
+LINKS = "Links"
+MORE = "More Information"
+
+_STATUS = {
+    Status.KEPT: "accepted",
+    Status.OPENED: "proposed",
+    Status.ABANDONED: "rejected",
+    Status.QUARANTINED: "rejected",
+    Status.SUPERSEDED: "superseded",
+    Status.PURGED: "rejected",
+}
+_IN_PAGE = ("description", "options", "reasons", "assumptions")
+_TITLE = 100  # characters
+_SLUG = 60
+
+
+def title_of(decision: Decision) -> str:
+    """The first line of what was decided, cut between words."""
+    line = next((line.strip() for line in decision.candidate.description.splitlines() if line.strip()), "")
+    return line if len(line) <= _TITLE else f"{line[:_TITLE].rsplit(maxsplit=1)[0]}\u2026"
+
+
+def file_name(decision: Decision, number: int) -> str:
+    """Name of the page: the number and the title, in letters that every file system takes."""
+    words = re.findall(r"[a-z0-9]+", title_of(decision).lower())
+    slug = "-".join(words)[:_SLUG].strip("-")
+    return f"{number:04}-{slug or 'decision'}.md"
+
+
+def day(seconds: float) -> str:
+    """The date of a time, in UTC."""
+    return datetime.fromtimestamp(seconds, tz=UTC).date().isoformat()
+
+
+def status_line(decision: Decision, names: Mapping[str, str]) -> str:
+    """The status as records have it, with the record that took its place where it is known."""
+    by = names.get(decision.superseded_by or "")
+    name = _STATUS[decision.status]
+    return f"{name} by [ADR-{by[:4]}]({by})" if by and decision.status is Status.SUPERSEDED else name
+
+
+def write_madr(decision: Decision, names: Mapping[str, str]) -> str:
+    """The page of a decision.
+
+    Args:
+        decision: The decision.
+        names: The file of each decision, by id; links to others show the id.
+    """
+    head = front_matter(
+        {
+            "status": status_line(decision, names),
+            "date": day(decision.settled_at or decision.opened_at),
+            "decision-makers": [decision.scope.agent],
+            OWN: _rest(decision),
+        }
+    )
+    return "\n".join([head, *_page(decision, names), ""])
+
+
+def _rest(decision: Decision) -> dict[str, object]:
+    """What the page does not say."""
+    table = decision_dict(decision)
+    candidate = {key: value for key, value in table["candidate"].items() if key not in _IN_PAGE}
+    hidden = ("tenant", "agent", "thoughts", "prediction", "version")
+    return {
+        "schema": 1,
+        **{key: value for key, value in table.items() if key not in hidden and value is not None},
+        "candidate": candidate,
+    }
+
+
+def _page(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
+    said = decision.candidate
+    yield f"# {inline(title_of(decision))}"
+    if decision.thoughts:
+        yield f"\n## {CONTEXT}\n"
+        yield from map(item, decision.thoughts)
+    if said.reasons:
+        yield f"\n## {DRIVERS}\n"
+        yield from map(_reason, said.reasons)
+    if said.options:
+        yield f"\n## {OPTIONS}\n"
+        yield from map(item, said.options)
+    yield f"\n## {OUTCOME}\n"
+    text = said.description
+    yield f"{CHOSEN}\n\n{block(text)}" if "\n" in text else f'{CHOSEN} "{inline(text)}"'
+    if decision.prediction is not None:
+        yield f"\n### {CONSEQUENCES}\n"
+        yield item(decision.prediction)
+    if decision.reviews:
+        yield f"\n### {CONFIRMATION}\n"
+        for review in decision.reviews:
+            by, evidence = inline(review.by), inline(review.evidence)
+            yield f"* {day(review.ts)}: {review.outcome}, says {by}{f': {evidence}' if evidence else ''}"
+    if said.assumptions:
+        yield f"\n## {ASSUMPTIONS}\n"
+        yield from map(item, said.assumptions)
+    if decision.links:
+        yield f"\n## {LINKS}\n"
+        yield from (_link(link, names) for link in decision.links)
+    known = list(_known(decision))
+    if known:
+        yield f"\n## {MORE}\n\n{'; '.join(known)}."
+
+
+def _reason(reason: Reason) -> str:
+    return item(reason.text) if reason.kind is None else f"* **{reason.kind}:** {item(reason.text)[2:]}"
+
+
+def _link(link: Link, names: Mapping[str, str]) -> str:
+    name = names.get(link.to)
+    to = f"[ADR-{name[:4]}]({name})" if name else inline(link.to)
+    relation = "supersedes" if link.relation is Relation.SUPERSEDES else link.relation.replace("_", " ")
+    return f"* {relation} {to}{f': {inline(link.why)}' if link.why else ''}"
+
+
+def _known(decision: Decision) -> Iterator[str]:
+    said = decision.candidate
+    if said.category:
+        yield f"category {inline(said.category)}"
+    if said.stakes:
+        yield f"{said.stakes} stakes"
+    if said.confidence is not None:
+        source = f" ({said.confidence_source})" if said.confidence_source else ""
+        yield f"confidence {said.confidence:g}{source}"
+    if decision.review_by is not None:
+        yield f"to be reviewed by {day(decision.review_by)}"

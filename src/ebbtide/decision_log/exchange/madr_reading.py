@@ -1,0 +1,199 @@
+"""Markdown records in: pages of ours as they were, and those of others as far as their headings say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from ebbtide.decision_log.entry import Entry
+from ebbtide.decision_log.exchange import madr
+from ebbtide.decision_log.exchange.arrivals import Origins
+from ebbtide.decision_log.exchange.front_matter import split_front_matter
+from ebbtide.decision_log.exchange.full import read_full
+from ebbtide.decision_log.exchange.markdown import Section, items, sections, unescaped
+from ebbtide.decision_log.record import Status
+from ebbtide.decisions.candidate import Candidate, Reason, ReasonKind, Source
+from ebbtide.errors import TranscriptError
+
+_KIND = re.compile(rf"\*\*({'|'.join(ReasonKind)}):\*\* ")
+_NUMBER = re.compile(r"(?:ADR[ -]*)?\d+\s*[.:)\u2013\u2014-]\s+|(?:ADR|RFC)[ -]\d+:?\s+", re.IGNORECASE)
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_CHOSEN = re.compile(
+    r'(?:chosen|selected) option:?\s*["\u201c]?(.+?)["\u201d]?\s*(?:,?\s*because\b[:\s]*(.*))?',
+    re.IGNORECASE | re.DOTALL,
+)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_OLD_STYLE = re.compile(r"[*-]?\s*\**(status|date)\**\s*:\s*\**\s*(.+?)\s*", re.IGNORECASE)
+_HEADINGS = {
+    "context": ("context and problem statement", "context", "problem", "background"),
+    "drivers": ("decision drivers", "drivers", "rationale", "justification"),
+    "options": (
+        "considered options",
+        "options considered",
+        "options",
+        "alternatives considered",
+        "alternatives",
+    ),
+    "decision": ("decision outcome", "decision", "outcome"),
+    "consequences": ("consequences", "positive consequences", "negative consequences"),
+    "assumptions": ("assumptions",),
+    "status": ("status",),
+}
+#: What the status of a record means, by its first word; any other one is in force.
+STATUS = {
+    "rejected": Status.ABANDONED,
+    "declined": Status.ABANDONED,
+    "superseded": Status.SUPERSEDED,
+    "superceded": Status.SUPERSEDED,
+    "deprecated": Status.SUPERSEDED,
+}
+
+
+def read_record(page: str, source: str, origins: Origins) -> Entry:
+    """The decision of a page.
+
+    Args:
+        page: Markdown with the headings of MADR or of Nygard's records.
+        source: Name of the file.
+        origins: Names pages that have no id of ours.
+
+    Raises:
+        TranscriptError: The page has no title, or says of no decision.
+        ConfigError: What our own front matter says cannot be used.
+    """
+    if any("\ud800" <= character <= "\udfff" for character in page):
+        raise TranscriptError("not UTF-8", source=source, hint="Save the file as UTF-8.")
+    values, body = split_front_matter(page.removeprefix("\ufeff").replace("\r\n", "\n"))
+    own = values.get(madr.OWN)
+    if isinstance(own, Mapping) and isinstance(own.get("candidate"), Mapping):
+        return _own(own, values, sections(body))
+    return _foreign(values, sections(_COMMENT.sub("", body)), body, origins)
+
+
+def _own(own: Mapping[str, Any], values: Mapping[str, Any], parts: Sequence[Section]) -> Entry:
+    under = {part.title: part for part in parts}
+    makers = values.get("decision-makers")
+    table: dict[str, Any] = {
+        **own,
+        "agent": makers[0] if isinstance(makers, list) and makers else None,
+        "thoughts": _items(under, madr.CONTEXT),
+        "candidate": {
+            **own["candidate"],
+            "description": _outcome(under),
+            "options": _items(under, madr.OPTIONS),
+            "reasons": [_reason(text) for text in items(_lines(under, madr.DRIVERS))],
+            "assumptions": _items(under, madr.ASSUMPTIONS),
+        },
+    }
+    if table["agent"] is None:
+        del table["agent"]
+    if expected := _items(under, madr.CONSEQUENCES):
+        table["prediction"] = expected[0]
+    return read_full(table)
+
+
+def _outcome(under: Mapping[str, Section]) -> str:
+    text = under[madr.OUTCOME].text if madr.OUTCOME in under else ""
+    said = text.removeprefix(madr.CHOSEN).lstrip("\n").removeprefix(" ")
+    quoted = said[:1] == '"' == said[-1:] and "\n" not in said and len(said) > 1
+    return unescaped(said[1:-1] if quoted and text.startswith(f'{madr.CHOSEN} "') else said)
+
+
+def _lines(under: Mapping[str, Section], title: str) -> tuple[str, ...]:
+    return under[title].lines if title in under else ()
+
+
+def _items(under: Mapping[str, Section], title: str) -> list[str]:
+    return [unescaped(text) for text in items(_lines(under, title))]
+
+
+def _reason(text: str) -> dict[str, str]:
+    kind = _KIND.match(text)
+    return {"text": unescaped(text[kind.end() :]), "kind": kind[1]} if kind else {"text": unescaped(text)}
+
+
+def _foreign(values: Mapping[str, Any], parts: Sequence[Section], body: str, origins: Origins) -> Entry:
+    headed = next((part for part in parts if part.level and part.title.strip()), None)
+    if headed is None:
+        raise TranscriptError("there is no heading", hint="A record starts with '# ' and what was decided.")
+    title = _plain(_NUMBER.sub("", headed.title, count=1))
+    found = _by_kind(parts)
+    old = _old_style([*parts[0].lines, *headed.lines])
+    decided = "\n".join(part.text for part in found.get("decision", ())).strip()
+    if not decided and not {"context", "consequences", "status"} & found.keys():
+        raise TranscriptError(
+            "no record of a decision", hint="It has no heading 'Decision', 'Decision Outcome' or 'Context'."
+        )
+    first, _, more = decided.partition("\n\n")
+    if first.rstrip().endswith(":"):  # It only leads into what was decided.
+        first, more = "", decided
+    chosen = _CHOSEN.fullmatch(first.strip())
+    outcome = _plain(chosen[1] if chosen else first)
+    at = _moment(values.get("date") or old.get("date"))
+    reasons = [*_listed(found, "drivers"), *([_plain(chosen[2])] if chosen and chosen[2] else [])]
+    thoughts = [part.text for part in found.get("context", ())] + [more.strip()]
+    thoughts += [part.text for part in found.get("consequences", ())]
+    said = outcome.casefold() not in ("", title.casefold())
+    return Entry(
+        candidate=Candidate(
+            description=f"{title}: {outcome}" if said and outcome else title,
+            options=tuple(_listed(found, "options")),
+            reasons=tuple(Reason(text=text) for text in reasons if text),
+            assumptions=tuple(_listed(found, "assumptions")),
+            source=Source.IMPORT,
+        ),
+        status=_status(values.get("status") or old.get("status") or _first_line(found.get("status", ()))),
+        opened_at=at,
+        settled_at=at,
+        thoughts=tuple(text for text in thoughts if text),
+        origin=origins.of({"page": body, **values}),
+    )
+
+
+def _by_kind(parts: Sequence[Section]) -> dict[str, list[Section]]:
+    kinds = {heading: kind for kind, headings in _HEADINGS.items() for heading in headings}
+    found: dict[str, list[Section]] = {}
+    current: tuple[int, str] | None = None
+    for part in parts:
+        name = part.title.strip(" :*").lower()
+        if name in kinds:
+            current = (part.level, kinds[name])
+        elif current and part.level <= current[0]:
+            current = None
+        if current:  # What stands under a heading of its own below belongs to it.
+            found.setdefault(current[1], []).append(part)
+    return found
+
+
+def _listed(found: Mapping[str, Sequence[Section]], kind: str) -> list[str]:
+    parts = found.get(kind, ())
+    listed = [_plain(text) for part in parts for text in items(part.lines)]
+    return [text for text in listed if text] or [_plain(part.text) for part in parts if part.text]
+
+
+def _old_style(lines: Iterable[str]) -> dict[str, str]:
+    return {match[1].lower(): match[2] for line in lines if (match := _OLD_STYLE.fullmatch(line))}
+
+
+def _first_line(parts: Sequence[Section]) -> str:
+    return next((line for part in parts for line in part.lines if line.strip()), "")
+
+
+def _status(value: object) -> Status:
+    word = re.search(r"[a-z]+", str(value or "").lower())
+    return STATUS.get(word[0] if word else "", Status.KEPT)
+
+
+def _moment(value: object) -> float | None:
+    found = re.search(r"\d{4}-\d\d-\d\d", str(value or ""))
+    try:
+        return datetime.fromisoformat(found[0]).replace(tzinfo=UTC).timestamp() if found else None
+    except ValueError:
+        return None
+
+
+def _plain(text: str) -> str:
+    """Text on one line, links by their words."""
+    return " ".join(_LINK.sub(r"\1", text).split()).strip("*_ ")

@@ -1,0 +1,110 @@
+"""Any file of decisions in: its format is told by its content, or named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ebbtide.decision_log.exchange.arrivals import Arrival, Broken, Origins
+from ebbtide.decision_log.exchange.csv_table import read_csv
+from ebbtide.decision_log.exchange.formats import FileFormat
+from ebbtide.decision_log.exchange.full import KIND, is_full, read_document, read_full
+from ebbtide.decision_log.exchange.json_adr import is_json_adr, read_json_adr
+from ebbtide.decision_log.exchange.jsonl import json_object, read_jsonl
+from ebbtide.decision_log.exchange.madr_reading import read_record
+from ebbtide.decision_log.exchange.relay import is_relay, read_relay
+from ebbtide.decision_log.exchange.rows import RowFields, entry_of
+from ebbtide.decision_log.exchange.values import tables
+from ebbtide.errors import ConfigError, TranscriptError
+
+
+def read_decisions(
+    content: str, source: str, *, kind: FileFormat | None = None, keys: RowFields | None = None
+) -> Iterator[Arrival]:
+    """The decisions of a file, in its order.
+
+    Args:
+        content: The file; bytes that are no UTF-8 as ``surrogateescape`` decodes them.
+        source: Name of the file, for messages.
+        kind: Its format; None: told by the content.
+        keys: Which key or column means what, in JSON lines and CSV of other logs.
+
+    Raises:
+        TranscriptError: It is empty, or as a whole not of the format.
+    """
+    content = content.removeprefix("\ufeff")
+    if not content.strip():
+        raise TranscriptError("the file is empty", source=source, hint="It has one decision at least.")
+    kind = kind or _told(content, source)
+    if kind is FileFormat.CSV:
+        return read_csv(content, source, keys)
+    if kind is FileFormat.MADR:
+        return iter([_page(content, source)])
+    lines = content.split("\n")
+    if kind is FileFormat.RELAY:
+        return read_relay(lines, source)
+    if kind is FileFormat.JSONL:
+        return read_jsonl(lines, source, keys)
+    return _document(content, source, keys)
+
+
+def _told(content: str, source: str) -> FileFormat:
+    start = content.lstrip()
+    if not start.startswith(("{", "[")):
+        page = source.lower().endswith((".md", ".markdown")) or start.startswith(("# ", "---", "<!--"))
+        return FileFormat.MADR if page else FileFormat.CSV
+    first = start.split("\n", 1)
+    try:
+        row = json_object(first[0])
+    except TranscriptError:
+        # A document over several lines; or lines of which the first is broken.
+        return FileFormat.JSON if _is_document(content) else FileFormat.JSONL
+    if is_relay(row):
+        return FileFormat.RELAY
+    return FileFormat.JSON if row.get("kind") == KIND or is_json_adr(row) else FileFormat.JSONL
+
+
+def _is_document(content: str) -> bool:
+    try:
+        _parsed(content)
+    except TranscriptError:
+        return False
+    return True
+
+
+def _parsed(content: str) -> Mapping[str, Any]:
+    if content.lstrip().startswith("["):
+        return {"decisions": json_object(f'{{"rows": {content}}}')["rows"]}
+    return json_object(content)
+
+
+def _document(content: str, source: str, keys: RowFields | None) -> Iterator[Arrival]:
+    try:
+        document = _parsed(content)
+    except TranscriptError as error:
+        raise error.located(source=source) from None
+    if is_json_adr(document):
+        return read_json_adr(document, source)
+    if document.get("kind") == KIND:
+        return read_document(document, source)
+    if isinstance(document.get("decisions"), list):
+        return _rows(document, source, keys or RowFields())
+    if is_full(document):
+        return read_document({"schema": 1, "decisions": [document]}, source)
+    return _rows({"decisions": [document]}, source, keys or RowFields())
+
+
+def _rows(document: Mapping[str, Any], source: str, keys: RowFields) -> Iterator[Arrival]:
+    origins = Origins("json")
+    for place, row in tables(document, "decisions"):
+        try:
+            yield read_full(row) if is_full(row) else entry_of(row, keys, origins)
+        except (TranscriptError, ConfigError) as error:
+            yield Broken(what=f"{place}: {Broken.of(error, source).what}", source=source)
+
+
+def _page(content: str, source: str) -> Arrival:
+    try:
+        return read_record(content, source, Origins("madr"))
+    except (TranscriptError, ConfigError) as error:
+        return Broken.of(error, source)

@@ -1,0 +1,130 @@
+"""A row of named values, and which of its names means what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+from ebbtide.decision_log.entry import Entry
+from ebbtide.decision_log.exchange.arrivals import Origins
+from ebbtide.decision_log.exchange.values import label, moment, number, text, texts
+from ebbtide.decision_log.record import Outcome, Review
+from ebbtide.decisions.candidate import Candidate, ConfidenceSource, Reason, Source, Stakes
+from ebbtide.errors import TranscriptError
+from ebbtide.text.field_names import field_names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowFields:
+    """The keys, or columns, under which a row says what it says. All but the description may be missing.
+
+    Args:
+        description: What was decided.
+        id: What the other log calls it.
+        options: What was weighed.
+        reasons: Why.
+        assumptions: What has to hold.
+        stakes: low, medium, high or critical.
+        category: Any name.
+        confidence: 0 to 1.
+        confidence_source: stated, default or derived.
+        frame: What the agent was doing.
+        agent: Whose decision it is.
+        session: In which session.
+        time: When: seconds, milliseconds or ISO 8601.
+        outcome: How it turned out.
+        prediction: What was expected.
+        review_by: When to look how it turned out.
+    """
+
+    description: str = "description"
+    id: str = "id"
+    options: str = "options"
+    reasons: str = "reasons"
+    assumptions: str = "assumptions"
+    stakes: str = "stakes"
+    category: str = "category"
+    confidence: str = "confidence"
+    confidence_source: str = "confidence_source"
+    frame: str = "frame"
+    agent: str = "agent"
+    session: str = "session"
+    time: str = "time"
+    outcome: str = "outcome"
+    prediction: str = "prediction"
+    review_by: str = "review_by"
+
+    @classmethod
+    def parse(cls, written: str) -> Self:
+        """The keys as written on a command line.
+
+        Args:
+            written: Such as ``description=chosen,time=ts_ms``; what is not named keeps its name.
+
+        Raises:
+            ConfigError: It is written in another way.
+        """
+        names = [part.name for part in fields(cls)]
+        return cls(**field_names(written, names, example="description=chosen,time=ts_ms"))
+
+
+def entry_of(row: Mapping[str, Any], keys: RowFields, origins: Origins) -> Entry:
+    """What a row says, as an entry of a log.
+
+    Args:
+        row: The values by their names.
+        keys: Which name means what.
+        origins: Names it, so that the same row is known when it comes again.
+
+    Raises:
+        TranscriptError: There is no description, or a value is of another kind.
+        ConfigError: The confidence is no number from 0 to 1.
+    """
+    description = text(row, keys.description)
+    if description is None:
+        there = ", ".join(map(repr, row)) or "none"
+        raise TranscriptError(
+            "there is no description",
+            path=keys.description,
+            hint=f"The keys are {there:.300}; --fields description=KEY says which one it is.",
+        )
+    known = _name(row, keys.id)
+    at = moment(row, keys.time)
+    return Entry(
+        candidate=Candidate(
+            description=description,
+            options=texts(row, keys.options),
+            reasons=tuple(Reason(text=reason) for reason in texts(row, keys.reasons)),
+            assumptions=texts(row, keys.assumptions),
+            stakes=label(row, keys.stakes, Stakes),
+            category=text(row, keys.category),
+            confidence=number(row, keys.confidence),
+            confidence_source=label(row, keys.confidence_source, ConfidenceSource),
+            frame=text(row, keys.frame) or "decision",
+            source=Source.IMPORT,
+        ),
+        agent=text(row, keys.agent),
+        session=_name(row, keys.session),
+        opened_at=at,
+        settled_at=at,
+        prediction=text(row, keys.prediction),
+        review_by=moment(row, keys.review_by),
+        reviews=_reviews(row, keys, at),
+        origin=origins.of(row) if known is None else origins.known_as(known, description),
+    )
+
+
+def _name(row: Mapping[str, Any], key: str) -> str | None:
+    value = row.get(key)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return text(row, key)
+
+
+def _reviews(row: Mapping[str, Any], keys: RowFields, at: float | None) -> tuple[Review, ...]:
+    outcome = label(row, keys.outcome, Outcome)
+    if outcome is None:
+        return ()
+    # When it was reviewed is not known; it cannot have been before it was decided.
+    return (Review(outcome=outcome, by="import", evidence="the log it was imported from", ts=at or 0.0),)

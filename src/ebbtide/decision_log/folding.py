@@ -1,0 +1,164 @@
+"""Events in, the decision out: what stands in the log is the fold of what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from ebbtide.decision_log.events import Event, EventKind
+from ebbtide.decision_log.record import Decision, Mode, Scope, Status
+from ebbtide.decision_log.wire import (
+    assessment_from,
+    candidate_dict,
+    candidate_from,
+    decision_dict,
+    decision_from,
+    link_from,
+    occurrence_from,
+    review_from,
+)
+from ebbtide.decisions.assessment import Assessment
+from ebbtide.decisions.candidate import Candidate
+
+#: Refused duplicates that a decision shows; all of them are counted, and all are in its events.
+SHOWN = 20
+
+_NOBODY = Candidate(description="")
+
+
+def fold(events: Iterable[Event]) -> Decision | None:
+    """The decision after its events, in order; None where there are none."""
+    decision: Decision | None = None
+    for event in events:
+        decision = apply(decision, event)
+    return decision
+
+
+def apply(decision: Decision | None, event: Event) -> Decision:
+    """The decision after one more event.
+
+    Args:
+        decision: It before; None where this is its first event.
+        event: What happened. Where its body is gone, only the number is taken: a later event says what is
+            left.
+    """
+    body, seq = event.body, event.seq
+    if decision is None:
+        decision = _born(event)
+    if body is None:
+        return replace(decision, version=seq)
+    kind = event.kind
+    if kind is EventKind.OPENED:
+        return replace(decision, version=seq)
+    if kind is EventKind.THOUGHT:
+        return replace(decision, thoughts=(*decision.thoughts, body["text"]), version=seq)
+    if kind is EventKind.FINALIZED:
+        taken = replace(
+            decision,
+            candidate=candidate_from(body["candidate"]),
+            status=Status.KEPT,
+            settled_at=event.at,
+            prediction=body.get("prediction", decision.prediction),
+            review_by=body.get("review_by", decision.review_by),
+            forced=body.get("forced", False),
+            version=seq,
+        )
+        # The first version of the store told the verdict in an event of its own.
+        return _assessed(taken, body, seq) if "verdict" in body else taken
+    if kind is EventKind.ASSESSED:
+        return _assessed(decision, body, seq)
+    if kind is EventKind.ABANDONED:
+        return replace(decision, status=Status.ABANDONED, settled_at=event.at, version=seq)
+    if kind is EventKind.LINKED:
+        return replace(decision, links=(*decision.links, link_from(body)), version=seq)
+    if kind is EventKind.SUPERSEDED:
+        return replace(decision, status=Status.SUPERSEDED, superseded_by=body["by"], version=seq)
+    if kind is EventKind.REVIEWED:
+        return replace(decision, reviews=(*decision.reviews, review_from(body)), version=seq)
+    if kind is EventKind.OCCURRED_AGAIN:
+        again = (*decision.again, occurrence_from(body))[-SHOWN:]
+        return replace(decision, again=again, occurrences=decision.occurrences + 1, version=seq)
+    if kind is EventKind.RESTORED:
+        return replace(decision, status=Status.KEPT, restored=not body.get("undo", False), version=seq)
+    # What is left says all of it: IMPORTED, REDACTED, PURGED.
+    return replace(decision_from(body["state"]), version=seq)
+
+
+def _assessed(decision: Decision, body: dict[str, Any], seq: int) -> Decision:
+    assessment, mode = body.get("assessment"), body.get("mode")
+    return replace(
+        decision,
+        status=Status(body["verdict"]),
+        restored=decision.restored and body["verdict"] != Status.QUARANTINED,
+        assessment=decision.assessment if assessment is None else assessment_from(assessment),
+        mode=decision.mode if mode is None else Mode(mode),
+        version=seq,
+    )
+
+
+def _born(event: Event) -> Decision:
+    body: dict[str, Any] = event.body or {}
+    opened = event.kind is EventKind.OPENED
+    candidate = candidate_from(body["candidate"]) if "candidate" in body else _NOBODY
+    return Decision(
+        id=event.decision_id,
+        scope=Scope(tenant=event.tenant, agent=event.agent, session=body.get("session")),
+        candidate=candidate,
+        status=Status.OPENED,
+        opened_at=event.at,
+        asked=candidate.description if opened and "candidate" in body else None,
+        prediction=body.get("prediction"),
+        review_by=body.get("review_by"),
+        origin=body.get("origin"),
+        version=event.seq,
+    )
+
+
+def tombstone(decision: Decision) -> Decision:
+    """What stays of a decision when its text goes: when it was, which rules fired, how it turned out."""
+    said = decision.candidate
+    return replace(
+        decision,
+        status=Status.PURGED,
+        candidate=replace(said, description="", options=(), reasons=(), assumptions=()),
+        asked=None,
+        thoughts=(),
+        prediction=None,
+        origin=None,
+        assessment=_without_words(decision.assessment),
+        links=tuple(replace(link, why="") for link in decision.links),
+        reviews=tuple(replace(review, evidence="") for review in decision.reviews),
+        again=tuple(replace(each, text="", reasons=(), thoughts=()) for each in decision.again),
+    )
+
+
+def without_occurrence(decision: Decision, of_id: str) -> Decision:
+    """A decision without the words of one duplicate of it."""
+    again = tuple(
+        replace(each, text="", reasons=(), thoughts=()) if each.of_id == of_id else each
+        for each in decision.again
+    )
+    return replace(decision, again=again)
+
+
+def _without_words(assessment: Assessment | None) -> Assessment | None:
+    if assessment is None:
+        return None
+    rules = tuple(replace(rule, phrase="") for rule in assessment.rules)
+    primary = None if assessment.primary is None else replace(assessment.primary, phrase="")
+    return replace(assessment, rules=rules, primary=primary)
+
+
+def state_body(decision: Decision) -> dict[str, Any]:
+    """A decision as the body of an event that says all of it."""
+    return decision_dict(decision)
+
+
+def opening_body(candidate: Candidate, session: str | None, **known: str | float | None) -> dict[str, Any]:
+    """The body of a first event; what is not known is left out."""
+    body: dict[str, Any] = {"candidate": candidate_dict(candidate)}
+    if session is not None:
+        body["session"] = session
+    body.update({key: value for key, value in known.items() if value is not None})
+    return body

@@ -1,0 +1,195 @@
+"""A decision as the log has it: the fold of its events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ebbtide.decisions.assessment import Assessment
+from ebbtide.decisions.candidate import Candidate, Reason
+
+
+class Status(StrEnum):
+    """Where a decision stands."""
+
+    OPENED = "opened"  #: being thought about
+    ABANDONED = "abandoned"  #: never finalized in time
+    KEPT = "kept"
+    QUARANTINED = "quarantined"  #: refused by the gate or by a clean-up; it can be restored
+    SUPERSEDED = "superseded"  #: another decision took its place
+    PURGED = "purged"  #: its text is gone, and that it was there is not
+
+
+class Mode(StrEnum):
+    """What the gate may do. A refusal is counted in every mode."""
+
+    SHADOW = "shadow"  #: everything is kept; what would have been refused is noted
+    ADVISE = "advise"  #: everything is kept; the caller is told what the gate thinks
+    ENFORCE = "enforce"  #: what the gate refuses goes to quarantine, and duplicates to their original
+
+
+class Outcome(StrEnum):
+    """How a decision turned out."""
+
+    SUCCESS = "success"
+    PARTIAL = "partial"
+    FAILURE = "failure"
+    NOT_A_DECISION = "not_a_decision"
+    UNKNOWN = "unknown"
+
+
+class Relation(StrEnum):
+    """How a decision stands to another one."""
+
+    SUPERSEDES = "supersedes"
+    DUPLICATE_OF = "duplicate_of"
+    RELATED_TO = "related_to"
+    DEPENDS_ON = "depends_on"
+    CONTRADICTS = "contradicts"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Whose decisions. Every statement of the store is bound to one."""
+
+    tenant: str = "default"
+    agent: str = "agent"
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A relation to another decision, and why."""
+
+    relation: Relation
+    to: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """What somebody, or a signal, found of how it turned out.
+
+    Args:
+        outcome: How it turned out.
+        by: Who says so: a person, or the name of a signal.
+        evidence: What that rests on; a signal has to name it.
+        ts: Seconds since the epoch.
+        observed: Whether a machine measured it. A person who says so attests it, a signal inferred it.
+    """
+
+    outcome: Outcome
+    by: str
+    evidence: str = ""
+    ts: float
+    observed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Occurrence:
+    """A duplicate that was refused: the same decision, taken once more.
+
+    Args:
+        ts: Seconds since the epoch.
+        stage: Where it was noticed: ``start`` or ``final``.
+        text: What it said.
+        measure: By what it was found to be the same.
+        score: How much the same, 0 to 1.
+        of_id: Its own record in the quarantine; None where it never got one.
+        reasons: Why it was decided, that time.
+        thoughts: What was thought, that time.
+    """
+
+    ts: float
+    stage: str
+    text: str
+    measure: str
+    score: float
+    of_id: str | None = None
+    reasons: tuple[Reason, ...] = ()
+    thoughts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """A decision as it stands now.
+
+    Args:
+        id: Sorts by time.
+        scope: Whose it is.
+        candidate: What it says; the description is empty once it is purged.
+        status: Where it stands.
+        opened_at: Seconds since the epoch.
+        settled_at: When it was finalized, abandoned or quarantined; None while it is open.
+        asked: What it was called when it was opened; None where it was recorded in one step.
+        thoughts: What was thought before it was final, oldest first.
+        assessment: What the gate made of it; None while it is open.
+        mode: What the gate was allowed to do with it; None where no gate was asked.
+        links: To other decisions.
+        superseded_by: The decision that took its place.
+        reviews: Oldest first; see `ebbtide.decision_log.outcomes.review.resolve`.
+        review_by: When somebody should look how it turned out, seconds since the epoch.
+        prediction: What is expected to happen, and how one would tell.
+        occurrences: How often it was decided, with the duplicates that were refused.
+        again: Those duplicates, oldest first.
+        forced: Whether it was recorded over the objection of the gate.
+        restored: Whether somebody brought it back from the quarantine; that a clean-up was undone does not
+            count.
+        origin: Where an imported decision came from.
+        version: Number of its latest event in the stream of its agent; it grows with every change.
+    """
+
+    id: str
+    scope: Scope
+    candidate: Candidate
+    status: Status
+    opened_at: float
+    settled_at: float | None = None
+    asked: str | None = None
+    thoughts: tuple[str, ...] = ()
+    assessment: Assessment | None = None
+    mode: Mode | None = None
+    links: tuple[Link, ...] = ()
+    superseded_by: str | None = None
+    reviews: tuple[Review, ...] = ()
+    review_by: float | None = None
+    prediction: str | None = None
+    occurrences: int = 1
+    again: tuple[Occurrence, ...] = ()
+    forced: bool = False
+    restored: bool = False
+    origin: str | None = None
+    version: int = 0
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How it turned out, by what its reviews come to; None where nobody looked or they contradict."""
+        if not self.reviews:
+            return None
+        from ebbtide.decision_log.outcomes.review import resolve
+
+        return resolve(self.reviews).outcome
+
+    @property
+    def refused(self) -> bool:
+        """Whether the gate, or a clean-up, was against it; whatever became of it."""
+        return self.assessment is not None and not self.assessment.keep
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        from ebbtide.decision_log.wire import decision_dict
+
+        return {"schema": 1, **decision_dict(self)}
+
+    @classmethod
+    def from_dict(cls, table: Mapping[str, Any]) -> Decision:
+        """The decision that `to_dict` described.
+
+        Raises:
+            ConfigError: It describes none; the message names the place.
+        """
+        from ebbtide.decision_log.wire import decision_from
+
+        return decision_from(table)

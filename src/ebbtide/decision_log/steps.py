@@ -1,0 +1,367 @@
+"""The steps of a decision's life, each in a write transaction that the caller opens and commits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ebbtide.decision_log.counters import FLAGGED
+from ebbtide.decision_log.entry import Entry
+from ebbtide.decision_log.events import EventKind
+from ebbtide.decision_log.folding import opening_body, state_body
+from ebbtide.decision_log.identifiers import is_id, origin_id
+from ebbtide.decision_log.record import Decision, Link, Mode, Occurrence, Relation, Review, Scope, Status
+from ebbtide.decision_log.store.rows import column_text
+from ebbtide.decision_log.store.transaction import CountKey, Transaction
+from ebbtide.decision_log.wire import (
+    candidate_dict,
+    link_dict,
+    occurrence_dict,
+    review_dict,
+)
+from ebbtide.decisions.assessment import Assessment
+from ebbtide.decisions.candidate import Candidate
+from ebbtide.errors import LifecycleError
+
+_UNSETTLED = (Status.OPENED, Status.ABANDONED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settling:
+    """A decision that is taken, and what becomes of it.
+
+    Args:
+        candidate: What it says.
+        at: When, in seconds since the epoch.
+        verdict: Where it stands from now on: kept, or in quarantine.
+        assessment: What the gate made of it; None where it was not asked.
+        mode: What the gate was allowed to do; None where it was not asked.
+        prediction: What is expected to happen; None keeps what was said before.
+        review_by: When somebody should look; None keeps what was said before.
+        forced: Whether it is kept over the objection of the gate.
+        links: How it stands to others.
+    """
+
+    candidate: Candidate
+    at: float
+    verdict: Status = Status.KEPT
+    assessment: Assessment | None = None
+    mode: Mode | None = None
+    prediction: str | None = None
+    review_by: float | None = None
+    forced: bool = False
+    links: tuple[Link, ...] = ()
+
+
+def open_decision(
+    tx: Transaction,
+    scope: Scope,
+    candidate: Candidate,
+    at: float,
+    *,
+    noted: tuple[Assessment, Mode] | None = None,
+) -> Decision:
+    """Somebody begins to think about something; `noted` is what would have been refused, and is counted."""
+    body = opening_body(candidate, scope.session)
+    if noted is not None:
+        assessment, mode = noted
+        body["counted"] = _counted(candidate, assessment, mode)
+        for key in verdict_keys(scope, candidate, assessment, mode.value, "opened")[1:]:
+            tx.count(key)
+    decision = _first(tx, scope, EventKind.OPENED, at, body, candidate=candidate)
+    tx.save(decision, new=True)
+    return decision
+
+
+def think(tx: Transaction, decision: Decision, text: str, at: float) -> Decision:
+    """A thought is noted.
+
+    Raises:
+        LifecycleError: It is final already.
+    """
+    _must_be(decision, _UNSETTLED, "thought about")
+    decision = tx.happen(decision, EventKind.THOUGHT, at, {"text": text})
+    tx.save(decision)
+    return decision
+
+
+def settle(tx: Transaction, decision: Decision, final: Settling) -> Decision:
+    """A decision that was opened is taken, and kept or put into quarantine.
+
+    Raises:
+        LifecycleError: It is final already.
+    """
+    _must_be(decision, _UNSETTLED, "finalized")
+    scope = decision.scope
+    stream = (scope.tenant, scope.agent)
+    event = tx.append(stream, EventKind.FINALIZED, decision.id, final.at, _final_body(final))
+    decision = _taken(tx, decision, final, event.seq)
+    tx.save(decision)
+    return decision
+
+
+def record(tx: Transaction, scope: Scope, final: Settling) -> Decision:
+    """A decision is taken in one step."""
+    body = _final_body(final)
+    if scope.session is not None:
+        body["session"] = scope.session
+    decision = _first(tx, scope, EventKind.FINALIZED, final.at, body, candidate=final.candidate)
+    decision = _taken(tx, decision, final, decision.version)
+    tx.save(decision, new=True)
+    return decision
+
+
+def quarantine(
+    tx: Transaction, decision: Decision, assessment: Assessment, at: float, *, by: str, why: str
+) -> Decision:
+    """A clean-up puts a decision into quarantine.
+
+    Raises:
+        LifecycleError: It is not kept.
+    """
+    _must_be(decision, (Status.KEPT, Status.SUPERSEDED), "put into quarantine")
+    body = {"verdict": Status.QUARANTINED.value, "assessment": assessment.to_dict(), "by": by, "why": why}
+    decision = tx.happen(decision, EventKind.ASSESSED, at, body)
+    count_verdict(tx, decision, assessment, "cleanup", "quarantined")
+    tx.save(decision)
+    return decision
+
+
+def restore(
+    tx: Transaction, decision: Decision, at: float, *, by: str, why: str, undo: bool = False
+) -> Decision:
+    """A decision comes back from the quarantine; with `undo`, nobody says that it is one.
+
+    Raises:
+        LifecycleError: It is not in quarantine.
+    """
+    _must_be(decision, (Status.QUARANTINED,), "restored")
+    body: dict[str, Any] = {"by": by, "why": why}
+    if undo:
+        body["undo"] = True
+    decision = tx.happen(decision, EventKind.RESTORED, at, body)
+    if decision.superseded_by is not None:
+        decision = tx.happen(decision, EventKind.SUPERSEDED, at, {"by": decision.superseded_by, "why": why})
+    tx.save(decision)
+    return decision
+
+
+def abandon(tx: Transaction, decision: Decision, at: float) -> Decision:
+    """A decision that was opened and never taken is given up."""
+    decision = tx.happen(decision, EventKind.ABANDONED, at, {"opened_at": decision.opened_at})
+    tx.save(decision)
+    return decision
+
+
+def link(tx: Transaction, decision: Decision, found: Link, at: float) -> Decision:
+    """A relation is noted; noting it again changes nothing."""
+    _must_be(decision, tuple(set(Status) - {Status.PURGED}), "linked")
+    if any((each.relation, each.to) == (found.relation, found.to) for each in decision.links):
+        return decision
+    decision = tx.happen(decision, EventKind.LINKED, at, link_dict(found))
+    tx.save(decision)
+    return decision
+
+
+def supersede(tx: Transaction, old: Decision, new: Decision, at: float, *, why: str) -> Decision:
+    """A decision takes the place of another one.
+
+    Raises:
+        LifecycleError: One of them is not kept, or both are the same.
+    """
+    if old.id == new.id:
+        raise LifecycleError(f"decision {old.id}: it cannot supersede itself")
+    if old.superseded_by == new.id:
+        return old
+    _must_be(new, (Status.KEPT,), "made to supersede another one")
+    _must_be(old, (Status.KEPT,), "superseded")
+    link(tx, new, Link(relation=Relation.SUPERSEDES, to=old.id, why=why), at)
+    old = tx.happen(old, EventKind.SUPERSEDED, at, {"by": new.id, "why": why})
+    tx.save(old)
+    return old
+
+
+def review(tx: Transaction, decision: Decision, found: Review, at: float) -> Decision:
+    """Somebody says how it turned out."""
+    _must_be(decision, tuple(set(Status) - {Status.OPENED, Status.PURGED}), "reviewed")
+    decision = tx.happen(decision, EventKind.REVIEWED, at, review_dict(found))
+    tx.save(decision)
+    return decision
+
+
+def occur_again(
+    tx: Transaction,
+    original: Decision,
+    occurrence: Occurrence,
+    at: float,
+    *,
+    counted: tuple[Candidate, Assessment, Mode] | None = None,
+) -> Decision:
+    """A duplicate was refused: its original counts it and keeps what it said.
+
+    Args:
+        tx: The transaction.
+        original: What it is a duplicate of.
+        occurrence: What it said.
+        at: When.
+        counted: What is to be counted: the candidate, what is against it, and the mode. None where the
+            duplicate has a record of its own, which counts.
+    """
+    body: dict[str, Any] = occurrence_dict(occurrence)
+    if counted is not None:
+        said, assessment, mode = counted
+        body["counted"] = _counted(said, assessment, mode)
+        for key in verdict_keys(original.scope, said, assessment, mode.value, "duplicate"):
+            tx.count(key)
+    original = tx.happen(original, EventKind.OCCURRED_AGAIN, at, body)
+    tx.save(original)
+    return original
+
+
+def bring_in(tx: Transaction, scope: Scope, entry: Entry, now: float) -> tuple[str, bool]:
+    """An entry from another log; one that is there already is left as it is.
+
+    Returns:
+        Its id, and whether it is new.
+    """
+    opened_at = next(at for at in (entry.opened_at, entry.settled_at, now) if at is not None)
+    settled_at = entry.settled_at
+    if settled_at is None and entry.status is not Status.OPENED:
+        settled_at = opened_at
+    origin, identifier = entry.origin, entry.id
+    if identifier is not None and not is_id(identifier):
+        origin, identifier = origin or identifier, None
+    if identifier is None and origin is not None:
+        identifier = origin_id(scope.tenant, scope.agent, origin, opened_at)
+    tx.lock(scope.tenant, scope.agent)
+    if identifier is None:
+        identifier = tx.new_id(scope.tenant, scope.agent, opened_at)
+    elif tx.exists(scope.tenant, identifier):
+        return identifier, False
+    decision = Decision(
+        id=identifier,
+        scope=scope,
+        candidate=entry.candidate,
+        status=entry.status,
+        opened_at=opened_at,
+        settled_at=settled_at,
+        asked=entry.asked,
+        thoughts=entry.thoughts,
+        assessment=entry.assessment,
+        mode=entry.mode,
+        links=entry.links,
+        superseded_by=entry.superseded_by,
+        reviews=entry.reviews,
+        review_by=entry.review_by,
+        prediction=entry.prediction,
+        occurrences=entry.occurrences,
+        again=entry.again,
+        forced=entry.forced,
+        restored=entry.restored,
+        origin=origin,
+    )
+    tx.save(tx.happen(decision, EventKind.IMPORTED, now, {"state": state_body(decision)}), new=True)
+    return identifier, True
+
+
+def count_verdict(
+    tx: Transaction, decision: Decision, assessment: Assessment | None, mode: str, verdict: str
+) -> None:
+    """Count what became of a candidate: once by itself, and once by each rule that fired against it."""
+    for key in verdict_keys(decision.scope, decision.candidate, assessment, mode, verdict):
+        tx.count(key)
+
+
+def verdict_keys(
+    scope: Scope, said: Candidate, assessment: Assessment | None, mode: str, verdict: str
+) -> list[CountKey]:
+    """Under what a verdict is counted; the empty rule is the verdict itself."""
+    first = CountKey(
+        scope.tenant, scope.agent, said.source.value, column_text(said.frame), mode, "", "", verdict
+    )
+    if assessment is None or assessment.keep:
+        return [first]
+    # Under FLAGGED it counts once, however many rules fired.
+    fired = {("", FLAGGED)} | {
+        (rule.layer.value, column_text(rule.id)) for rule in assessment.rules if rule.weight > 0
+    }
+    if assessment.primary is not None:
+        fired.add((assessment.primary.layer.value, column_text(assessment.primary.id)))
+    return [first, *(first._replace(layer=layer, rule=rule) for layer, rule in sorted(fired))]
+
+
+def _first(
+    tx: Transaction,
+    scope: Scope,
+    kind: EventKind,
+    at: float,
+    body: dict[str, Any],
+    *,
+    candidate: Candidate,
+) -> Decision:
+    identifier = tx.new_id(scope.tenant, scope.agent, at)
+    event = tx.append((scope.tenant, scope.agent), kind, identifier, at, body)
+    return Decision(
+        id=identifier,
+        scope=scope,
+        candidate=candidate,
+        status=Status.OPENED,
+        opened_at=at,
+        asked=candidate.description if kind is EventKind.OPENED else None,
+        version=event.seq,
+    )
+
+
+def _taken(tx: Transaction, decision: Decision, final: Settling, version: int) -> Decision:
+    """What a decision that was taken is then: what `folding.apply` makes of its events.
+
+    This is what most calls do. The events are not read back for it; a test compares the two.
+    """
+    stream = (decision.scope.tenant, decision.scope.agent)
+    for found in final.links:
+        version = tx.append(stream, EventKind.LINKED, decision.id, final.at, link_dict(found)).seq
+    decision = replace(
+        decision,
+        candidate=final.candidate,
+        status=final.verdict,
+        settled_at=final.at,
+        assessment=decision.assessment if final.assessment is None else final.assessment,
+        mode=decision.mode if final.mode is None else final.mode,
+        prediction=decision.prediction if final.prediction is None else final.prediction,
+        review_by=decision.review_by if final.review_by is None else final.review_by,
+        forced=final.forced,
+        links=(*decision.links, *final.links),
+        version=version,
+    )
+    mode = "none" if final.mode is None else final.mode.value
+    count_verdict(tx, decision, final.assessment, mode, final.verdict.value)
+    return decision
+
+
+def _final_body(final: Settling) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "candidate": candidate_dict(final.candidate),
+        "verdict": final.verdict.value,
+    }
+    if final.assessment is not None:
+        body["assessment"] = final.assessment.to_dict()
+    if final.mode is not None:
+        body["mode"] = final.mode.value
+    if final.prediction is not None:
+        body["prediction"] = final.prediction
+    if final.review_by is not None:
+        body["review_by"] = final.review_by
+    if final.forced:
+        body["forced"] = True
+    return body
+
+
+def _counted(said: Candidate, assessment: Assessment, mode: Mode) -> dict[str, Any]:
+    """What a count in `ebbtide.decision_log.erasing.counted` is made of."""
+    about = {"source": said.source.value, "frame": said.frame}
+    return {"candidate": about, "assessment": assessment.to_dict(), "mode": mode.value}
+
+
+def _must_be(decision: Decision, allowed: tuple[Status, ...], what: str) -> None:
+    if decision.status not in allowed:
+        raise LifecycleError(f"decision {decision.id} is {decision.status.value}: it cannot be {what}")

@@ -1,0 +1,119 @@
+"""One open store: a writer that all threads share, and a reader for each that reads at the moment."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from ebbtide.decision_log.store.database import Database, Session
+from ebbtide.decision_log.store.group_commit import Writer
+from ebbtide.decision_log.store.opening import database_of
+from ebbtide.decision_log.store.transaction import Transaction
+from ebbtide.errors import StoreError
+
+_T = TypeVar("_T")
+_SPARE = 8  # readers that are kept for the next question
+
+
+class Store:
+    """A store that is open. All of it may be used from several threads.
+
+    Args:
+        where: A path, ``:memory:``, ``sqlite:///path`` or ``postgresql://...``.
+        create: Whether one that is not there is made.
+        read_only: Never write, not even the schema.
+        timeout_s: How long to wait for another writer, in seconds.
+        durable: Wait for the disk at every commit of a SQLite file.
+
+    Raises:
+        ConfigError: `where` names no store.
+        StoreError: It cannot be opened.
+    """
+
+    def __init__(
+        self,
+        where: str | os.PathLike[str],
+        *,
+        create: bool = True,
+        read_only: bool = False,
+        timeout_s: float = 5.0,
+        durable: bool = False,
+    ) -> None:
+        self.database: Database = database_of(
+            where, timeout_s=timeout_s, read_only=read_only, durable=durable
+        )
+        self.read_only = read_only
+        self.database.prepare(create=create)
+        only = self.database.connect(write=True) if self.database.single else None
+        self._writer = Writer(self.database, only)
+        self._spare: list[Session] = []
+        self._lock = threading.Lock()
+        self._closed = False
+        self._process = os.getpid()
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self.database.name
+
+    def write(self, work: Callable[[Transaction], _T], *, order: tuple[str, ...] = ()) -> _T:
+        """Do some work in a write transaction; returns after the commit. See `Writer.write`."""
+        if self.read_only:
+            raise StoreError(f"{self.name}: opened with read_only=True; open it without to write")
+        return self._writer.write(work, order=order)
+
+    def read(self, question: Callable[[Session], _T]) -> _T:
+        """Ask something; all statements of a question see one state."""
+        if self.database.single:
+            return self._writer.alone(question)
+        with self._reader() as session:
+            return question(session)
+
+    def erase(self) -> None:
+        """Take what was erased out of the files as well, as far as that can be asked for."""
+        self._writer.alone(self.database.erase)
+
+    def close(self) -> None:
+        """Close every connection; the store cannot be used any more."""
+        with self._lock:
+            self._closed = True
+            spare, self._spare = self._spare, []
+        for session in spare:
+            session.close()
+        self._writer.close()
+
+    @contextmanager
+    def _reader(self) -> Iterator[Session]:
+        if os.getpid() != self._process:
+            raise StoreError(f"{self.name}: opened before the process forked; open it again in the child")
+        session = self._begun()
+        try:
+            yield session
+        finally:
+            session.rollback()
+            with self._lock:
+                keep = not (self._closed or session.broken) and len(self._spare) < _SPARE
+                if keep:
+                    self._spare.append(session)
+            if not keep:
+                session.close()
+
+    def _begun(self) -> Session:
+        while True:
+            with self._lock:
+                if self._closed:
+                    raise StoreError(f"{self.name}: it was closed; open it again")
+                session = self._spare.pop() if self._spare else None
+            stale = session is not None
+            session = session or self.database.connect(write=False)
+            try:
+                session.begin(write=False)
+            except StoreError:
+                session.close()
+                if not stale:
+                    raise
+            else:
+                return session

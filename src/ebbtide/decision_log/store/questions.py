@@ -1,0 +1,289 @@
+"""Questions to the store. Each is bound to a tenant, and to an agent where the view names one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ebbtide.decision_log.entry import Hit
+from ebbtide.decision_log.events import StoredEvent
+from ebbtide.decision_log.identifiers import time_prefix
+from ebbtide.decision_log.record import Decision, Status
+from ebbtide.decision_log.search_words import search_words
+from ebbtide.decision_log.store import statements
+from ebbtide.decision_log.store.database import Database, Session
+from ebbtide.decision_log.store.rows import column_text, decision_of
+from ebbtide.decision_log.view import View
+from ebbtide.decisions.repeats.duplicates import Earlier
+from ebbtide.errors import UnknownDecisionError
+from ebbtide.text.contrast.words import FUNCTION_WORDS
+
+_PAGE = 500
+_COMMON = frozenset(search_words(FUNCTION_WORDS))  # nearly every decision has some of them
+_WAYS = ((True, False), (False, False), (False, True))  # every word or any; whole or what words begin with
+_SHORTEST = 3  # letters that a word may be found by
+_HIGHEST = "~"  # sorts after every character of an id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Which decisions; None asks for all.
+
+    Args:
+        status: Where they stand.
+        category: Of which category.
+        source: How they came up.
+        rule: Refused first by this rule.
+        since: Opened then or later, seconds since the epoch.
+        until: Opened before then.
+        expired_before: Open ones that were opened before this count as abandoned.
+    """
+
+    status: tuple[Status, ...] | None = None
+    category: str | None = None
+    source: str | None = None
+    rule: str | None = None
+    since: float | None = None
+    until: float | None = None
+    expired_before: float | None = None
+
+
+def where(view: View, asked: Filter) -> tuple[str, list[Any]]:
+    """The condition of a filter after ``tenant = ?``, and all values with the tenant first."""
+    parts, values = [""], [view.tenant]
+
+    def add(part: str, *more: Any) -> None:
+        parts.append(part)
+        values.extend(more)
+
+    if view.agent is not None:
+        add("agent = ?", view.agent)
+    if view.session is not None:
+        add("session = ?", view.session)
+    if asked.status is not None:
+        _add_status(add, asked.status, asked.expired_before)
+    if asked.category is not None:
+        add("category = ?", column_text(asked.category))
+    if asked.source is not None:
+        add("source = ?", asked.source)
+    if asked.rule is not None:
+        add("rule = ?", column_text(asked.rule))
+    if asked.since is not None:
+        add("opened_at >= ?", asked.since)
+    if asked.until is not None:
+        add("opened_at < ?", asked.until)
+    return " AND ".join(parts), values
+
+
+def _add_status(add: Any, status: tuple[Status, ...], expired_before: float | None) -> None:
+    """Open decisions whose time is over read as abandoned, whether or not that was noted yet."""
+    names = {each.value for each in status}
+    if expired_before is None or (Status.OPENED in status) == (Status.ABANDONED in status):
+        add(f"status IN ({', '.join('?' * len(names))})", *sorted(names))
+        return
+    names.discard(Status.OPENED.value)
+    marks = ", ".join("?" * len(names))
+    settled = f"status IN ({marks}) OR " if names else ""
+    compared = ">=" if Status.OPENED in status else "<"
+    add(f"({settled}status = 'opened' AND opened_at {compared} ?)", *sorted(names), expired_before)
+
+
+def get(session: Session, view: View, identifier: str) -> Decision:
+    """One decision.
+
+    Raises:
+        UnknownDecisionError: The view sees none of this id.
+    """
+    sql, values = statements.DECISION, [view.tenant, column_text(identifier)]
+    if view.agent is not None:
+        sql, values = statements.DECISION_OF_AGENT, [*values, view.agent]
+    rows = session.rows(sql, values)
+    found = decision_of(rows[0]) if rows else None
+    if found is None or (view.session is not None and found.scope.session != view.session):
+        raise UnknownDecisionError(identifier, view.where)
+    return found
+
+
+def newest(
+    session: Session, view: View, asked: Filter, *, limit: int, before: str | None = None
+) -> list[Decision]:
+    """Decisions, newest first."""
+    condition, values = where(view, asked)
+    if before is not None:
+        condition += " AND id < ?"
+        values.append(before)
+    if asked.since is not None:
+        condition += " AND id >= ?"
+        values.append(time_prefix(asked.since))
+    sql = f"{statements.SELECT_DECISIONS}{condition} ORDER BY id DESC LIMIT ?"
+    return [decision_of(row) for row in session.rows(sql, [*values, limit])]
+
+
+def oldest(
+    session: Session, view: View, asked: Filter, *, limit: int, after: str | None = None
+) -> list[Decision]:
+    """Decisions, oldest first."""
+    condition, values = where(view, asked)
+    if after is not None:
+        condition += " AND id > ?"
+        values.append(after)
+    sql = f"{statements.SELECT_DECISIONS}{condition} ORDER BY id LIMIT ?"
+    return [decision_of(row) for row in session.rows(sql, [*values, limit])]
+
+
+def search(
+    session: Session, database: Database, view: View, text: str, asked: Filter, *, limit: int
+) -> list[Hit]:
+    """Decisions that have all the words of a text; or else any; or else words that begin with one of them."""
+    words = list(dict.fromkeys(search_words([text])))[:64]
+    if not words:
+        return []
+    condition, values = where(view, asked)
+    for every, begins in _WAYS:
+        if begins:
+            words = [word for word in words if len(word) >= _SHORTEST]
+        if not words or (len(words) == 1 and not every and not begins):
+            continue
+        indexed, others = words, []
+        if every and database.search_row is not None:
+            indexed = [word for word in words if word not in _COMMON] or words
+            others = [word for word in words if word not in indexed]
+        wanted = database.search_value(indexed, every=every, begins=begins)
+        in_row = "".join([database.search_row or "" for _ in others])
+        head = [wanted] if "?" in database.search_rank else []
+        sql = (
+            f"SELECT description, asked, state, {database.search_rank} AS fits FROM decisions"  # noqa: S608 - no values
+            f"{database.search_from} WHERE tenant = ?{condition}{database.search_where}{in_row} "
+            "ORDER BY fits DESC, id DESC LIMIT ?"
+        )
+        rows = session.rows(sql, [*head, *values, wanted, *(f" {word} " for word in others), limit])
+        if rows:
+            return [Hit(decision=decision_of(row), rank=float(row[3])) for row in rows]
+    return []
+
+
+def overdue(session: Session, view: View, now: float, *, limit: int) -> list[Decision]:
+    """Kept decisions that somebody should have looked at by now, and nobody did; longest overdue first."""
+    condition, values = where(view, Filter(status=(Status.KEPT, Status.SUPERSEDED)))
+    sql = (
+        f"{statements.SELECT_DECISIONS}{condition} AND review_by <= ? AND outcome IS NULL "
+        "ORDER BY review_by, id LIMIT ?"
+    )
+    return [decision_of(row) for row in session.rows(sql, [*values, now, limit])]
+
+
+def ids_that_begin(session: Session, view: View, prefix: str) -> list[str]:
+    """At most two ids that begin so."""
+    sql = statements.IDS_BETWEEN
+    values = [view.tenant, prefix, prefix + _HIGHEST]
+    if view.agent is not None:
+        sql, values = f"{sql} AND agent = ?", [*values, view.agent]
+    return [str(row[0]) for row in session.rows(f"{sql} ORDER BY id LIMIT 2", values)]
+
+
+def sample(session: Session, view: View, *, refused: bool, size: int) -> list[Decision]:
+    """The decisions whose ids have the smallest hashes: a sample that is the same for everybody."""
+    condition, values = where(view, Filter(status=_REVIEWABLE))
+    for drawn in (" AND sample_key < 144115188075855872", ""):
+        sql = f"{statements.SELECT_DECISIONS}{condition} AND refused = ?{drawn} ORDER BY sample_key LIMIT ?"
+        rows = session.rows(sql, [*values, int(refused), size])
+        if len(rows) == size:
+            break
+    return [decision_of(row) for row in rows]
+
+
+_REVIEWABLE = (Status.KEPT, Status.SUPERSEDED, Status.QUARANTINED)
+
+
+def sampled_of(session: Session, view: View, *, refused: bool) -> int:
+    """How many decisions the sample is drawn from."""
+    condition, values = where(view, Filter(status=_REVIEWABLE))
+    sql = f"SELECT count(*) FROM decisions WHERE tenant = ?{condition} AND refused = ?"  # noqa: S608 - no values
+    return int(session.rows(sql, [*values, int(refused)])[0][0])
+
+
+def counts(session: Session, view: View) -> list[tuple[Any, ...]]:
+    """Rows of source, frame, mode, layer, rule, verdict, times."""
+    sql, values = statements.COUNTS, [view.tenant]
+    if view.agent is not None:
+        sql, values = f"{sql} AND agent = ?", [*values, view.agent]
+    return session.rows(sql + statements.COUNTS_GROUP, values)
+
+
+def by_status(session: Session, view: View) -> dict[str, int]:
+    """How many decisions stand where."""
+    condition, values = where(view, Filter())
+    rows = session.rows(f"{statements.BY_STATUS}{condition} GROUP BY status ORDER BY status", values)
+    return {str(status): int(times) for status, times in rows}
+
+
+def events_of(session: Session, view: View, identifier: str) -> list[tuple[str, StoredEvent]]:
+    """The events of a decision, each with its agent, in order."""
+    sql, values = statements.EVENTS_OF, [view.tenant, identifier]
+    if view.agent is not None:
+        sql, values = statements.EVENTS_OF_AGENT, [*values, view.agent]
+    return [(str(row[0]), stored_event(row)) for row in session.rows(sql, values)]
+
+
+def stream(session: Session, tenant: str, agent: str) -> Iterator[StoredEvent]:
+    """A whole stream, in order, some events at a time."""
+    after = -(1 << 62)
+    while rows := session.rows(statements.EVENTS_PAGE, (tenant, agent, after, _PAGE)):
+        yield from map(stored_event, rows)
+        after = rows[-1][1]
+
+
+def stored_event(row: Sequence[Any]) -> StoredEvent:
+    """An event of a row that begins with its agent."""
+    _agent, seq, kind, decision_id, ts, body, body_hash, digest = row
+    return StoredEvent(
+        seq=seq, kind=kind, decision_id=decision_id, ts=ts, body_json=body, body_hash=body_hash, hash=digest
+    )
+
+
+def heads(session: Session, view: View) -> dict[str, str]:
+    """The last event of each stream as the store notes it, ``seq:hash``, by agent."""
+    rows = session.rows(statements.HEADS, (view.tenant,))
+    return {str(a): f"{seq}:{head}" for a, seq, head in rows if view.agent in (None, a)}
+
+
+def streams(session: Session, view: View) -> list[str]:
+    """The agents that have events or a head."""
+    found: set[str] = {str(row[0]) for row in session.rows(statements.EVENT_AGENTS, (view.tenant,))}
+    found |= set(heads(session, view))
+    return sorted(agent for agent in found if view.agent in (None, agent))
+
+
+def earlier(
+    session: Session,
+    scope: tuple[str, str, str],
+    print_of_text: str,
+    times: tuple[float, float],
+    *,
+    final: bool,
+    most: int,
+) -> tuple[list[Earlier], bool]:
+    """The decisions of a window: those that were started, or those that were taken.
+
+    Args:
+        session: The connection.
+        scope: Tenant, agent and session; the empty session is that of decisions without one.
+        print_of_text: Fingerprint of the text that they are compared with.
+        times: From when to when, both included.
+        final: Whether final texts are compared; else what is about to be thought about.
+        most: Rows that are read; of those before them only one with the same fingerprint.
+
+    Returns:
+        The decisions, oldest first, and whether there were more.
+    """
+    many = statements.WINDOW_OF_FINALS if final else statements.WINDOW_OF_STARTS
+    rows = session.rows(many, (*scope, *times, most + 1))
+    truncated = len(rows) > most
+    if truncated:
+        equal = statements.EQUAL_FINALS if final else statements.EQUAL_STARTS
+        rows = [*rows[:most], *session.rows(equal, (*scope, *times, print_of_text))]
+    by_id = {row[0]: row for row in reversed(rows)}
+    found = [Earlier(id=identifier, text=json.loads(text), ts=ts) for identifier, text, ts in by_id.values()]
+    return found, truncated

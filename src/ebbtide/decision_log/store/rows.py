@@ -1,0 +1,91 @@
+"""A decision as a row of the table of decisions, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ebbtide.decision_log.events import canonical_json
+from ebbtide.decision_log.identifiers import sample_key
+from ebbtide.decision_log.record import Decision, Status
+from ebbtide.decision_log.search_words import search_words
+from ebbtide.decision_log.wire import decision_dict, decision_from
+from ebbtide.decisions.repeats.duplicates import fingerprint
+
+_UNSEARCHED = frozenset({Status.OPENED, Status.ABANDONED, Status.PURGED})
+_LONGEST_NAME = 200
+
+
+def row_of(decision: Decision, *, words_too: bool = True) -> tuple[Any, ...]:
+    """The values of a row, in the order of `COLUMNS`: what is asked for in SQL, and the rest as JSON.
+
+    Args:
+        decision: The decision.
+        words_too: Whether its first words are wanted, which do not change before they are taken out.
+    """
+    state = decision_dict(decision)
+    said = decision.candidate
+    scope = decision.scope
+    state["candidate"].pop("description")
+    asked = state.pop("asked", None)
+    final = decision.settled_at is not None and bool(said.description)
+    primary = None if decision.assessment is None else decision.assessment.primary
+    return (
+        scope.tenant,
+        scope.agent,
+        decision.id,
+        scope.session or "",
+        decision.status.value,
+        said.source.value,
+        column_text(said.frame),
+        None if said.category is None else column_text(said.category),
+        decision.opened_at,
+        decision.settled_at,
+        decision.review_by,
+        fingerprint(decision.asked) if words_too and decision.asked is not None else "",
+        fingerprint(said.description) if final else "",
+        int(decision.refused),
+        "" if primary is None else column_text(primary.id),
+        None if decision.outcome is None else decision.outcome.value,
+        sample_key(decision.id),
+        decision.version,
+        None if asked is None or not words_too else canonical_json(asked),
+        canonical_json(said.description),
+        "" if decision.status in _UNSEARCHED else " ".join(search_words(_texts(decision))),
+        canonical_json(state),
+    )
+
+
+def decision_of(row: Sequence[Any]) -> Decision:
+    """The decision of a row of description, asked and state."""
+    description, asked, state_json = row[0], row[1], row[2]
+    state = json.loads(state_json)
+    state["candidate"]["description"] = json.loads(description)
+    if asked is not None:
+        state["asked"] = json.loads(asked)
+    return decision_from(state)
+
+
+def column_text(text: str) -> str:
+    """A name as it can stand in a column of any database; the whole of it is in the JSON beside it."""
+    if text.isascii() and "\x00" not in text:
+        return text[:_LONGEST_NAME]
+    readable = text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+    return readable[:_LONGEST_NAME]
+
+
+def _texts(decision: Decision) -> Iterator[str]:
+    said = decision.candidate
+    yield said.description
+    yield from said.options
+    for reason in said.reasons:
+        yield reason.text
+    yield from said.assumptions
+    if decision.asked is not None:
+        yield decision.asked
+    if decision.prediction is not None:
+        yield decision.prediction
+    if said.category is not None:
+        yield said.category
+    yield from decision.thoughts

@@ -1,0 +1,214 @@
+"""The store in a file, or in memory: SQLite from the standard library."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from ebbtide.decision_log.store.database import Session, Values, Write
+from ebbtide.errors import StoreError
+
+_MEMORY = ":memory:"
+_CHECKPOINT_PAGES = 10_000  # a checkpoint waits for the disk; pages that many commits change are written once
+_OLDEST = (3, 35, 0)
+_FULL = "there is no room left; make some, or let `ebbtide decisions purge` take out what is old"
+_HINTS = (
+    (re.compile("locked|busy"), "another process is writing; try again, or give `timeout_s` more seconds"),
+    (
+        re.compile("readonly|read-only"),
+        "it may not be written; open it with read_only=True, or change its rights",
+    ),
+    (re.compile("full"), _FULL),
+    (re.compile("malformed|not a database|corrupt"), "the file is damaged or no SQLite file; restore a copy"),
+    (re.compile("unable to open"), "the folder has to exist and to be writable"),
+    (re.compile("disk I/O"), "the disk or the file system fails"),
+)
+
+
+class SqliteDatabase:
+    """A SQLite file in WAL mode, or a database in memory that lives as long as its session.
+
+    Args:
+        path: The file, or ``:memory:``.
+        timeout_s: How long a writer waits for another one.
+        read_only: Never write, not even the schema.
+        durable: Wait for the disk at every commit. Without, a commit survives the death of the process, and
+            the last ones may be lost when the machine loses power.
+    """
+
+    lock_row = ""
+    search_from = " JOIN decision_words ON decision_words.rowid = decisions.n"
+    search_where = " AND decision_words MATCH ?"
+    # The index reads the whole list of a word, and that of "the" is as long as the log.
+    search_row: str | None = " AND instr(' ' || decisions.search_text || ' ', ?) > 0"
+    search_rank = "-bm25(decision_words)"
+
+    def __init__(self, path: str, *, timeout_s: float, read_only: bool, durable: bool) -> None:
+        if sqlite3.sqlite_version_info < _OLDEST:
+            raise StoreError(f"SQLite {sqlite3.sqlite_version}: the decision log needs 3.35 or later")
+        self.path = path
+        self.name = "memory" if path == _MEMORY else path
+        self.single = path == _MEMORY
+        self._timeout_s = timeout_s
+        self._read_only = read_only
+        self._durable = durable
+
+    def connect(self, *, write: bool) -> Session:
+        """Open one more connection; in memory, a database of its own."""
+        from ebbtide.decision_log.store import migrating
+
+        with translated(self.name):
+            connection = self._open()
+            if self.single:
+                migrating.bring_sqlite_up(connection, self.name, read_only=False, create=True)
+            else:
+                self._settings(connection, write=write)
+            return SqliteSession(connection, self.name)
+
+    def _open(self, *, create: bool = False) -> sqlite3.Connection:
+        place = self.path
+        if not self.single:
+            mode = "ro" if self._read_only else "rwc" if create else "rw"
+            place = f"file:{quote(str(Path(self.path).absolute()))}?mode={mode}"
+        return sqlite3.connect(
+            place,
+            timeout=self._timeout_s,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
+            uri=not self.single,
+        )
+
+    def _settings(self, connection: sqlite3.Connection, *, write: bool) -> None:
+        connection.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'NORMAL'}")
+        connection.execute("PRAGMA secure_delete = FAST")
+        if write:
+            connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+            connection.execute("PRAGMA cache_size = -32768")
+        else:
+            connection.execute("PRAGMA query_only = ON")
+
+    def prepare(self, *, create: bool) -> None:
+        """Bring the schema to this version, or say why not."""
+        from ebbtide.decision_log.store import migrating
+
+        if self.single:
+            return
+        if not Path(self.path).exists() and (self._read_only or not create):
+            raise StoreError(f"{self.name}: there is no such file; check the path")
+        with translated(self.name):
+            connection = self._open(create=create)
+        try:
+            if not self._read_only:
+                self._use_wal(connection)
+            migrating.bring_sqlite_up(connection, self.name, read_only=self._read_only, create=create)
+        finally:
+            connection.close()
+
+    def _use_wal(self, connection: sqlite3.Connection) -> None:
+        # Two processes that switch at once do not wait for each other: SQLite tells one that it is locked.
+        end = time.monotonic() + self._timeout_s
+        while True:
+            try:
+                with translated(self.name):
+                    if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                        connection.execute("PRAGMA journal_mode = WAL")
+            except StoreError as error:
+                if "locked" not in str(error) or time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
+            else:
+                return
+
+    def search_value(self, words: Sequence[str], *, every: bool, begins: bool = False) -> str:
+        """The words, or what words begin with, as FTS5 wants them."""
+        mark = "*" if begins else ""
+        return (" AND " if every else " OR ").join(f'"{word}"{mark}' for word in words)
+
+    def erase(self, session: Session) -> None:
+        """Take what was erased out of the full-text index and the write-ahead log."""
+        session.run("INSERT INTO decision_words(decision_words) VALUES ('optimize')")
+        if not self.single:
+            session.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+class SqliteSession:
+    """One connection to a SQLite database."""
+
+    def __init__(self, connection: sqlite3.Connection, name: str) -> None:
+        self.connection = connection
+        self.broken = False
+        self.used = False
+        self._guard = translated(name)
+
+    def begin(self, *, write: bool) -> None:
+        """Begin a transaction; one that may write waits for its turn."""
+        with self._guard:
+            self.connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+
+    def commit(self, writes: Sequence[Write] = ()) -> None:
+        """Make the last changes and commit."""
+        with self._guard:
+            for sql, many in writes:
+                self.connection.executemany(sql, many)
+            self.connection.execute("COMMIT")
+
+    def rollback(self) -> None:
+        """Undo; some errors have done so already."""
+        with contextlib.suppress(sqlite3.Error):
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+
+    def rows(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
+        """All rows of a question."""
+        with self._guard:
+            return self.connection.execute(sql, values).fetchall()
+
+    def rows_of_each(self, sql: str, many: Sequence[Values]) -> list[list[tuple[Any, ...]]]:
+        """All rows of a question, for each of the values."""
+        with self._guard:
+            return [self.connection.execute(sql, values).fetchall() for values in many]
+
+    def stream(self, sql: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows of a question, some at a time."""
+        with self._guard:
+            yield from self.connection.execute(sql, values)
+
+    def run(self, sql: str, values: Values = ()) -> None:
+        """Change something."""
+        with self._guard:
+            self.connection.execute(sql, values)
+
+    def run_many(self, sql: str, many: Sequence[Values]) -> None:
+        """Change something for each of the values."""
+        with self._guard:
+            self.connection.executemany(sql, many)
+
+    def close(self) -> None:
+        """Close it."""
+        with contextlib.suppress(sqlite3.Error):
+            self.connection.close()
+
+
+class translated:  # noqa: N801 - used as a statement; a generator would cost more than the question
+    """What SQLite says, as a `StoreError`."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        """Nothing to do."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if isinstance(error, sqlite3.Error):
+            said = str(error)
+            hint = next((hint for found, hint in _HINTS if found.search(said)), "nothing was recorded")
+            raise StoreError(f"{self._name}: {said}; {hint}") from error

@@ -1,0 +1,303 @@
+"""One write transaction: events are appended, decisions and counts follow, all or nothing."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from ebbtide.decision_log.events import Event, EventKind, body_digest, canonical_json, chain_digest
+from ebbtide.decision_log.folding import apply
+from ebbtide.decision_log.identifiers import decision_id
+from ebbtide.decision_log.record import Decision, Scope, Status
+from ebbtide.decision_log.store import questions, statements
+from ebbtide.decision_log.store.database import Database, Session, Values, Write
+from ebbtide.decision_log.store.rows import decision_of, row_of
+from ebbtide.decision_log.store.windows import Stream, Streams
+from ebbtide.decisions.repeats.duplicates import Earlier
+from ebbtide.errors import ConfigError, UnknownDecisionError
+
+_STREAMS = 32  # streams whose windows are remembered
+_KEY = 2  # tenant and agent
+_FOR_EVER = 1e300
+_LATEST_S = 1e12  # some thirty thousand years: what is beyond it is no time
+
+
+class CountKey(NamedTuple):
+    """What is counted apart."""
+
+    tenant: str
+    agent: str
+    source: str
+    frame: str
+    mode: str
+    layer: str
+    rule: str
+    verdict: str
+
+
+class Transaction:
+    """What a writer may do. Nothing of it is seen by others, or acknowledged, before the commit.
+
+    What is written is noted and goes to the database at once, at the end or before anything is read there.
+
+    Args:
+        session: The connection, inside a transaction that may write.
+        database: What it is connected to.
+        known: Streams of earlier transactions; `settled` gives them back.
+    """
+
+    def __init__(self, session: Session, database: Database, known: Streams) -> None:
+        self.database = database
+        self._session = session
+        self._known = known
+        self._streams: dict[tuple[str, str], Stream] = {}
+        self._events: list[tuple[Any, ...]] = []
+        self._saved: dict[tuple[str, str], tuple[Decision, bool]] = {}
+        self._counts: Counter[CountKey] = Counter()
+
+    @property
+    def session(self) -> Session:
+        """The connection, with everything written to it that was noted so far."""
+        self.flush()
+        return self._session
+
+    def lock_known(self, keys: Sequence[tuple[str, ...]]) -> None:
+        """Lock the streams of some tenants and agents, in this order, as far as they are there."""
+        asked = list(dict.fromkeys(key for key in keys if len(key) == _KEY and key[-1]))
+        question = statements.HEAD + self.database.lock_row
+        for key, rows in zip(asked, self._session.rows_of_each(question, asked), strict=True):
+            if rows:
+                self._enter((key[0], key[1]), rows[0])
+
+    def lock(self, tenant: str, agent: str) -> None:
+        """Wait until no other writer is at this stream."""
+        self._stream(tenant, agent)
+
+    def new_id(self, tenant: str, agent: str, at: float) -> str:
+        """The id of a decision whose first event comes next."""
+        return decision_id(tenant, agent, self._stream(tenant, agent).seq + 1, at)
+
+    def append(
+        self, stream: tuple[str, str], kind: EventKind, decision: str, at: float, body: dict[str, Any]
+    ) -> Event:
+        """Append an event to a stream.
+
+        Args:
+            stream: Tenant and agent whose stream it is.
+            kind: What happened.
+            decision: To which decision.
+            at: When, by the clock or the caller. The time of the event does not go back within the stream;
+                where `at` does, the body keeps it.
+            body: What is to be said of it.
+        """
+        tenant, agent = stream
+        head = self._stream(tenant, agent)
+        ts = max(at, head.ts)
+        if ts != at:
+            body = {**body, "at": at}
+        body_json = canonical_json(body)
+        seq, body_hash = head.seq + 1, body_digest(body_json)
+        digest = chain_digest(head.hash, (tenant, agent, seq), (kind.value, decision, ts, body_hash))
+        self._events.append((tenant, agent, seq, kind.value, decision, ts, body_json, body_hash, digest))
+        head.seq, head.hash, head.ts, head.changed = seq, digest, ts, True
+        return Event(
+            tenant=tenant,
+            agent=agent,
+            seq=seq,
+            kind=kind,
+            decision_id=decision,
+            ts=ts,
+            body=body,
+            body_hash=body_hash,
+            hash=digest,
+        )
+
+    def happen(self, decision: Decision, kind: EventKind, at: float, body: dict[str, Any]) -> Decision:
+        """Append an event of a decision, and what the decision is after it; `save` stores that."""
+        scope = decision.scope
+        return apply(decision, self.append((scope.tenant, scope.agent), kind, decision.id, at, body))
+
+    def fresh(self, known: Decision) -> Decision:
+        """A decision that was read before, or as it is now where it changed since.
+
+        Raises:
+            UnknownDecisionError: It is gone.
+        """
+        scope = known.scope
+        if self._stream(scope.tenant, scope.agent).seq == known.version:
+            return known  # its last event is the last one of the stream
+        if (scope.tenant, known.id) not in self._saved:
+            rows = self._session.rows(statements.VERSION_OF, (scope.tenant, known.id, scope.agent))
+            if rows and rows[0][0] == known.version:
+                return known
+        return self.load(scope.tenant, scope.agent, known.id)
+
+    def load(self, tenant: str, agent: str | None, identifier: str) -> Decision:
+        """A decision to be changed; nobody else changes it until the commit.
+
+        Raises:
+            UnknownDecisionError: There is none of this tenant, and agent where one is named.
+        """
+        if agent is None:
+            found = self.session.rows(statements.AGENT_OF, (tenant, identifier))
+            if not found:
+                raise UnknownDecisionError(identifier, f"tenant {tenant!r}")
+            agent = str(found[0][0])
+        self._stream(tenant, agent)
+        saved = self._saved.get((tenant, identifier))
+        if saved is not None and saved[0].scope.agent == agent:
+            return saved[0]
+        rows = self._session.rows(statements.DECISION_OF_AGENT, (tenant, identifier, agent))
+        if not rows:
+            raise UnknownDecisionError(identifier, f"tenant {tenant!r}, agent {agent!r}")
+        return decision_of(rows[0])
+
+    def exists(self, tenant: str, identifier: str) -> bool:
+        """Whether the tenant has such a decision."""
+        saved = (tenant, identifier) in self._saved
+        return saved or bool(self._session.rows(statements.EXISTS, (tenant, identifier)))
+
+    def earlier(
+        self,
+        scope: Scope,
+        print_of_text: str,
+        *,
+        at: float,
+        window_s: float | None,
+        final: bool,
+        most: int,
+        not_id: str | None = None,
+    ) -> tuple[list[Earlier], bool]:
+        """The decisions to compare a text with: like with like, of one tenant, agent and session.
+
+        Args:
+            scope: Tenant, agent and session; None is the session of decisions without one.
+            print_of_text: Fingerprint of the text.
+            at: When it is decided.
+            window_s: How far to look, both ways: a clock can go back. None looks at all.
+            final: Whether it is final; else it is about to be thought about.
+            most: Rows that are read; of those before them only one with the same fingerprint.
+            not_id: A decision that is not compared: the one that is being taken.
+
+        Returns:
+            The decisions, oldest first, and whether there were more.
+        """
+        stream, session = self._stream(scope.tenant, scope.agent), scope.session or ""
+        low, high = (-_FOR_EVER, _FOR_EVER) if window_s is None else (at - window_s, at + window_s)
+        found, truncated = stream.windows.between(session, low, high, final=final), False
+        if found is None or len(found) > most:
+            connection = self.session if stream.changed else self._session
+            asked = partial(
+                questions.earlier,
+                connection,
+                (scope.tenant, scope.agent, session),
+                print_of_text,
+                final=final,
+                most=most,
+            )
+            found, truncated = asked((low, _FOR_EVER))
+            if not truncated:
+                stream.windows.keep(session, low, found, final=final)
+                found = [row for row in found if row.ts <= high]
+            elif high < _FOR_EVER:
+                found, truncated = asked((low, high))
+        return [row for row in found if row.id != not_id], truncated
+
+    def save(self, decision: Decision, *, new: bool = False) -> None:
+        """Store what a decision is now."""
+        scope = decision.scope
+        key = (scope.tenant, decision.id)
+        before = self._saved.get(key)
+        self._saved[key] = (decision, new if before is None else before[1])
+        self._stream(scope.tenant, scope.agent).windows.note(decision)
+
+    def count(self, key: CountKey, times: int = 1) -> None:
+        """Count something."""
+        self._counts[key] += times
+
+    def clear(self, tenant: str, agent: str) -> None:
+        """Take out the decisions and counts of a stream, to be made anew from its events."""
+        session = self.session
+        session.run(statements.DELETE_DECISIONS, (tenant, agent))
+        session.run(statements.DELETE_COUNTS, (tenant, agent))
+        self._stream(tenant, agent).windows.clear()
+
+    def flush(self) -> None:
+        """Write what was only noted so far."""
+        for sql, many in self.noted():
+            self._session.run_many(sql, many)
+
+    def noted(self) -> list[Write]:
+        """What is to be written: statements, each with its values. It counts as written from here on."""
+        new: list[Values] = []
+        changed: list[Values] = []
+        emptied: list[Values] = []
+        for decision, is_new in self._saved.values():
+            if is_new:
+                new.append(row_of(decision))
+            elif decision.status is Status.PURGED:
+                emptied.append(statements.values_of_change(row_of(decision), statements.EMPTIED))
+            else:
+                row = row_of(decision, words_too=False)
+                changed.append(statements.values_of_change(row, statements.UPDATED))
+        moved = [
+            (stream.seq, stream.hash, stream.ts, tenant, agent)
+            for (tenant, agent), stream in self._streams.items()
+            if stream.changed
+        ]
+        # In one order everywhere, so that no two writers wait for each other.
+        counts = [(*key, times) for key, times in sorted(self._counts.items())]
+        written: list[Write] = [
+            (statements.INSERT_EVENT, self._events),
+            (statements.INSERT_DECISION, new),
+            (statements.UPDATE_DECISION, changed),
+            (statements.EMPTY_DECISION, emptied),
+            (statements.UPDATE_HEAD, moved),
+            (statements.ADD_COUNT, counts),
+        ]
+        self._events, self._saved, self._counts = [], {}, Counter()
+        for stream in self._streams.values():
+            stream.changed = False
+        return [(sql, many) for sql, many in written if many]
+
+    def settled(self) -> None:
+        """The commit is done: what is known of the streams holds for the next transaction."""
+        for key, stream in self._streams.items():
+            self._known[key] = stream
+        while len(self._known) > _STREAMS:
+            self._known.popitem(last=False)
+
+    def _stream(self, tenant: str, agent: str) -> Stream:
+        key = (tenant, agent)
+        stream = self._streams.get(key)
+        if stream is not None:
+            return stream
+        question = statements.HEAD + self.database.lock_row
+        rows = self._session.rows(question, key)
+        if not rows:
+            self._session.run(statements.INSERT_HEAD, (tenant, agent, -_LATEST_S))
+            rows = self._session.rows(question, key)
+        return self._enter(key, rows[0])
+
+    def _enter(self, key: tuple[str, str], row: tuple[Any, ...]) -> Stream:
+        stream = self._known.pop(key, None)
+        if stream is None or (stream.seq, stream.hash) != row[:2]:
+            stream = Stream(*row)
+        self._streams[key] = stream
+        return stream
+
+
+def checked_time(value: object, name: str = "ts") -> float:
+    """A time in seconds since the epoch.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+        raise ConfigError(f"{name} = {value!r:.40}: expected seconds since the epoch")
+    if abs(value) >= _LATEST_S:
+        raise ConfigError(f"{name} = {value!r}: expected seconds since the epoch, not milliseconds")
+    return float(value)

@@ -1,0 +1,232 @@
+"""What keeps a log in order: expiry, retention, the check of the chain, and the fold of everything anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+
+from ebbtide.decision_log import steps
+from ebbtide.decision_log.counters import Sample
+from ebbtide.decision_log.erasing import counted, erase, read_event
+from ebbtide.decision_log.events import Event, EventKind, Fault, Verification, check_stream
+from ebbtide.decision_log.folding import apply, fold
+from ebbtide.decision_log.record import Decision, Status
+from ebbtide.decision_log.store import questions, statements
+from ebbtide.decision_log.store.connection import Store
+from ebbtide.decision_log.store.database import Session
+from ebbtide.decision_log.store.questions import Filter
+from ebbtide.decision_log.store.rows import row_of
+from ebbtide.decision_log.store.transaction import Transaction
+from ebbtide.decision_log.view import View
+from ebbtide.errors import ConfigError, UnknownDecisionError
+
+_AT_ONCE = 200
+
+
+def seen(decision: Decision, now: float, open_ttl_s: float) -> Decision:
+    """A decision as it reads now: an open one whose time is over is abandoned, noted or not."""
+    if decision.status is not Status.OPENED or now - decision.opened_at <= open_ttl_s:
+        return decision
+    return replace(decision, status=Status.ABANDONED, settled_at=decision.opened_at + open_ttl_s)
+
+
+def loaded(tx: Transaction, view: View, ids: Iterable[str]) -> list[Decision]:
+    """Decisions of a view that are to be changed, in the order of their ids in `ids`.
+
+    Raises:
+        UnknownDecisionError: The view has no such decision.
+    """
+    wanted = list(ids)
+    found: dict[str, Decision] = {}
+    if view.agent is None:
+        # The streams of several agents are locked in one order everywhere.
+        agents = {_agent_of(tx, view, identifier) for identifier in wanted}
+        for agent in sorted(agents):
+            tx.lock(view.tenant, agent)
+    for identifier in wanted:
+        decision = tx.load(view.tenant, view.agent, identifier)
+        if view.session is not None and decision.scope.session != view.session:
+            raise UnknownDecisionError(identifier, view.where)
+        found[identifier] = decision
+    return [found[identifier] for identifier in wanted]
+
+
+def _agent_of(tx: Transaction, view: View, identifier: str) -> str:
+    rows = tx.session.rows(statements.AGENT_OF, (view.tenant, identifier))
+    if not rows:
+        raise UnknownDecisionError(identifier, view.where)
+    return str(rows[0][0])
+
+
+def sweep(store: Store, view: View, at: float, opened_before: float) -> tuple[str, ...]:
+    """Give up the decisions that were opened before a time and not taken."""
+    asked = Filter(status=(Status.OPENED,), until=opened_before)
+
+    def work(tx: Transaction) -> list[str]:
+        found = questions.oldest(tx.session, view, asked, limit=_AT_ONCE)
+        for scope in sorted({(each.scope.tenant, each.scope.agent) for each in found}):
+            tx.lock(*scope)
+        done = []
+        for each in found:
+            decision = tx.load(each.scope.tenant, each.scope.agent, each.id)
+            if decision.status is Status.OPENED:
+                steps.abandon(tx, decision, at)
+                done.append(decision.id)
+        return done
+
+    swept: list[str] = []
+    while some := store.write(work, order=(view.tenant, view.agent or "")):
+        swept += some
+    return tuple(swept)
+
+
+def purge(
+    store: Store,
+    view: View,
+    at: float,
+    before: float,
+    status: tuple[Status, ...],
+    *,
+    by: str,
+    why: str,
+) -> tuple[str, ...]:
+    """Take out the texts of decisions that were opened before a time."""
+    if Status.PURGED in status:
+        raise ConfigError("status = purged: what is purged has no text to take out")
+    asked = Filter(status=status, until=before)
+
+    def work(tx: Transaction) -> list[str]:
+        found = questions.oldest(tx.session, view, asked, limit=_AT_ONCE)
+        for scope in sorted({(each.scope.tenant, each.scope.agent) for each in found}):
+            tx.lock(*scope)
+        for each in found:
+            decision = tx.load(each.scope.tenant, each.scope.agent, each.id)
+            if decision.status in status:
+                erase(tx, decision, at, kind=EventKind.PURGED, by=by, why=why)
+        return [each.id for each in found]
+
+    purged: list[str] = []
+    while some := store.write(work, order=(view.tenant, view.agent or "")):
+        purged += some
+    if purged:
+        store.erase()
+    return tuple(purged)
+
+
+def redact(store: Store, view: View, at: float, decision_id: str, *, by: str, why: str) -> Decision:
+    """Take out the text of one decision."""
+
+    def work(tx: Transaction) -> Decision:
+        decision = loaded(tx, view, [decision_id])[0]
+        if decision.status is Status.PURGED:
+            return decision
+        return erase(tx, decision, at, kind=EventKind.REDACTED, by=by, why=why)
+
+    left = store.write(work, order=(view.tenant, view.agent or ""))
+    store.erase()
+    return left
+
+
+def events_of(session: Session, view: View, decision_id: str) -> tuple[Event, ...]:
+    """The events of a decision.
+
+    Raises:
+        UnknownDecisionError: The view has no such decision.
+    """
+    decision = questions.get(session, view, decision_id)
+    found = questions.events_of(session, view, decision.id)
+    return tuple(read_event(view.tenant, agent, stored) for agent, stored in found)
+
+
+def sample(session: Session, view: View, size: int) -> Sample:
+    """Decisions for people to look at."""
+    return Sample(
+        kept=tuple(questions.sample(session, view, refused=False, size=size)),
+        refused=tuple(questions.sample(session, view, refused=True, size=size)),
+        kept_of=questions.sampled_of(session, view, refused=False),
+        refused_of=questions.sampled_of(session, view, refused=True),
+    )
+
+
+def noted_heads(view: View, expected_head: str | None, heads: Mapping[str, str] | None) -> dict[str, str]:
+    """The heads that were noted before, by agent.
+
+    Raises:
+        ConfigError: One is no head, or it is not known whose it is.
+    """
+    noted = dict(heads or {})
+    if expected_head is not None:
+        if view.agent is None:
+            raise ConfigError("expected_head: name the agent whose head it is, or give heads={agent: head}")
+        noted[view.agent] = expected_head
+    for agent, head in noted.items():
+        number, _, digest = head.partition(":")
+        if not number.isdecimal() or (len(digest) != 64 and number != "0"):
+            raise ConfigError(
+                f"head of {agent!r:.60} = {head!r:.90}: expected number:hash, as heads() gives it"
+            )
+    return noted
+
+
+def verify(session: Session, view: View, noted: Mapping[str, str]) -> Verification:
+    """Follow every stream of a view, and compare the decisions with the fold of their events."""
+    faults: list[Fault] = []
+    found: dict[str, str] = {}
+    events = purged = 0
+    stored_heads = questions.heads(session, view)
+    for agent in sorted({*questions.streams(session, view), *noted}):
+        stream = questions.stream(session, view.tenant, agent)
+        check = check_stream(
+            view.tenant, agent, stream, head=stored_heads.get(agent, "0:"), noted=noted.get(agent)
+        )
+        faults += check.faults
+        found[agent] = check.head
+        events += check.events
+        purged += check.purged
+        if not check.faults:
+            faults += _unlike(session, view.tenant, agent)
+    return Verification(faults=tuple(faults), events=events, heads=found, purged=purged)
+
+
+def _unlike(session: Session, tenant: str, agent: str) -> Iterator[Fault]:
+    """Where the table of decisions does not say what the events add up to."""
+    after, rows_seen = "", 0
+    while rows := session.rows(statements.ROWS_OF_AGENT, (tenant, agent, after, _AT_ONCE)):
+        for row in rows:
+            after, rows_seen = row[2], rows_seen + 1
+            stored = session.rows(statements.EVENTS_OF_AGENT, (tenant, after, agent))
+            said = fold(read_event(tenant, agent, questions.stored_event(each)) for each in stored)
+            if said is None or row_of(said) != tuple(row):
+                seq = 0 if said is None else said.version
+                what = f"decision {after} is not what its events say; `rebuild` makes it anew"
+                yield Fault(agent=agent, seq=seq, what=what)
+    decided = session.rows(statements.COUNT_DECIDED, (tenant, agent))[0][0]
+    if decided != rows_seen:
+        what = f"{decided} decisions have events and {rows_seen} are listed; `rebuild` makes them anew"
+        yield Fault(agent=agent, seq=0, what=what)
+
+
+def rebuild(store: Store, view: View) -> int:
+    """Make decisions and counts anew from their events, agent by agent."""
+    agents = store.read(lambda session: questions.streams(session, view))
+    return sum(
+        store.write(partial(_rebuilt, tenant=view.tenant, agent=agent), order=(view.tenant, agent))
+        for agent in agents
+    )
+
+
+def _rebuilt(tx: Transaction, tenant: str, agent: str) -> int:
+    tx.lock(tenant, agent)
+    tx.clear(tenant, agent)
+    decisions: dict[str, Decision] = {}
+    events: dict[str, list[Event]] = {}
+    for stored in questions.stream(tx.session, tenant, agent):
+        event = read_event(tenant, agent, stored)
+        decisions[event.decision_id] = apply(decisions.get(event.decision_id), event)
+        events.setdefault(event.decision_id, []).append(event)
+    for identifier, decision in decisions.items():
+        tx.save(decision, new=True)
+        for key, times in counted(events[identifier]).items():
+            tx.count(key, times)
+    return len(decisions)

@@ -1,0 +1,198 @@
+"""Calibration of decisions: which count, why the others do not, and what is said of too few."""
+
+import json
+
+import pytest
+
+from ebbtide.decision_log.calibration.brier import Forecast, brier_score
+from ebbtide.decision_log.calibration.calibrate import calibrate_decisions, score_forecasts
+from ebbtide.decision_log.calibration.eligibility import (
+    Eligibility,
+    Exclusion,
+    PartialPolicy,
+    confidence_source,
+    forecast_of,
+)
+from ebbtide.decision_log.calibration.reliability import Binning
+from ebbtide.decision_log.outcomes.review import Basis
+from ebbtide.decision_log.record import Decision, Outcome, Review, Scope, Status
+from ebbtide.decisions.candidate import Candidate, ConfidenceSource
+from ebbtide.errors import ConfigError
+
+S, P, F, N, U = Outcome.SUCCESS, Outcome.PARTIAL, Outcome.FAILURE, Outcome.NOT_A_DECISION, Outcome.UNKNOWN
+
+
+def decision(
+    confidence=0.8,
+    outcome=S,
+    *,
+    source=None,
+    status=Status.KEPT,
+    category=None,
+    agent="agent",
+    by="ann",
+    observed=False,
+    at=0.0,
+):
+    review = () if outcome is None else (Review(outcome=outcome, by=by, ts=at + 9, observed=observed),)
+    return Decision(
+        id=f"d{at:g}",
+        scope=Scope(agent=agent),
+        candidate=Candidate(
+            description="Use Redis for sessions",
+            confidence=confidence,
+            confidence_source=source,
+            category=category,
+        ),
+        status=status,
+        opened_at=at,
+        settled_at=at + 1,
+        reviews=review,
+    )
+
+
+CONFLICT = Decision(
+    id="conflict",
+    scope=Scope(),
+    candidate=Candidate(description="Use Redis for sessions", confidence=0.8),
+    status=Status.KEPT,
+    opened_at=0.0,
+    reviews=(
+        Review(outcome=S, by="signal:a", ts=1.0, observed=True),
+        Review(outcome=F, by="signal:b", ts=2.0, observed=True),
+    ),
+)
+
+
+@pytest.mark.clause("Q18")
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        (decision(), Forecast(0.8, 1.0, 1.0)),
+        (decision(outcome=F), Forecast(0.8, 0.0, 1.0)),
+        (decision(outcome=P), Forecast(0.8, 0.5, 1.0)),
+        (decision(0.5, source=ConfidenceSource.STATED), Forecast(0.5, 1.0, 1.0)),
+        (decision(0.0, F), Forecast(0.0, 0.0, 1.0)),
+        (decision(status=Status.SUPERSEDED), Forecast(0.8, 1.0, 1.0)),
+        (decision(by="signal:changes", observed=True), Forecast(0.8, 1.0, 1.0)),
+        (decision(by="signal:reversal", outcome=P), Exclusion.INFERRED),
+        (decision(0.5), Exclusion.DEFAULT_CONFIDENCE),
+        (decision(0.8, source=ConfidenceSource.DEFAULT), Exclusion.DEFAULT_CONFIDENCE),
+        (decision(0.3, source=ConfidenceSource.DERIVED), Exclusion.DERIVED_CONFIDENCE),
+        (decision(None), Exclusion.NO_CONFIDENCE),
+        (decision(outcome=None), Exclusion.NO_OUTCOME),
+        (decision(outcome=U), Exclusion.UNKNOWN),
+        (decision(outcome=N), Exclusion.NOT_A_DECISION),
+        (CONFLICT, Exclusion.CONFLICT),
+        (decision(status=Status.OPENED), Exclusion.OPENED),
+        (decision(None, None, status=Status.ABANDONED), Exclusion.ABANDONED),
+        (decision(status=Status.QUARANTINED), Exclusion.QUARANTINED),
+        (decision(status=Status.PURGED), Exclusion.PURGED),
+    ],
+    ids=lambda value: value.value if isinstance(value, Exclusion) else None,
+)
+def test_what_counts_and_why_the_rest_does_not(row, expected):
+    """Only a confidence that somebody stated and an outcome that somebody saw; every other has its reason."""
+    assert forecast_of(row, Eligibility()) == expected
+
+
+def test_where_a_confidence_came_from():
+    """Where nobody said, exactly one half is the default and everything else stated."""
+    found = [
+        confidence_source(Candidate(description="x", confidence=value)) for value in (None, 0.5, 0.50001)
+    ]
+    assert found == [None, ConfidenceSource.DEFAULT, ConfidenceSource.STATED]
+
+
+def test_what_counts_can_be_chosen():
+    """Partial outcomes can be left out, and defaults and conclusions let in."""
+    strict = Eligibility(partial=PartialPolicy.EXCLUDE)
+    assert forecast_of(decision(outcome=P), strict) is Exclusion.PARTIAL
+    wide = Eligibility(sources=tuple(ConfidenceSource), bases=tuple(Basis))
+    assert forecast_of(decision(0.5), wide) == Forecast(0.5, 1.0, 1.0)
+    assert forecast_of(decision(by="signal:reversal", outcome=P), wide) == Forecast(0.8, 0.5, 1.0)
+
+
+@pytest.mark.clause("Q18")
+def test_the_excluded_are_counted_by_reason():
+    """Nothing disappears: what counts and what does not add up to all."""
+    rows = [decision(), decision(0.9, F), decision(0.5), decision(0.5), decision(None), CONFLICT]
+    found = calibrate_decisions(rows)
+    assert (found.decisions, found.n) == (6, 2)
+    assert dict(found.excluded) == {
+        Exclusion.NO_CONFIDENCE: 1,
+        Exclusion.DEFAULT_CONFIDENCE: 2,
+        Exclusion.CONFLICT: 1,
+    }
+    assert [reason for reason, _ in found.excluded] == [
+        reason for reason in Exclusion if reason in dict(found.excluded)
+    ]
+    assert found.scores is not None
+    assert found.scores.brier.score == pytest.approx((0.2**2 + 0.9**2) / 2)
+
+
+@pytest.mark.clause("Q18")
+def test_groups_speak_from_thirty_on():
+    """A category of 29 has a count and no scores, one of 30 has both; the largest comes first."""
+    rows = [decision(category="tooling", agent="ann") for _ in range(30)]
+    rows += [decision(category="process", agent="bob", outcome=F) for _ in range(29)]
+    rows += [decision(agent="ann")]
+    found = calibrate_decisions(rows)
+    assert [(group.name, group.n, group.scores is None) for group in found.by_category] == [
+        ("tooling", 30, False),
+        ("process", 29, True),
+        (None, 1, True),
+    ]
+    assert [(group.name, group.n, group.scores is None) for group in found.by_agent] == [
+        ("ann", 31, False),
+        ("bob", 29, True),
+    ]
+    scores = found.by_category[0].scores
+    assert scores is not None
+    assert scores.brier.score == pytest.approx(0.04)
+    assert all(group.scores for group in calibrate_decisions(rows, least=1).by_category)
+
+
+def test_nothing_to_say():
+    """Without a forecast there are no scores, no drift and no groups, but the reasons."""
+    found = calibrate_decisions([decision(None)])
+    assert (found.n, found.scores, found.drift, found.by_agent) == (0, None, None, ())
+    assert calibrate_decisions([]).to_dict()["decisions"] == 0
+
+
+def test_drift_follows_the_time_of_the_decisions():
+    """Sixty that went well, then sixty that did not: the change is where they were taken."""
+    rows = [decision(0.9, S if at < 60 else F, at=float(at)) for at in range(120)]
+    drift = calibrate_decisions(reversed(rows)).drift
+    assert drift is not None
+    assert (drift.worse, drift.place, drift.ts) == (True, 60, 61.0)
+
+
+def test_forecasts_of_any_kind_can_be_scored():
+    """The parts over distinct confidences, the bins as asked for."""
+    forecasts = [Forecast(0.71, 1), Forecast(0.79, 0), Forecast(0.2, 0)]
+    scores = score_forecasts(forecasts, binning=Binning.WIDTH, bins=5)
+    assert scores.brier.score == brier_score(forecasts)
+    assert scores.brier.within == 0
+    assert [row.n for row in scores.bins] == [1, 2]
+    assert scores.error.value == pytest.approx((0.2 + 2 * 0.25) / 3)
+
+
+@pytest.mark.parametrize("least", [0, -1, 2.5, True])
+def test_the_least_count_is_checked(least):
+    """It is a whole number, 1 or more."""
+    with pytest.raises(ConfigError, match="least = "):
+        calibrate_decisions([], least=least)
+
+
+def test_wire_form():
+    """A calibration is plain data."""
+    rows = [decision(0.9, S if at % 3 else F, at=float(at), category="tooling") for at in range(60)]
+    wire = calibrate_decisions([*rows, decision(None)]).to_dict()
+    assert json.loads(json.dumps(wire)) == wire
+    assert wire["schema"] == 1
+    assert wire["excluded"] == {"no_confidence": 1}
+    assert (wire["n"], wire["decisions"], wire["partial"], wire["binning"]) == (60, 61, "half", "width")
+    assert wire["scores"]["bins"][0]["n"] == 60
+    assert wire["by_category"][0]["name"] == "tooling"
+    assert wire["drift"]["changed"] is False

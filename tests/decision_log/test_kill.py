@@ -1,0 +1,72 @@
+"""kill -9 at any moment: nothing that was acknowledged is lost, nothing is doubled, the chain verifies."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from ebbtide.decision_log.decision_log import DecisionLog
+
+ROUNDS = 40
+CHILDREN = 5
+WRITER = """
+import os, sys
+from ebbtide.decision_log.deliberation import Deliberation
+from ebbtide.decision_log.decision_log import DecisionLog
+place, name, children = sys.argv[1:]
+for _ in range(int(children) - 1):
+    if os.fork() == 0:
+        break
+log = DecisionLog.open(place, timeout_s=60)
+work = Deliberation(log)
+say = lambda *words: os.write(1, (" ".join(words) + "\\n").encode())
+say("ready")
+number = 0
+while True:
+    number += 1
+    session = f"{name}-{os.getpid()}-{number}"
+    opened = work.start("coder", f"Which store for part {session}?", "decision", session)
+    say("opened", opened)
+    work.finalize(opened, f"Use store {number} for {session} because of one writer")
+    say("kept", opened)
+    text = f"Use queue {number} for {session} as bursts are long"
+    say("kept", work.record_decision(text, session=session).id)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="kill -9 and fork are of POSIX")
+def test_nothing_acknowledged_is_lost(tmp_path):
+    """Some hundred writers are killed at random moments while others write to the same file."""
+    place = tmp_path / "decisions.db"
+    DecisionLog.open(place).close()
+    chance = random.Random(5)  # noqa: S311 - moments, not secrets
+    acknowledged, killed = [], 0
+    for round_ in range(ROUNDS):
+        child = subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(place), str(round_), str(CHILDREN)],
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        for _ in range(CHILDREN):
+            assert child.stdout.readline()
+        time.sleep(chance.random() * 0.15)
+        os.killpg(child.pid, signal.SIGKILL)
+        said = child.stdout.read().decode()
+        child.wait()
+        child.stdout.close()
+        killed += CHILDREN
+        acknowledged += [line.split() for line in said.splitlines() if line != "ready"]
+    assert killed >= 200
+    with DecisionLog.open(place) as log:
+        found = {decision.id: decision for decision in log.iterate()}
+        for what, identifier in acknowledged:
+            assert identifier in found
+            assert what == "opened" or found[identifier].status.value == "kept"
+        texts = [decision.candidate.description for decision in found.values()]
+        assert len(texts) == len(set(texts))
+        assert len(acknowledged) > killed
+        assert log.verify().ok

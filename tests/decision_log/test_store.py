@@ -1,0 +1,262 @@
+"""Opening, migrating and losing a store: clear errors, and nothing half done."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ebbtide.decision_log.decision_log import DecisionLog
+from ebbtide.decision_log.deliberation import Deliberation
+from ebbtide.decision_log.erasing import counted
+from ebbtide.decision_log.events import EventKind
+from ebbtide.decision_log.folding import fold
+from ebbtide.decision_log.record import Status
+from ebbtide.decision_log.store import migrating
+from ebbtide.decision_log.store.opening import database_of
+from ebbtide.decision_log.wire import candidate_dict
+from ebbtide.decisions.assessment import Assessment
+from ebbtide.decisions.candidate import Candidate
+from ebbtide.errors import ConfigError, StoreError
+
+TEXT = "Use SQLite for the log because there is one writer"
+
+
+@pytest.fixture
+def path(tmp_path) -> Path:
+    """A file with one decision in it."""
+    place = tmp_path / "decisions.db"
+    with DecisionLog.open(place) as log:
+        log.add(Candidate(description=TEXT))
+    return place
+
+
+def test_the_newest_version_is_the_last_migration():
+    """The version that is compared on opening is that of the last migration."""
+    assert migrating.known_versions()[-1] == migrating.NEWEST
+
+
+@pytest.mark.parametrize("where", ["{}", "sqlite:///{}"])
+def test_a_file_can_be_named_in_two_ways(path, where):
+    """A path and a sqlite URL name the same file."""
+    with DecisionLog.open(where.format(path)) as log:
+        assert len(log.list().decisions) == 1
+
+
+@pytest.mark.parametrize("where", ["mysql://host/name", "", "a\x00b"])
+def test_places_that_are_none(where):
+    """A URL of another database, and no path, are refused."""
+    with pytest.raises(ConfigError, match="store"):
+        database_of(where, timeout_s=1, read_only=False, durable=False)
+
+
+def test_opening_a_current_log_imports_no_migration(path):
+    """Opening a log that is up to date leaves alembic and SQLAlchemy alone."""
+    program = (
+        "import sys; from ebbtide.decision_log.decision_log import DecisionLog; "
+        f"DecisionLog.open({str(path)!r}).close(); "
+        "print(sorted({'alembic', 'sqlalchemy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_no_psycopg_is_a_clear_error(monkeypatch):
+    """Without psycopg, a PostgreSQL URL says which extra to install."""
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(StoreError, match=r"ebbtide\[postgres\]"):
+        DecisionLog.open("postgresql://nobody@localhost/none")
+
+
+def test_what_is_not_there(tmp_path):
+    """A missing file, folder or server is named."""
+    with pytest.raises(StoreError, match="no such file"):
+        DecisionLog.open(tmp_path / "none.db", create=False)
+    with pytest.raises(StoreError, match="no such file"):
+        DecisionLog.open(tmp_path / "none.db", read_only=True)
+    with pytest.raises(StoreError, match="folder has to exist"):
+        DecisionLog.open(tmp_path / "no" / "none.db")
+    assert not list(tmp_path.iterdir())
+
+
+def test_read_only(path):
+    """A log that is opened to read answers, and refuses to write."""
+    with DecisionLog.open(path, read_only=True) as log:
+        assert len(log.search("sqlite")) == 1
+        with pytest.raises(StoreError, match="read_only"):
+            log.add(Candidate(description=TEXT))
+
+
+def test_a_locked_file(path):
+    """Where another process holds the file, the error says so and nothing is recorded."""
+    other = sqlite3.connect(path, isolation_level=None)
+    with DecisionLog.open(path, timeout_s=0.05) as log:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match="another process is writing") as raised:
+            log.add(Candidate(description=TEXT))
+        assert raised.value.recorded is False
+        assert len(log.list().decisions) == 1
+        other.execute("ROLLBACK")
+        log.add(Candidate(description=TEXT))
+    other.close()
+
+
+def test_a_full_file(path):
+    """Where there is no room left, the error says so, and the log goes on when there is room again."""
+    with DecisionLog.open(path) as log:
+        limit = log.store._writer.alone(lambda s: s.rows("PRAGMA page_count"))[0][0] + 5
+        log.store._writer.alone(lambda s: s.rows(f"PRAGMA max_page_count = {limit}"))
+        work, kept = Deliberation(log), []
+
+        def fill() -> None:
+            for number in range(100):
+                answer = work.record_decision(f"{number} " * 500 + TEXT, session=str(number))
+                kept.append(answer.id)
+
+        with pytest.raises(StoreError, match="no room left"):
+            fill()
+        assert kept
+        log.store._writer.alone(lambda s: s.rows("PRAGMA max_page_count = 1000000"))
+        kept.append(work.record_decision("Use the room that there is now, for there is some").id)
+        assert set(kept) <= {decision.id for decision in log.iterate()}
+        assert log.verify().ok
+
+
+@pytest.mark.parametrize("harm", ["text", "header", "middle"])
+def test_a_damaged_file(path, harm):
+    """A file that is damaged, or no database, is named and left as it is."""
+    for beside in ("-wal", "-shm"):
+        Path(f"{path}{beside}").unlink(missing_ok=True)
+    data = bytearray(path.read_bytes())
+    if harm == "text":
+        data = bytearray(b"these are notes and no database\n" * 200)
+    else:
+        start = 0 if harm == "header" else 4096
+        data[start : start + 3000] = b"\xff" * 3000
+    path.write_bytes(data)
+
+    def use() -> None:
+        with DecisionLog.open(path) as log:
+            log.list()
+            log.verify()
+            log.add(Candidate(description=TEXT))
+
+    with pytest.raises(StoreError, match="damaged or no SQLite file"):
+        use()
+    assert path.read_bytes()[:4096] == bytes(data[:4096])
+
+
+@pytest.mark.parametrize(
+    ("edit", "what"),
+    [
+        ("UPDATE decision_log_version SET version_num = '0099'", "later ebbtide"),
+        ("DELETE FROM decision_log_version", "half done"),
+        ("DROP TABLE decision_log_version", "half done"),
+        ("DROP TABLE decision_events", "'decision_events' is missing"),
+    ],
+)
+def test_versions_that_cannot_be_opened(path, edit, what):
+    """A log of a later version, and one where a migration stopped half way, are refused untouched."""
+    with sqlite3.connect(path) as connection:
+        connection.execute(edit)
+    connection.close()
+    with pytest.raises(StoreError, match=what):
+        DecisionLog.open(path)
+
+
+@pytest.mark.parametrize("at", ["decisions_review_by", "decision_counts", "decision_words"])
+def test_a_migration_that_fails_is_undone(place, at, monkeypatch):
+    """A migration that fails anywhere leaves nothing behind, and the next one makes the log."""
+    from alembic.operations import Operations
+
+    def failing(name):
+        real = getattr(Operations, name)
+
+        def call(self, *given, **named):
+            if at in str(given[0]):
+                raise RuntimeError("the power went")
+            return real(self, *given, **named)
+
+        return call
+
+    with monkeypatch.context() as patched:
+        for name in ("create_table", "create_index", "execute"):
+            patched.setattr(Operations, name, failing(name))
+        if at == "decision_words" and place.startswith("postgresql"):
+            pytest.skip("there is no such table on a server")
+        with pytest.raises(RuntimeError, match="the power went"):
+            DecisionLog.open(place)
+    with DecisionLog.open(place) as log:
+        assert log.list().decisions == ()
+
+
+def test_a_log_of_the_first_version_is_read(place, monkeypatch):
+    """A log whose verdicts are events of their own is migrated, verifies, and goes on."""
+    refusal = Assessment(
+        keep=False, primary=None, rules=(), noise=1.0, choice=0.0, threshold=0.75, profile="default"
+    )
+
+    def old(tx) -> list[str]:
+        ids = []
+        for number, verdict in enumerate((Status.KEPT, Status.QUARANTINED)):
+            said = Candidate(description=f"{TEXT} {number}")
+            ids.append(tx.new_id("default", "agent", 1e9))
+            assessed = {"verdict": verdict.value, "mode": "enforce", "assessment": refusal.to_dict()}
+            bodies = {EventKind.FINALIZED: {"candidate": candidate_dict(said)}, EventKind.ASSESSED: assessed}
+            events = [
+                tx.append(("default", "agent"), kind, ids[-1], 1e9, body) for kind, body in bodies.items()
+            ]
+            tx.save(fold(events), new=True)
+            for key, times in counted(events).items():
+                tx.count(key, times)
+        return ids
+
+    with monkeypatch.context() as before:
+        before.setattr(migrating, "NEWEST", migrating.known_versions()[0])
+        with DecisionLog.open(place) as log:
+            kept, refused = log.store.write(old)
+    with pytest.raises(StoreError, match="open it once without read_only"):
+        DecisionLog.open(place, read_only=True)
+    with DecisionLog.open(place) as log:
+        assert log.get(kept).status is Status.KEPT
+        assert log.get(refused).status is Status.QUARANTINED
+        again = Deliberation(log).record_decision("Use a queue for the mails because bursts are long")
+        counts = log.counts()
+        assert (counts.kept, counts.refused) == (2, 1)
+        assert log.rebuild() == 3
+        assert log.counts() == counts
+        assert log.get(again.id) == again.decision
+        assert log.verify().ok
+
+
+def test_a_forked_process_is_told(path):
+    """A log is not used on the other side of a fork."""
+    log = DecisionLog.open(path)
+    log.store._process = log.store._writer._process = os.getpid() + 1
+    with pytest.raises(StoreError, match="forked"):
+        log.list()
+    with pytest.raises(StoreError, match="forked"):
+        log.add(Candidate(description=TEXT))
+    log.close()
+
+
+def test_a_server_that_goes_away(own_postgres):
+    """While the server is gone every call says so; when it is back, the same log goes on."""
+    with DecisionLog.open(own_postgres.url("postgres"), timeout_s=3) as log:
+        work = Deliberation(log)
+        first = work.record_decision(TEXT).id
+        opened = work.start("agent", "Which queue for the mails?")
+        own_postgres.stop()
+        with pytest.raises(StoreError, match="cannot be reached") as raised:
+            work.finalize(opened, description="Use a queue for the mails because bursts are long")
+        assert raised.value.recorded is False
+        with pytest.raises(StoreError, match="cannot be reached"):
+            log.list()
+        own_postgres.start()
+        assert (
+            work.finalize(opened, description="Use a queue for the mails because bursts are long") == opened
+        )
+        assert {first, opened} == {decision.id for decision in log.iterate()}
+        assert log.verify().ok
