@@ -13,7 +13,7 @@ from pathlib import Path
 PROJECT = Path(__file__).parent.parent
 DATA = (
     "ebbtide/py.typed",
-    "ebbtide/convergence/transcript.schema.json",
+    "ebbtide/events/transcript.schema.json",
     "ebbtide/decision_log/store/migrations/versions/v0001_streams.py",
     "ebbtide/report/assets/page.js",
     "ebbtide/report/assets/uPlot.iife.min.js",

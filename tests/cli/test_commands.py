@@ -197,7 +197,7 @@ def test_formats_and_schema_are_listed() -> None:
     """Each format has a name and a description; the schema is the one that is shipped."""
     listed = json.loads(ebbtide("formats", "--json").stdout)
     assert {"transcript", "transcript-jsonl", "chat", "text"} <= {item["name"] for item in listed}
-    schema = PROJECT / "src" / "ebbtide" / "convergence" / "transcript.schema.json"
+    schema = PROJECT / "src" / "ebbtide" / "events" / "transcript.schema.json"
     assert ebbtide("schema").stdout == schema.read_bytes()
     assert b"transcript-jsonl" in ebbtide("formats").stdout
 

@@ -121,9 +121,7 @@ def test_anything_is_read_or_refused(wire: object) -> None:
 
 def schema() -> dict[str, Any]:
     """The JSON Schema as the installed package carries it."""
-    text = (
-        resources.files("ebbtide.convergence").joinpath("transcript.schema.json").read_text(encoding="utf-8")
-    )
+    text = resources.files("ebbtide.events").joinpath("transcript.schema.json").read_text(encoding="utf-8")
     found: dict[str, Any] = json.loads(text)
     jsonschema.Draft202012Validator.check_schema(found)
     return found

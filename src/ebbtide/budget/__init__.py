@@ -1,1 +1,1 @@
-"""What may not happen, does not: limits, scopes that hold them, and prices."""
+"""What a run may take and what it took: limits, scopes that hold them, and prices."""

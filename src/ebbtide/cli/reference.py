@@ -26,5 +26,5 @@ def print_formats(*, as_json: bool) -> None:
 
 def print_schema() -> None:
     """Print the JSON Schema as it is shipped."""
-    schema = resources.files("ebbtide.convergence") / "transcript.schema.json"
+    schema = resources.files("ebbtide.events") / "transcript.schema.json"
     sys.stdout.write(schema.read_text(encoding="utf-8"))

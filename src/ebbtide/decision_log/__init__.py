@@ -1,1 +1,1 @@
-"""What was decided, as events that are only ever added."""
+"""A log of decisions: events that are only ever added, and what is read out of them."""

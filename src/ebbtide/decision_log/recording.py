@@ -9,9 +9,10 @@ from ebbtide.decision_log.answer import Answer, Verdict
 from ebbtide.decision_log.final_words import Final
 from ebbtide.decision_log.record import Decision, Link, Mode, Occurrence, Relation, Scope, Status
 from ebbtide.decision_log.store.transaction import Transaction
+from ebbtide.decision_log.window import compare
 from ebbtide.decisions.candidate import Candidate
+from ebbtide.decisions.repeats.duplicate_assessment import duplicate_assessment
 from ebbtide.decisions.repeats.duplicates import DuplicateVerdict
-from ebbtide.decisions.repeats.window import against, compare
 from ebbtide.errors import LifecycleError
 from ebbtide.profile import Profile
 from ebbtide.profile.duplicates import DuplicateRules
@@ -41,7 +42,7 @@ def begin(tx: Transaction, rules: Rules, scope: Scope, candidate: Candidate, at:
     if found is None or not found.is_duplicate or found.of is None:
         decision = steps.open_decision(tx, scope, candidate, at)
         return Answer(verdict=Verdict.OPENED, mode=rules.mode, decision=decision, duplicate=found)
-    assessment = against(found, None, rules.profile)
+    assessment = duplicate_assessment(found, None, rules.profile)
     if rules.mode is not Mode.ENFORCE:
         decision = steps.open_decision(tx, scope, candidate, at, noted=(assessment, rules.mode))
         return Answer(
@@ -92,7 +93,7 @@ def _take(tx: Transaction, rules: Rules, scope: Scope, final: Final, opened: Dec
             not_id=None if opened is None else opened.id,
         )
         if found is not None and found.is_duplicate:
-            assessment = against(found, assessment, rules.profile)
+            assessment = duplicate_assessment(found, assessment, rules.profile)
     refused = assessment is not None and not assessment.keep
     enforced = refused and rules.mode is Mode.ENFORCE and not final.force
     original = found.of if found is not None and found.is_duplicate else None

@@ -1,1 +1,1 @@
-"""Which sentences of an agent are decisions worth keeping: a log behind a quality gate."""
+"""Which sentences of an agent are decisions worth keeping: the gate, repeats, and turns."""

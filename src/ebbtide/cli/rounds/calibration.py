@@ -11,6 +11,7 @@ from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
+from ebbtide.cli.rounds.labels import load_labels
 from ebbtide.cli.rounds.pr_plot import precision_recall_svg
 from ebbtide.cli.rounds.scoring import SemanticLevel
 from ebbtide.cli.terminal import console, plain, print_json, styled
@@ -21,7 +22,6 @@ from ebbtide.convergence.calibration.stops import StopCalibration, calibrate_sto
 from ebbtide.errors import ConfigError
 from ebbtide.profile import Profile
 from ebbtide.rate import Rate
-from ebbtide.traces.transcripts.labels import load_labels
 
 _SHOWN = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 _CAUTION = "This holds for texts like these. Other texts need labels of their own."

@@ -23,8 +23,8 @@ from ebbtide.decision_log.entry import Change
 from ebbtide.decision_log.record import Decision, Relation, Status
 from ebbtide.decisions.candidate import Source
 from ebbtide.decisions.gate.assess import assess
+from ebbtide.decisions.repeats.duplicate_assessment import duplicate_assessment
 from ebbtide.decisions.repeats.duplicates import DuplicateVerdict, Earlier, Repeat, find_duplicate
-from ebbtide.decisions.repeats.window import against
 from ebbtide.errors import ConfigError, StaleDecisionError, UnknownDecisionError
 from ebbtide.profile import Profile
 
@@ -59,7 +59,7 @@ def audit(log: DecisionLog, profile: Profile = Profile.DEFAULT) -> Plan:
         else:
             verdict = standing.verdict(decision)
             if verdict.repeat is Repeat.DUPLICATE:
-                refused = against(verdict, assessment, profile)
+                refused = duplicate_assessment(verdict, assessment, profile)
                 rows.append(planned(decision, refused, duplicate_of=verdict.of, protected=protected))
             elif verdict.repeat is Repeat.POSSIBLE_REVERSAL and verdict.of is not None:
                 difference = verdict.difference.kind.value if verdict.difference else ""

@@ -11,8 +11,8 @@ from typing import Any
 from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
 from ebbtide.decisions.candidate import Candidate, Source
 from ebbtide.decisions.gate.assess import assess
+from ebbtide.decisions.repeats.duplicate_assessment import duplicate_assessment
 from ebbtide.decisions.repeats.duplicates import DuplicateVerdict, Earlier, find_duplicate
-from ebbtide.decisions.repeats.window import against
 from ebbtide.decisions.turns.turn_candidates import TurnCandidate, candidates_of
 from ebbtide.decisions.turns.turn_signs import may_state_choice
 from ebbtide.profile import Profile
@@ -191,7 +191,7 @@ class Sifter:
         verdict = find_duplicate(found.text, tuple(self._kept), rules, ts=at)
         fate = Fate.KEPT
         if verdict.is_duplicate:
-            fate, assessment = Fate.DUPLICATE, against(verdict, assessment, self._profile)
+            fate, assessment = Fate.DUPLICATE, duplicate_assessment(verdict, assessment, self._profile)
         else:
             self._kept.append(Earlier(id=name, text=found.text, ts=at))
         return SiftedCandidate(

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from ebbtide.cli.rounds.labels import load_labels
 from ebbtide.convergence.calibration.labelled import LabelledPair, LabelledTranscript, PairFields
 from ebbtide.convergence.recommendation import Signal
 from ebbtide.errors import TranscriptError
-from ebbtide.traces.transcripts.labels import load_labels
 
 PAIR = {"a": "Tea is hot.", "b": "Hot tea.", "same": True}
 TRANSCRIPT = {

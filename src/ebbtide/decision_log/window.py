@@ -6,9 +6,7 @@ from dataclasses import replace
 
 from ebbtide.decision_log.record import Scope
 from ebbtide.decision_log.store.transaction import Transaction
-from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
 from ebbtide.decisions.repeats.duplicates import DuplicateVerdict, find_duplicate, fingerprint
-from ebbtide.profile import Profile
 from ebbtide.profile.duplicates import DuplicateRules
 
 _MOST = 1000  # rows of a window that are read, where the rules name no other number
@@ -53,27 +51,3 @@ def compare(
     )
     found = find_duplicate(text, rows, rules, ts=at)
     return replace(found, truncated=True) if truncated else found
-
-
-def against(found: DuplicateVerdict, assessment: Assessment | None, profile: Profile) -> Assessment:
-    """The assessment of a duplicate: what the gate said, and that it was decided already."""
-    score = "" if found.score is None else f" ({found.score:.2f})"
-    name = "similarity" if found.measure is None else found.measure.value
-    window = "" if found.window_s is None else f" in the last {found.window_s:g} s"
-    rule = RuleFired(
-        id=f"duplicate.{name}",
-        layer=Layer.DUPLICATE,
-        reason=f"Decided already as {found.of}{window}, by {name}{score}",
-        decides=True,
-    )
-    if assessment is None:
-        return Assessment(
-            keep=False,
-            primary=rule,
-            rules=(rule,),
-            noise=0.0,
-            choice=0.0,
-            threshold=0.0,
-            profile=profile.name,
-        )
-    return replace(assessment, keep=False, primary=rule, rules=(rule, *assessment.rules))

@@ -1,6 +1,6 @@
 """What it costs to put a call through an execution context.
 
-    python -m benchmarks.speed.containment
+    python -m benchmarks.speed.guard
 
 Prints the microseconds of a wrapped call that does nothing: with limits of every kind, inside another scope,
 with a pipeline, and with the loop monitor; and those of a reservation alone. Calls are made in short pieces,
@@ -100,7 +100,7 @@ def main() -> None:
     for name, cost in wrapped_calls():
         rows.append({"case": name, **cost})
         print(f"{name:<40} median {cost['median_us']:7.2f}  least {cost['least_us']:7.2f} us", flush=True)
-    write_result("speed-containment", {"setup": setup(), "calls": rows})
+    write_result("speed-guard", {"setup": setup(), "calls": rows})
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""The detectors of loops, one a file."""

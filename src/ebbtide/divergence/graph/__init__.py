@@ -1,0 +1,1 @@
+"""The execution graph of the divergence spec."""

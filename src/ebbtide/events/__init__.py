@@ -1,0 +1,1 @@
+"""What everybody talks about: events, rounds, transcripts, usage, and what is declared about tools."""
