@@ -1,215 +1,162 @@
-"""One event of an agent's run, and the plain wire form that events are read from."""
+"""What happens in an agent's run: calls of tools and models, messages of people, and notices of the harness.
+
+A class each, since they have little in common: a class says what an event is where a ``kind`` would have to
+be compared, has no field that means nothing for it, and is made and told apart in less time
+(``python -m benchmarks.speed.events``). They are values that nobody changes, and not frozen: freezing a
+dataclass makes it three times as dear, and readers of traces make one for every line.
+"""
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
 
-from ebbtide.errors import TranscriptError
-
-_NESTED = 8  # how deep ``repeat`` blocks may stand in each other
-_LONGEST = 10_000_000  # events that one file may unfold to
+from ebbtide.events.usage import Usage
 
 
 class Phase(StrEnum):
-    """How far a call has come."""
+    """How far a call of a tool has come."""
 
     STARTED = "started"
     FINISHED = "finished"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """One call, message or other event of a chain.
+class ModelPart(StrEnum):
+    """How much of a model's call an event is."""
 
-    A call may be told twice: STARTED when it is dispatched, so that it can still be blocked, and FINISHED
-    with its answer. FINISHED alone is enough to find every loop.
+    WHOLE = "message"  #: the call, with what it said
+    CHUNK = "stream"  #: a piece of what it says, as it comes
+    THOUGHT = "thought"  #: reasoning, apart from what it said
+    EMBEDDING = "embeddings"  #: a call that gives vectors, not words
+
+
+class Role(StrEnum):
+    """Who speaks in a message that no model wrote."""
+
+    USER = "user"
+    SYSTEM = "system"  #: instructions, which nobody says at this moment
+
+
+class NoticeKind(StrEnum):
+    """What the harness tells about the run."""
+
+    RUN_START = "run_start"  #: a run begins in a chain that had one before
+    HANDOFF = "handoff"  #: one agent hands over to another
+    COMPACTION = "condensation"  #: the context was condensed
+    RETRY = "retry"  #: the next call is the one before, sent again
+    REWIND = "rewind"  #: the conversation goes back to an earlier point
+    USAGE = "usage"  #: spending that belongs to no event
+    ERROR = "error"  #: the harness or the provider failed
+    NOTE = "note"  #: text that the harness put in
+    OTHER = "other"
+
+
+@dataclass(slots=True, kw_only=True)
+class _Common:
+    """What every event can tell.
 
     Args:
-        name: Tool or operation; for kind ``llm``: ``message`` (a whole message), ``stream`` (a piece of one),
-            ``thought`` or ``generate``; for kind ``system``: ``handoff``, ``condensation``,
-            ``context_compaction``, ``retry``, ``run_start`` or ``conversation_start``.
-        kind: ``tool``, ``llm``, ``user`` or ``system``; anything else counts as a tool.
-        args: Arguments, best as a mapping; None where there are none.
-        result: The answer; None where it is not known.
-        error: Whether the call failed.
-        text: What the model or the user said.
-        phase: STARTED or FINISHED.
         chain_id: The chain that it belongs to: one run, or one agent of a session.
         agent: Who acts, where there are several.
         seq: Number of the event in its chain; one that was seen already is ignored. None counts by itself.
         ts: Seconds on any clock of the chain; None where it is not known.
         waited_s: Seconds since the event before, where that is known and `ts` is not.
-        batch: Equal for calls that were asked for at once; a call that is in it twice counts once.
-        status: HTTP status or the like, where there is one.
-        model: The model that was called, where there is one.
-        cost_usd: What it cost; None where that is not known.
-        input_tokens: Tokens read anew.
-        output_tokens: Tokens written.
-        cache_read_tokens: Tokens read from a cache.
-        cache_write_tokens: Tokens written to a cache.
+        usage: The model, tokens and cost; None where nothing of them is known.
     """
 
-    name: str
-    kind: str = "tool"
-    args: object = None
-    result: object = None
-    error: bool = False
-    text: str | None = None
-    phase: Phase = Phase.FINISHED
     chain_id: str = ""
     agent: str | None = None
     seq: int | None = None
     ts: float | None = None
     waited_s: float | None = None
-    batch: str | int | None = None
-    status: int | None = None
-    model: str | None = None
-    cost_usd: float | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_read_tokens: int | None = None
-    cache_write_tokens: int | None = None
+    usage: Usage | None = None
 
 
-_TEXT: Final = ("name", "kind", "text", "chain_id", "agent", "model")
-_NUMBER: Final = ("ts", "waited_s", "cost_usd")
-_COUNT: Final = (
-    "seq",
-    "status",
-    "input_tokens",
-    "output_tokens",
-    "cache_read_tokens",
-    "cache_write_tokens",
-)
+@dataclass(slots=True, kw_only=True)
+class ToolCall(_Common):
+    """One call of a tool.
 
-
-def read_call(event: Mapping[str, Any], path: str = "event") -> Call:
-    """The call that one event of the wire form describes.
+    It may be recorded twice: STARTED when it is dispatched, so that it can still be refused, and FINISHED
+    with its answer. FINISHED alone is enough to find every loop.
 
     Args:
-        event: Keys as the fields of `Call`; unknown ones are left aside. ``error`` may be a flag or the
-            error's text, which is then the result where there is no other. ``args`` may be JSON in a text.
-        path: Place in the document, for the error message.
-
-    Raises:
-        TranscriptError: A field has a value that it cannot have.
-
-    >>> read_call({"kind": "tool", "name": "ls", "args": {"path": "."}, "error": None}).args
-    {'path': '.'}
+        name: The tool.
+        args: Arguments, best as a mapping: ``{}`` for a call without any, None where they were not recorded.
+        result: The answer: ``""`` for an empty one, None where it is not known.
+        error: Whether the call failed.
+        phase: STARTED or FINISHED.
+        batch: Equal for calls that were asked for at once; a call that is in it twice counts once.
+        status: HTTP status or the like, where there is one.
     """
-    if not isinstance(event, Mapping):
-        raise TranscriptError(f"{event!r:.80}: expected an object", path=path)
-    fields: dict[str, Any] = {"args": _arguments(event.get("args")), "result": event.get("result")}
-    error = event.get("error")
-    if isinstance(error, str) and fields["result"] is None:
-        fields["result"] = error
-    fields["error"] = bool(error)
-    if event.get("batch") is not None:
-        fields["batch"] = str(event["batch"])
-    if event.get("phase") is not None:
-        if event["phase"] not in tuple(Phase):
-            raise _wrong(event, "phase", path, "started or finished")
-        fields["phase"] = Phase(event["phase"])
-    for names, kinds, expected in (
-        (_TEXT, str, "a text"),
-        (_NUMBER, (int, float), "a number"),
-        (_COUNT, int, "a whole number"),
-    ):
-        for name in names:
-            value = event.get(name)
-            if value is None:
-                continue
-            if not isinstance(value, kinds) or isinstance(value, bool):
-                raise _wrong(event, name, path, expected)
-            fields[name] = value
-    if "name" not in fields:
-        raise _wrong(event, "name", path, "the name of a tool or event")
-    return Call(**fields)
+
+    name: str
+    args: object = None
+    result: object = None
+    error: bool = False
+    phase: Phase = Phase.FINISHED
+    batch: str | int | None = None
+    status: int | None = None
 
 
-def read_calls(events: Iterable[Mapping[str, Any]], path: str = "events") -> Iterator[Call]:
-    """The calls of a list of events: blocks unfolded, clocks and rounds carried over, events numbered from 1.
+@dataclass(slots=True, kw_only=True)
+class ModelCall(_Common):
+    """One call of a model, or a part of one.
 
-    ``{"repeat": n, "events": [...]}`` stands for n copies. ``system`` events ``clock`` (``args.elapsed_s``)
-    and ``round`` (one parallel batch) give no call of their own: they are the waiting time and the batch of
-    the next.
-
-    Raises:
-        TranscriptError: An event has another shape, or a block repeats too much.
+    Args:
+        text: What the model said: ``""`` where it said nothing, None where that is not known.
+        part: The whole call, or which part.
+        error: Whether the call failed.
     """
-    waited: float | None = None
-    batch: str | None = None
-    number = 0
-    for event, place in _unfolded(events, path, 0):
-        call = read_call(event, place)
-        number += 1
-        if number > _LONGEST:
-            raise TranscriptError(f"more than {_LONGEST:,} events", path=place, hint="Split the file.")
-        if call.kind == "system" and call.name in ("clock", "round"):
-            args = call.args if isinstance(call.args, dict) else {}
-            if call.name == "round":
-                batch = f"round {number}"
-            else:
-                elapsed = args.get("elapsed_s")
-                if (
-                    isinstance(elapsed, bool)
-                    or not isinstance(elapsed, int | float)
-                    or not math.isfinite(elapsed)
-                ):
-                    raise TranscriptError(f"elapsed_s = {elapsed!r}: expected seconds", path=f"{place}.args")
-                waited = (waited or 0.0) + elapsed
-            continue
-        fields: dict[str, Any] = {"seq": call.seq if call.seq is not None else number}
-        if call.waited_s is None:
-            fields["waited_s"] = waited
-        if call.batch is None and call.kind != "system":
-            fields["batch"] = batch
-        waited = None
-        yield _replaced(call, fields)
+
+    text: str | None = None
+    part: ModelPart = ModelPart.WHOLE
+    error: bool = False
 
 
-def _replaced(call: Call, fields: Mapping[str, Any]) -> Call:
-    return Call(**{name: fields.get(name, getattr(call, name)) for name in Call.__slots__})
+@dataclass(slots=True, kw_only=True)
+class Message(_Common):
+    """What a person, or whoever stands in for one, says to the agent.
+
+    Args:
+        text: The words; None where they are not known.
+        role: USER, or SYSTEM for instructions.
+    """
+
+    text: str | None = None
+    role: Role = Role.USER
 
 
-def _unfolded(
-    events: Iterable[Mapping[str, Any]], path: str, depth: int
-) -> Iterator[tuple[Mapping[str, Any], str]]:
-    if depth > _NESTED:
-        raise TranscriptError(f"blocks stand more than {_NESTED} deep in each other", path=path)
-    for index, event in enumerate(events):
-        place = f"{path}[{index}]"
-        if isinstance(event, Mapping) and "repeat" in event:
-            times, inner = event["repeat"], event.get("events")
-            if (
-                isinstance(times, bool)
-                or not isinstance(times, int)
-                or times < 0
-                or not isinstance(inner, list)
-            ):
-                raise TranscriptError(
-                    f"repeat = {times!r:.40}: expected a whole number, and a list of events beside it",
-                    path=place,
-                )
-            for _ in range(times):
-                yield from _unfolded(inner, f"{place}.events", depth + 1)
-        else:
-            yield event, place
+@dataclass(slots=True, kw_only=True)
+class Notice(_Common):
+    """What the harness tells: neither a call nor a message.
+
+    Args:
+        kind: What it is about.
+        text: In words, where there are any.
+        error: Whether it tells of a failure.
+        source: Of a hand-off: the agent that hands over.
+        target: Of a hand-off: the agent that takes over.
+    """
+
+    kind: NoticeKind
+    text: str | None = None
+    error: bool = False
+    source: str | None = None
+    target: str | None = None
 
 
-def _arguments(value: object) -> object:
-    if isinstance(value, str) and value[:1] in ("{", "["):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-    return value
+Event = ToolCall | ModelCall | Message | Notice
+EVENTS = (ToolCall, ModelCall, Message, Notice)
 
 
-def _wrong(event: Mapping[str, Any], name: str, path: str, expected: str) -> TranscriptError:
-    return TranscriptError(f"{event.get(name)!r:.80}: expected {expected}", path=f"{path}.{name}")
+def title(event: Event) -> str:
+    """A short name of an event, for lists and pictures.
+
+    >>> title(ToolCall(name="ls")), title(ModelCall()), title(Message()), title(Notice(kind=NoticeKind.RETRY))
+    ('ls', 'message', 'message', 'retry')
+    """
+    if isinstance(event, ToolCall):
+        return event.name
+    if isinstance(event, ModelCall):
+        return event.part.value
+    return "message" if isinstance(event, Message) else event.kind.value
