@@ -1,4 +1,4 @@
-"""The arithmetic of one scope: what was taken, what is set aside, and what more would be too much."""
+"""One scope: what was taken, what is set aside, and what more would be too much."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Callable
 from math import inf, isfinite
 
 from ebbtide.budget.limits import LimitKind, Limits, LimitWarning, Spent
+from ebbtide.budget.tally import UNITS, Tally
 from ebbtide.errors import ConfigError, LimitExceeded
-
-UNITS = 10**12  #: of a dollar: a hundred whole cents are one, which a hundred times 0.01 is not
 
 #: What a call asks for, in this order; dollars in units. None where nobody knows.
 Asked = tuple[int | None, int | None, int, int, int, int]
@@ -37,9 +36,10 @@ class Account:
         self.limits = limits
         self.clock = clock
         self.exceeded: LimitExceeded | None = None
-        self._unpriced = 0
-        self._used = [0] * len(_PLACES)  # what is set aside included
-        self._held = [0] * len(_PLACES)
+        self.tally = Tally()
+        self._retries = 0
+        self._reserved_cost = 0
+        self._reserved_tokens = 0
         self._caps: list[tuple[int, int]] = []
         self._near: list[tuple[int, float]] = []
         for place, kind in enumerate(_PLACES):
@@ -65,11 +65,12 @@ class Account:
 
     def excess(self, asked: Asked) -> LimitExceeded | None:
         """The limit that a call would pass, or None. An unknown cost fits as long as anything is left."""
-        for place, cap in self._caps:
-            more = asked[place]
-            used = self._used[place]
-            if used >= cap if more is None else used + more > cap:
-                return self._exceeded(_PLACES[place], _shown(place, used + (more or 0)))
+        if self._caps:
+            used = self._used()
+            for place, cap in self._caps:
+                more, value = asked[place], used[place]
+                if value >= cap if more is None else value + more > cap:
+                    return self._exceeded(_PLACES[place], _shown(place, value + (more or 0)))
         return None if self._wall_s is None else self.overdue()
 
     def overdue(self) -> LimitExceeded | None:
@@ -87,17 +88,15 @@ class Account:
     def take(self, asked: Asked) -> None:
         """Count a call, and set aside what it asks for."""
         cost, tokens, steps, llm_calls, tool_calls, retries = asked
-        used = self._used
         if cost:
-            used[_COST] += cost
-            self._held[_COST] += cost
+            self._reserved_cost += cost
         if tokens:
-            used[_TOKENS] += tokens
-            self._held[_TOKENS] += tokens
-        used[_STEPS] += steps
-        used[_LLM_CALLS] += llm_calls
-        used[_TOOL_CALLS] += tool_calls
-        used[_RETRIES] += retries
+            self._reserved_tokens += tokens
+        tally = self.tally
+        tally.events += steps
+        tally.model_calls += llm_calls
+        tally.tool_calls += tool_calls
+        self._retries += retries
 
     def settle(self, asked: Asked, cost: int | None, tokens: int | None) -> list[LimitWarning]:
         """Put what a call took in the place of what it had asked for; None leaves that as it is.
@@ -105,32 +104,39 @@ class Account:
         Returns:
             The warnings that are due now.
         """
-        self._replace(_COST, asked[_COST] or 0, cost)
-        self._replace(_TOKENS, asked[_TOKENS] or 0, tokens)
-        if cost is None:
-            self._unpriced += 1
+        reserved_cost, reserved_tokens = asked[_COST] or 0, asked[_TOKENS] or 0
+        self._reserved_cost -= reserved_cost
+        self._reserved_tokens -= reserved_tokens
+        self.tally.charge(
+            reserved_cost if cost is None else cost,
+            reserved_tokens if tokens is None else tokens,
+            unpriced="" if cost is None else None,
+        )
         due = []
-        for place, level in self._near:
-            if self._taken(place) >= level:
-                due.append(self._warning(_PLACES[place], _shown(place, self._taken(place))))
-        if due:
-            self._near = [(place, level) for place, level in self._near if self._taken(place) < level]
+        if self._near:
+            taken = self._taken()
+            for place, level in self._near:
+                if taken[place] >= level:
+                    due.append(self._warning(_PLACES[place], _shown(place, taken[place])))
+            if due:
+                self._near = [(place, level) for place, level in self._near if taken[place] < level]
         if self._wall_near_s is not None and self.elapsed() >= self._wall_near_s:
             self._wall_near_s = None
             due.append(self._warning(LimitKind.WALL_S, self._latest))
         return due
 
-    def _replace(self, place: int, held: int, taken: int | None) -> None:
-        if held:
-            self._held[place] -= held
-        if taken is not None and taken != held:
-            self._used[place] += taken - held
-
     def _warning(self, kind: LimitKind, value: float) -> LimitWarning:
         return LimitWarning(kind=kind, value=value, limit=getattr(self.limits, kind), scope=self.name)
 
-    def _taken(self, place: int) -> int:
-        return self._used[place] - self._held[place]
+    def _taken(self) -> tuple[int, ...]:
+        tally = self.tally
+        calls = (tally.events, tally.model_calls, tally.tool_calls, self._retries)
+        return (tally.cost or 0, tally.tokens or 0, *calls)
+
+    def _used(self) -> tuple[int, ...]:
+        """What was taken, and what is set aside."""
+        cost, tokens, *calls = self._taken()
+        return (cost + self._reserved_cost, tokens + self._reserved_tokens, *calls)
 
     def left(self, kind: LimitKind) -> float | None:
         """What may still be taken; None where there is no limit."""
@@ -138,22 +144,23 @@ class Account:
             return None if self._wall_s is None else max(0.0, self._wall_s - self.elapsed())
         for place, cap in self._caps:
             if _PLACES[place] is kind:
-                return _shown(place, max(0, cap - self._used[place]))
+                return _shown(place, max(0, cap - self._used()[place]))
         return None
 
     def spent(self) -> Spent:
         """What was taken so far."""
+        tally = self.tally
         return Spent(
-            cost_usd=self._taken(_COST) / UNITS,
-            tokens=self._taken(_TOKENS),
-            steps=self._used[_STEPS],
-            llm_calls=self._used[_LLM_CALLS],
-            tool_calls=self._used[_TOOL_CALLS],
-            retries=self._used[_RETRIES],
+            cost_usd=(tally.cost or 0) / UNITS,
+            tokens=tally.tokens or 0,
+            steps=tally.events,
+            llm_calls=tally.model_calls,
+            tool_calls=tally.tool_calls,
+            retries=self._retries,
             wall_s=self.elapsed(),
-            reserved_usd=self._held[_COST] / UNITS,
-            reserved_tokens=self._held[_TOKENS],
-            unpriced_calls=self._unpriced,
+            reserved_usd=self._reserved_cost / UNITS,
+            reserved_tokens=self._reserved_tokens,
+            unpriced_calls=tally.unpriced_calls,
         )
 
 

@@ -1,4 +1,4 @@
-"""What a run took, against its hard limits, from events that have happened.
+"""How near a run has come to its hard limits, from events that have happened.
 
 `Scope` keeps a call from being made; this says what follows once calls were made by somebody else.
 """
@@ -10,19 +10,18 @@ from math import inf
 from typing import Any, NamedTuple
 
 from ebbtide.budget.limits import LimitKind, Limits
-from ebbtide.events.event import Call
+from ebbtide.budget.tally import UNITS, Tally, is_model_call
+from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.identity import identify
 
 _COST, _TOKENS, _STEPS, _LLM, _TOOL, _RETRIES, _WALL = range(len(LimitKind))
 _KINDS = tuple(LimitKind)
 _NUMBER = (int, float)  # a union would be built anew at every look
-_MOST = 1e12  # dollars or tokens of one event
 _LATEST_S = 1e15
 _FAILED = 256  # calls that failed and may be tried again
-_ASIDE = frozenset({"stream", "thought"})  # parts of a model's call, not calls
 
 
-class Near(StrEnum):
+class Nearness(StrEnum):
     """How near a limit is."""
 
     WARN = "warn"  #: the share that was to be warned of is used
@@ -30,180 +29,176 @@ class Near(StrEnum):
     REACHED = "reached"  #: there is room for none
 
 
-_ORDER = {None: 0, Near.WARN: 1, Near.LAST: 2, Near.REACHED: 3}
+_ORDER = {None: 0, Nearness.WARN: 1, Nearness.LAST: 2, Nearness.REACHED: 3}
 
 
-class LimitState(NamedTuple):
-    """A limit that has just come nearer."""
+class LimitAlert(NamedTuple):
+    """A limit that has just come nearer; value and limit in dollars, tokens, calls or seconds."""
 
     kind: LimitKind
-    near: Near
+    nearness: Nearness
     value: float
     limit: float
 
 
-def amount(value: object) -> float | None:
-    """A cost or a count as a number; None where it is no number, negative or infinite."""
-    if value is None or isinstance(value, bool) or not isinstance(value, _NUMBER):
-        return None
-    return value if 0 <= value <= _MOST else None  # NaN fails every comparison
-
-
-def has_spending(call: Call) -> bool:
-    """Whether an event tells a cost, or tokens of any class."""
-    return (
-        call.cost_usd is not None
-        or call.input_tokens is not None
-        or call.output_tokens is not None
-        or call.cache_read_tokens is not None
-        or call.cache_write_tokens is not None
-    )
-
-
-class LimitWatch:
-    """Counts what the events of a run took.
+class LimitAlerts:
+    """Compares what a run took with its limits.
 
     Args:
         limits: What the run may take.
+        tally: What it took.
     """
 
-    __slots__ = ("_at", "_failed", "_last", "_limits", "_warn", "first_ts", "said", "values")
+    __slots__ = (
+        "_at",
+        "_failed",
+        "_last",
+        "_limits",
+        "_retries",
+        "_tally",
+        "_wall_s",
+        "_warn",
+        "limits",
+        "reported",
+    )
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, tally: Tally) -> None:
+        self.limits = limits
+        self._tally = tally
         self._limits: list[float | None] = [getattr(limits, kind) for kind in _KINDS]
+        if limits.cost_usd is not None:
+            self._limits[_COST] = round(limits.cost_usd * UNITS)
         self._warn = inf if limits.warn_at is None else limits.warn_at
         self._last: list[float] = [0, 0, 1, 1, 0, 0, 0]  # what one more call of the model takes
         self._failed: dict[bytes, None] = {}
-        self._at = [inf] * len(_KINDS)  # value from which there is something to say
-        self.values: list[float] = [0.0, 0, 0, 0, 0, 0, 0.0]
-        self.said: dict[int, Near] = {}
-        self.first_ts: float | None = None
+        self._retries = 0
+        self._wall_s = 0.0
+        self._at = [inf] * len(_KINDS)  # value from which there is something to report
+        self.reported: dict[int, Nearness] = {}
         self._mark()
 
     def left(self, kind: LimitKind) -> float | None:
-        """What may still be taken; None where there is no limit."""
+        """What may still be taken, money in units of the tally; None where there is no limit."""
         place = _KINDS.index(kind)
         limit = self._limits[place]
-        return None if limit is None else max(0.0, limit - self.values[place])
+        return None if limit is None else max(0, limit - self._values()[place])
 
-    def go_on_from(self, before: LimitWatch) -> None:
-        """Take over what was taken under other limits."""
-        self.values, self.first_ts = list(before.values), before.first_ts
-        self._last, self._failed = list(before._last), dict(before._failed)
-        self._mark()
+    def counting(self, tally: Tally) -> LimitAlerts:
+        """The same limits, of another tally."""
+        return LimitAlerts(self.limits, tally)
 
-    def take(self, call: Call) -> list[LimitState]:
-        """Count an event; the limits that have come nearer with it."""
-        values, at = self.values, self._at
-        kind = call.kind
-        if kind == "llm":
-            called = call.name not in _ASIDE
-            if called:
-                values[_STEPS] += 1
-                values[_LLM] += 1
-            near = values[_LLM] >= at[_LLM]
-        elif kind in ("user", "system"):
-            near = called = False
-        else:
-            called = False
-            values[_STEPS] += 1
-            values[_TOOL] += 1
-            near = values[_TOOL] >= at[_TOOL]
-            if self._limits[_RETRIES] is not None:
-                self._try(call)
-                near = near or values[_RETRIES] >= at[_RETRIES]
-        if called or has_spending(call):
-            self._spend(call, called=called)
-            near = near or values[_COST] >= at[_COST] or values[_TOKENS] >= at[_TOKENS]
-        if self._limits[_WALL] is not None:
-            self._pass(call.ts)
-        return self._near() if near or values[_STEPS] >= at[_STEPS] or values[_WALL] >= at[_WALL] else []
+    def replaced(self, limits: Limits) -> LimitAlerts:
+        """Other limits for the same run: what was taken so far counts against them."""
+        alerts = LimitAlerts(limits, self._tally)
+        alerts._last, alerts._failed = list(self._last), dict(self._failed)
+        alerts._retries, alerts._wall_s = self._retries, self._wall_s
+        alerts._mark()
+        return alerts
 
-    def at(self, now: float) -> list[LimitState]:
+    def see(self, event: Event) -> list[LimitAlert]:
+        """The limits that have come nearer with an event that the tally has counted."""
+        tally, at = self._tally, self._at
+        is_tool = isinstance(event, ToolCall)
+        if is_tool and self._limits[_RETRIES] is not None:
+            self._try(event)  # type: ignore[arg-type]
+        if is_model_call(event):
+            cost = tokens = 0
+            if event.usage is not None:
+                cost, tokens = tally.last_cost or 0, tally.last_tokens or 0
+            if (cost, tokens) != (self._last[_COST], self._last[_TOKENS]):
+                self._last[_COST], self._last[_TOKENS] = cost, tokens
+                self._mark()
+        elif not is_tool and event.usage is None and self._limits[_WALL] is None:
+            return []
+        if self._limits[_WALL] is not None and tally.latest_ts is not None and tally.first_ts is not None:
+            self._wall_s = max(self._wall_s, tally.latest_ts - tally.first_ts)
+        if (
+            (tally.cost or 0) >= at[_COST]
+            or (tally.tokens or 0) >= at[_TOKENS]
+            or tally.model_calls + tally.tool_calls >= at[_STEPS]
+            or (tally.tool_calls >= at[_TOOL] if is_tool else tally.model_calls >= at[_LLM])
+            or self._retries >= at[_RETRIES]
+            or self._wall_s >= at[_WALL]
+        ):
+            return self._alerts()
+        return []
+
+    def at(self, now: float) -> list[LimitAlert]:
         """The limits that have come nearer by now; seconds on the clock of the events."""
-        self._pass(now)
-        return self._near()
+        if isinstance(now, _NUMBER) and not isinstance(now, bool) and abs(now) < _LATEST_S:
+            if self._tally.first_ts is None:
+                self._tally.at(now)
+            self._wall_s = max(self._wall_s, now - (self._tally.first_ts or 0.0))
+        return self._alerts()
 
-    def _spend(self, call: Call, *, called: bool) -> None:
-        cost = amount(call.cost_usd) or 0
-        tokens = sum(
-            amount(count) or 0
-            for count in (
-                call.input_tokens,
-                call.output_tokens,
-                call.cache_read_tokens,
-                call.cache_write_tokens,
-            )
+    def _values(self) -> tuple[float, ...]:
+        tally = self._tally
+        return (
+            tally.cost or 0,
+            tally.tokens or 0,
+            tally.model_calls + tally.tool_calls,
+            tally.model_calls,
+            tally.tool_calls,
+            self._retries,
+            self._wall_s,
         )
-        self.values[_COST] += cost
-        self.values[_TOKENS] += tokens
-        if called and (cost, tokens) != (self._last[_COST], self._last[_TOKENS]):
-            self._last[_COST], self._last[_TOKENS] = cost, tokens
-            self._mark()
 
     def _mark(self) -> None:
-        """Note the values from which there is something to say."""
+        """Note the values from which there is something to report."""
         for place, limit in enumerate(self._limits):
-            if limit is not None and self.said.get(place) is not Near.REACHED:
-                warn = inf if self.said.get(place) else limit * self._warn
+            if limit is not None and self.reported.get(place) is not Nearness.REACHED:
+                warn = inf if self.reported.get(place) else limit * self._warn
                 self._at[place] = min(warn, limit - self._last[place], limit)
             else:
                 self._at[place] = inf
 
-    def _pass(self, now: object) -> None:
-        if not isinstance(now, _NUMBER) or isinstance(now, bool) or not abs(now) < _LATEST_S:
-            return
-        if self.first_ts is None:
-            self.first_ts = now
-        self.values[_WALL] = max(self.values[_WALL], now - self.first_ts)
-
-    def _try(self, call: Call) -> None:
+    def _try(self, call: ToolCall) -> None:
         identity = identify(call.name, call.args)
         if identity is None:
             return
         key = identity[0]
         if self._failed.pop(key, 0) is None:
-            self.values[_RETRIES] += 1
+            self._retries += 1
         if call.error:
             if len(self._failed) >= _FAILED:
                 del self._failed[next(iter(self._failed))]
             self._failed[key] = None
 
-    def _near(self) -> list[LimitState]:
-        found = []
-        for place, limit in enumerate(self._limits):
-            value = self.values[place]
+    def _alerts(self) -> list[LimitAlert]:
+        alerts = []
+        for place, (value, limit) in enumerate(zip(self._values(), self._limits, strict=True)):
             if limit is None or value < self._at[place]:
                 continue
-            near = self._how_near(place, value, limit)
-            if near is not None and _ORDER[near] > _ORDER[self.said.get(place)]:
-                self.said[place] = near
-                found.append(LimitState(_KINDS[place], near, value, limit))
-        if found:
+            nearness = self._nearness(place, value, limit)
+            if nearness is not None and _ORDER[nearness] > _ORDER[self.reported.get(place)]:
+                self.reported[place] = nearness
+                scale = UNITS if place == _COST else 1
+                alerts.append(LimitAlert(_KINDS[place], nearness, value / scale, limit / scale))
+        if alerts:
             self._mark()
-        return found
+        return alerts
 
-    def _how_near(self, place: int, value: float, limit: float) -> Near | None:
+    def _nearness(self, place: int, value: float, limit: float) -> Nearness | None:
         if place == _TOOL:
             # Without tools the model can still answer: the limit is passed by one call more.
             if value > limit:
-                return Near.REACHED
-            return Near.LAST if value == limit else Near.WARN if value >= limit * self._warn else None
+                return Nearness.REACHED
+            return Nearness.LAST if value == limit else Nearness.WARN if value >= limit * self._warn else None
         if value >= limit:
-            return Near.REACHED
+            return Nearness.REACHED
         if value and value + self._last[place] >= limit:
-            return Near.LAST
-        return Near.WARN if value >= limit * self._warn else None
+            return Nearness.LAST
+        return Nearness.WARN if value >= limit * self._warn else None
 
     def to_state(self) -> list[Any]:
-        """All that later states depend on."""
-        said = {str(place): near.value for place, near in self.said.items()}
-        return [self.values, self._last, said, list(map(bytes.hex, self._failed)), self.first_ts]
+        """All that later alerts depend on, beside the tally."""
+        reported = {str(place): nearness.value for place, nearness in self.reported.items()}
+        return [self._last, self._retries, self._wall_s, reported, list(map(bytes.hex, self._failed))]
 
     def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` told."""
-        values, last, said, failed, self.first_ts = state
-        self.values, self._last = list(values), list(last)
-        self.said = {int(place): Near(near) for place, near in said.items()}
+        """Take up what `to_state` gave."""
+        last, self._retries, self._wall_s, reported, failed = state
+        self._last = list(last)
+        self.reported = {int(place): Nearness(nearness) for place, nearness in reported.items()}
         self._failed = dict.fromkeys(map(bytes.fromhex, failed))
         self._mark()

@@ -16,10 +16,11 @@ from contextvars import ContextVar, copy_context
 from functools import wraps
 from typing import NamedTuple, ParamSpec, Self, TypeVar
 
-from ebbtide.budget.account import UNITS, Account, Asked
+from ebbtide.budget.account import Account, Asked
 from ebbtide.budget.limits import LimitKind, Limits, LimitWarning, Spent
+from ebbtide.budget.tally import units
 from ebbtide.errors import ConfigError, LimitExceeded
-from ebbtide.events.usage import MOST
+from ebbtide.events.usage import MOST_USD
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -223,13 +224,13 @@ def carried(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def _units(cost_usd: float) -> int:
-    if not (type(cost_usd) in _NUMBERS and 0 <= cost_usd <= MOST):
+    if not (type(cost_usd) in _NUMBERS and 0 <= cost_usd <= MOST_USD):
         raise ConfigError(f"cost_usd = {cost_usd!r:.60}: expected dollars, 0 or more, or None if not known")
-    return round(cost_usd * UNITS) if cost_usd else 0
+    return units(cost_usd) if cost_usd else 0
 
 
 def _whole(tokens: int) -> int:
-    if not (type(tokens) is int and 0 <= tokens <= MOST):
+    if not (type(tokens) is int and 0 <= tokens <= MOST_USD):
         raise ConfigError(
             f"tokens = {tokens!r:.60}: expected a whole number, 0 or more, or None if not known"
         )

@@ -10,21 +10,23 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
+from ebbtide.budget.prices import Prices
+from ebbtide.budget.tally import UNITS, Tally
 from ebbtide.divergence.detectors.across_chains import Chains
 from ebbtide.divergence.detectors.near_duplicates import argument_text
-from ebbtide.divergence.ladder import CARRIED_ON, Finding, Loop
-from ebbtide.divergence.signals import LEVELS, Signal
+from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, Loop
+from ebbtide.divergence.loop_state import LoopState
+from ebbtide.divergence.packing import pack_state, unpack_state
+from ebbtide.divergence.signals import LoopSignal, Measure
 from ebbtide.divergence.snapshot import ChainSnapshot, MonitorSnapshot
-from ebbtide.divergence.state import from_bytes, restore_watch, to_bytes, watch_state
-from ebbtide.divergence.watch import ChainWatch
+from ebbtide.divergence.state import chain_state, restore_chain
 from ebbtide.errors import ConfigError
-from ebbtide.events.event import Call, Phase
-from ebbtide.events.tool_policy import ToolPolicies, ToolPolicy
+from ebbtide.events.event import Event, Phase, ToolCall, title
+from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.profile import Profile
 
-_SCHEMA = 1
-_STARTED = Phase.STARTED
-_NO_CALLS = frozenset({"llm", "user", "system"})
+_SCHEMA = 2
+_MAGIC = b"EBBL\x02"  # what the bytes are, and the version of their form
 _SHOWN = 160  # characters of a call that a signal shows
 _NUMBERS = 1 << 62  # numbers of events that a state can carry
 _NUMBER = (int, float)  # a union would be built anew at every look
@@ -41,16 +43,23 @@ class LoopMonitor:
     Args:
         profile: Thresholds; see `ebbtide.profile.divergence.LoopRules`.
         tools: What is declared about tools; see `ToolPolicies`.
+        prices: What tokens cost, for events that state tokens and no cost.
         max_chains: Chains that are watched at once; for one more, the one that was silent longest is dropped.
+
+    Attributes:
+        tally: What the session took, over all its chains.
+        latest: The chain of the latest event.
+        degraded: Events that could not be read in full, or at all.
+        last_fault: What was wrong with the latest of them.
 
     Raises:
         ConfigError: `max_chains` is below 1.
 
     >>> monitor = LoopMonitor()
     >>> for _ in range(3):
-    ...     signals = monitor.update(Call(name="ls", args={"path": "."}, result="a.txt"))
-    >>> [(signal.kind.value, signal.level.value, signal.copies) for signal in signals]
-    [('repeat', 'hint', 3)]
+    ...     signals = monitor.update(ToolCall(name="ls", args={"path": "."}, result="a.txt"))
+    >>> [(signal.kind.value, signal.report, signal.copies) for signal in signals]
+    [('repeat', 1, 3)]
     """
 
     def __init__(
@@ -58,6 +67,7 @@ class LoopMonitor:
         profile: Profile = Profile.DEFAULT,
         *,
         tools: ToolPolicies | None = None,
+        prices: Prices | None = None,
         max_chains: int = 64,
     ) -> None:
         if max_chains < 1:
@@ -65,78 +75,111 @@ class LoopMonitor:
         self._profile = profile
         self._rules = profile.divergence
         self._tools = tools or None
+        self._prices = prices
         self._max_chains = max_chains
-        self._chains: dict[str, ChainWatch] = {}
-        self.latest: ChainWatch | None = None  #: the chain of the latest event
+        self._chains: dict[str, LoopState] = {}
+        self.tally = Tally(prices)
+        self.latest: LoopState | None = None
         self._across = Chains(self._rules)
         self._lock = threading.Lock()
         self._pause_s = math.inf if self._rules.pause_s is None else self._rules.pause_s
-        self._degraded = 0
-        self._last_fault: str | None = None
+        self.degraded = 0
+        self.last_fault: str | None = None
         self._duplicates = 0
         self._dropped = 0
 
-    def update(self, call: Call) -> tuple[Signal, ...]:
+    def update(self, event: Event) -> tuple[LoopSignal, ...]:
         """Take one more event.
 
         Returns:
-            What is to be told now. A loop is told once a level, and again as its count doubles; a STARTED
-            call that would go on with a blocked loop is told every time, since each has to be refused.
+            What is to be reported now. A loop is reported when it is found, and again as it goes on. A call
+            that has only STARTED shows nothing yet: `loop_of` says whether it goes on with a loop.
         """
         with self._lock:
-            return self._take(call) or ()
+            return self.take(event) or ()
 
-    def _take(self, call: Call) -> tuple[Signal, ...] | None:
-        """As `update`, under a lock; None for an event that was told before, and does not count."""
+    def take(self, event: Event) -> tuple[LoopSignal, ...] | None:
+        """As `update`, without the lock; None for an event that does not count.
+
+        Those are calls that have only started, and events whose number was there before.
+        """
         try:
-            watch = self.latest
-            if watch is None or watch.name != call.chain_id:
-                watch = self._watch(call.chain_id)
-            seq = call.seq
+            if isinstance(event, ToolCall) and event.phase is Phase.STARTED:
+                return None
+            chain = self.latest
+            if chain is None or chain.name != event.chain_id:
+                chain = self._chain(event.chain_id)
+            seq = event.seq
             if seq is None:
-                watch.event += 1
-            elif type(seq) is int and seq == (numbering := watch.numbering).expected and numbering.in_order:
-                watch.event = seq  # as `take` would have it, but most events are the next one
+                chain.event += 1
+            elif type(seq) is int and seq == (numbering := chain.numbering).expected and numbering.in_order:
+                chain.event = seq  # as `take` would have it, but most events are the next one
                 numbering.expected = seq + 1
-            elif not self._is_new(watch, seq):
+            elif not self._is_new(chain, seq):
                 self._duplicates += 1
                 return None
-            policy = self._tools.get(call.name) if self._tools is not None else None
-            if call.phase is _STARTED:
-                return self._started(watch, call, policy)
-            signals: tuple[Signal, ...] = ()
-            ts, before = call.ts, watch.ts
+            ts, before = event.ts, chain.ts
             if before is not None and type(ts) is float and before <= ts <= _LATEST_S:
-                watch.ts = ts
-                watch.gap_s = ts - before
+                chain.ts = ts
+                chain.gap_s = ts - before
                 if ts - before >= self._pause_s:
-                    watch.pause()
-            elif ts is not None or call.waited_s is not None:
-                self._pass_time(watch, ts, call.waited_s)
-            elif watch.gap_s is not None:
-                watch.gap_s = None
-            if (
-                call.agent is not None
-                or call.cost_usd is not None
-                or call.input_tokens is not None
-                or call.output_tokens is not None
-                or call.cache_read_tokens is not None
-                or call.cache_write_tokens is not None
-            ):
-                signals = self._aside(watch, call)
-            found = watch.other(call) if call.kind in _NO_CALLS else watch.call(call, policy)
-            return signals if found is None else signals + self._told(watch, call, found)
+                    chain.pause()
+            elif ts is not None or event.waited_s is not None:
+                self._pass_time(chain, ts, event.waited_s)
+            elif chain.gap_s is not None:
+                chain.gap_s = None
+            chain.tally.add(event, chain.ts if ts is not None else None)
+            signals: tuple[LoopSignal, ...] = ()
+            if event.usage is not None:
+                chain.spending = chain.spending or chain.spend.is_known
+                spent = chain.spend.see(chain.ts, chain.event)
+                if spent is not None:
+                    signals = self._report(chain, event, spent)
+            if event.agent is not None and event.agent != chain.hand_offs.agent:
+                signals += self._hand_off(chain, event, event.agent)
+            policy = (
+                self._tools.get(event.name)
+                if self._tools is not None and isinstance(event, ToolCall)
+                else None
+            )
+            finding = chain.see(event, policy)
+            return signals if finding is None else signals + self._report(chain, event, finding)
         except Exception as error:  # noqa: BLE001 - watching must never break the run that is watched
             self._fault(f"{type(error).__name__}: {error}")
             return ()
+
+    def loop_of(self, call: ToolCall) -> LoopSignal | None:
+        """The loop that a call would go on with; reading changes nothing.
+
+        Args:
+            call: A call that is about to be made. Its answer is not known yet.
+
+        Returns:
+            A loop that went on after it had been reported; None where the call belongs to none.
+        """
+        chain = self._chains.get(call.chain_id)
+        if chain is None:
+            return None
+        loop = chain.loop_of(call, None if self._tools is None else self._tools.get(call.name))
+        return None if loop is None else _signal(chain, loop, call, None)
+
+    def chain(self, chain_id: str) -> LoopState | None:
+        """A chain, or None where it is not watched."""
+        return self._chains.get(chain_id)
+
+    def add_round(self, chain_id: str) -> LoopState:
+        """Count a round of a chain's conversation, which shows nothing here; the chain."""
+        chain = self._chain(chain_id)
+        chain.tally.add_round()
+        return chain
 
     def snapshot(self) -> MonitorSnapshot:
         """What is known now; reading changes nothing."""
         with self._lock:
             return MonitorSnapshot(
-                chains=tuple(ChainSnapshot.of(watch) for watch in self._chains.values()),
-                degraded=self._degraded,
-                last_fault=self._last_fault,
+                chains=tuple(ChainSnapshot.of(chain) for chain in self._chains.values()),
+                degraded=self.degraded,
+                last_fault=self.last_fault,
                 duplicates=self._duplicates,
                 dropped_chains=self._dropped,
             )
@@ -146,9 +189,10 @@ class LoopMonitor:
         with self._lock:
             return {
                 "schema": _SCHEMA,
-                "chains": [watch_state(watch) for watch in self._chains.values()],
+                "chains": [chain_state(chain) for chain in self._chains.values()],
+                "tally": self.tally.to_state(),
                 "across": self._across.to_state(),
-                "counts": [self._degraded, self._last_fault, self._duplicates, self._dropped],
+                "counts": [self.degraded, self.last_fault, self._duplicates, self._dropped],
             }
 
     @classmethod
@@ -158,6 +202,7 @@ class LoopMonitor:
         profile: Profile = Profile.DEFAULT,
         *,
         tools: ToolPolicies | None = None,
+        prices: Prices | None = None,
         max_chains: int = 64,
     ) -> Self:
         """The monitor that `to_state` described; with the same profile and tools, it goes on from there.
@@ -168,20 +213,22 @@ class LoopMonitor:
         if not isinstance(state, Mapping) or state.get("schema") != _SCHEMA:
             found = state.get("schema") if isinstance(state, Mapping) else state
             raise ConfigError(f"state schema {found!r:.40}: this version reads {_SCHEMA}")
-        monitor = cls(profile, tools=tools, max_chains=max_chains)
+        monitor = cls(profile, tools=tools, prices=prices, max_chains=max_chains)
         try:
             monitor._across.restore(state["across"])
+            monitor.tally.restore(state["tally"])
             for entry in state["chains"]:
-                watch = restore_watch(entry, monitor._rules, monitor._across)
-                monitor._chains[watch.name] = monitor.latest = watch
-            monitor._degraded, monitor._last_fault, monitor._duplicates, monitor._dropped = state["counts"]
+                chain = monitor._new_chain(entry["name"])
+                restore_chain(chain, entry)
+                monitor._chains[chain.name] = monitor.latest = chain
+            monitor.degraded, monitor.last_fault, monitor._duplicates, monitor._dropped = state["counts"]
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise ConfigError(f"not the state of a monitor: {error!r}") from error
         return monitor
 
     def to_bytes(self) -> bytes:
         """`to_state`, small."""
-        return to_bytes(self.to_state())
+        return pack_state(self.to_state(), _MAGIC)
 
     @classmethod
     def from_bytes(
@@ -190,6 +237,7 @@ class LoopMonitor:
         profile: Profile = Profile.DEFAULT,
         *,
         tools: ToolPolicies | None = None,
+        prices: Prices | None = None,
         max_chains: int = 64,
     ) -> Self:
         """The monitor that `to_bytes` described.
@@ -197,113 +245,113 @@ class LoopMonitor:
         Raises:
             ConfigError: The bytes are of another version, or damaged.
         """
-        return cls.from_state(from_bytes(data), profile, tools=tools, max_chains=max_chains)
+        return cls.from_state(
+            unpack_state(data, _MAGIC, "a monitor"),
+            profile,
+            tools=tools,
+            prices=prices,
+            max_chains=max_chains,
+        )
 
-    def _started(self, watch: ChainWatch, call: Call, policy: ToolPolicy | None) -> tuple[Signal, ...]:
-        loop = watch.started(call, policy)
-        return () if loop is None else (self._signal(watch, loop, call, ""),)
+    def _hand_off(self, chain: LoopState, event: Event, agent: str) -> tuple[LoopSignal, ...]:
+        """Another agent acts than before."""
+        before, chain.hand_offs.agent = chain.hand_offs.agent, agent
+        return () if before is None else self._report(chain, event, chain.hand_off(before, agent))
 
-    def _aside(self, watch: ChainWatch, call: Call) -> tuple[Signal, ...]:
-        """Take what an event tells beside itself: what it cost and who acts."""
-        spent = watch.spend.add(call, watch.ts, watch.event)
-        watch.spending = watch.spending or watch.spend.is_known
-        signals = () if spent is None else self._told(watch, call, spent)
-        agent = call.agent
-        if agent is not None and agent != watch.hand_offs.agent:
-            before, watch.hand_offs.agent = watch.hand_offs.agent, agent
-            if before is not None:
-                signals += self._told(watch, call, watch.hand_off(before, agent))
-        return signals
-
-    def _watch(self, chain_id: str) -> ChainWatch:
-        """The watch of a chain, moved to the end: the first in line was silent longest."""
-        watch = self._chains.pop(chain_id, None)
-        if watch is None:
-            watch = ChainWatch(chain_id, self._rules, self._across)
+    def _chain(self, chain_id: str) -> LoopState:
+        """A chain, moved to the end: the first in line was silent longest."""
+        chain = self._chains.pop(chain_id, None)
+        if chain is None:
+            chain = self._new_chain(chain_id)
             if len(self._chains) >= self._max_chains:
                 del self._chains[next(iter(self._chains))]
                 self._dropped += 1
             self._across.several = self._across.several or bool(self._chains)
-        self._chains[chain_id] = self.latest = watch
-        return watch
+        self._chains[chain_id] = self.latest = chain
+        return chain
 
-    def _is_new(self, watch: ChainWatch, seq: int) -> bool:
+    def _new_chain(self, chain_id: str) -> LoopState:
+        return LoopState(chain_id, self._rules, self._across, Tally(self._prices, self.tally))
+
+    def _is_new(self, chain: LoopState, seq: int) -> bool:
         """Whether the event of that number comes for the first time; it is the latest event then."""
         if type(seq) is not int or not -_NUMBERS < seq < _NUMBERS:
             self._fault(f"seq = {seq!r:.40}: expected a whole number; the event counts by itself")
-            watch.event += 1
-        elif watch.numbering.take(seq):
-            watch.event = seq
+            chain.event += 1
+        elif chain.numbering.take(seq):
+            chain.event = seq
         else:
             return False
         return True
 
-    def _pass_time(self, watch: ChainWatch, ts: float | None, gap: float | None) -> None:
+    def _pass_time(self, chain: LoopState, ts: float | None, gap: float | None) -> None:
         """Take a time, or a time that has passed, that may be the first of its chain, odd, or late."""
         if ts is not None:
             if not _is_time(ts):
                 self._fault(f"ts = {ts!r:.40}: expected seconds; the time is not known")
                 ts = None
-            elif watch.ts is not None and ts < watch.ts:
-                self._fault(f"ts = {ts!r:.40} is before {watch.ts!r}: the time stands still")
-                ts = watch.ts
+            elif chain.ts is not None and ts < chain.ts:
+                self._fault(f"ts = {ts!r:.40} is before {chain.ts!r}: the time stands still")
+                ts = chain.ts
         if ts is not None:
-            gap = None if watch.ts is None else ts - watch.ts
-            watch.ts = ts
+            gap = None if chain.ts is None else ts - chain.ts
+            chain.ts = ts
         elif gap is not None:
             if not _is_time(gap) or gap < 0:
                 self._fault(f"waited_s = {gap!r:.40}: expected seconds, 0 or more; the time is not known")
                 gap = None
             else:
-                watch.ts = (watch.ts or 0.0) + gap
-        watch.gap_s = gap
+                chain.ts = (chain.ts or 0.0) + gap
+        chain.gap_s = gap
         if gap is not None and gap >= self._pause_s:
-            watch.pause()
+            chain.pause()
 
-    def _told(self, watch: ChainWatch, call: Call, found: Finding | None) -> tuple[Signal, ...]:
-        if found is None or found is CARRIED_ON:
+    def _report(self, chain: LoopState, event: Event, finding: Finding | None) -> tuple[LoopSignal, ...]:
+        if finding is None or finding is CARRIED_ON:
             return ()
-        known = found.key in watch.ladder.loops
-        loop, tell = watch.ladder.note(found, watch.repetition.calls, watch.event)
-        if watch.spending and (found.begins or not known):
-            loop.cost_before, loop.tokens_before = watch.spent_before(loop.first_event)
-        return (self._signal(watch, loop, call, found.evidence),) if tell else ()
-
-    def _signal(self, watch: ChainWatch, loop: Loop, call: Call, evidence: str) -> Signal:
-        spend = watch.spend
-        return Signal(
-            id=loop.key.hex(),
-            kind=loop.kind,
-            level=LEVELS[loop.level],
-            chain_id=watch.name,
-            tools=loop.tools,
-            period=loop.period,
-            copies=loop.count,
-            threshold=loop.at,
-            calls=loop.calls,
-            relapses=loop.relapses,
-            first_event=loop.first_event,
-            last_event=loop.last_event,
-            cost_usd=None if spend.cost_usd is None else spend.cost_usd - loop.cost_before,
-            tokens=None if spend.tokens is None else spend.tokens - loop.tokens_before,
-            evidence=evidence or _shown(call),
-        )
+        is_new = finding.key not in chain.registry.loops
+        loop, due = chain.registry.note(finding, chain.repetition.calls, chain.event)
+        if chain.spending and (finding.begins or is_new):
+            loop.cost_before, loop.tokens_before = chain.spent_before(loop.first_event)
+        return (_signal(chain, loop, event, finding.measure),) if due else ()
 
     def _fault(self, text: str) -> None:
-        self._degraded += 1
-        self._last_fault = text[:200]
+        self.degraded += 1
+        self.last_fault = text[:200]
 
 
 def find_loops(
-    calls: Iterable[Call], profile: Profile = Profile.DEFAULT, *, tools: ToolPolicies | None = None
-) -> list[Signal]:
+    events: Iterable[Event], profile: Profile = Profile.DEFAULT, *, tools: ToolPolicies | None = None
+) -> list[LoopSignal]:
     """Every signal of a recorded run: the fold of `LoopMonitor.update` over its events.
 
-    >>> [signal.period for signal in find_loops(Call(name=name, result="same") for name in "ababab")]
+    >>> [signal.period for signal in find_loops(ToolCall(name=name, result="same") for name in "ababab")]
     [2]
     """
     monitor = LoopMonitor(profile, tools=tools)
-    return [signal for call in calls for signal in monitor.update(call)]
+    return [signal for event in events for signal in monitor.update(event)]
+
+
+def _signal(chain: LoopState, loop: Loop, event: Event, measure: Measure | None) -> LoopSignal:
+    tally = chain.tally
+    return LoopSignal(
+        id=loop.key.hex(),
+        kind=loop.kind,
+        report=loop.reports,
+        chain_id=chain.name,
+        tools=loop.tools,
+        period=loop.period,
+        copies=loop.count,
+        threshold=loop.at,
+        calls=loop.calls,
+        relapses=loop.relapses,
+        first_event=loop.first_event,
+        last_event=loop.last_event,
+        cost_usd=None if tally.cost is None else (tally.cost - loop.cost_before) / UNITS,
+        tokens=None if tally.tokens is None else tally.tokens - loop.tokens_before,
+        measure=measure,
+        latest_call=_shown(event),
+    )
 
 
 def _is_time(value: object) -> bool:
@@ -312,5 +360,6 @@ def _is_time(value: object) -> bool:
     )  # not for NaN
 
 
-def _shown(call: Call) -> str:
-    return f"{call.name} {argument_text(call.args) or call.text or ''}"[:_SHOWN].strip()
+def _shown(event: Event) -> str:
+    text = argument_text(event.args) if isinstance(event, ToolCall) else getattr(event, "text", None)
+    return f"{title(event)} {text or ''}"[:_SHOWN].strip()

@@ -1,11 +1,18 @@
-"""Keys and numbers as short texts, for a state that JSON can carry."""
+"""Keys and numbers as short texts, for a state that JSON can carry, and such a state as few bytes."""
 
 from __future__ import annotations
 
 import base64
+import json
 import sys
+import zlib
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ebbtide.errors import ConfigError
+
+_MOST = 256_000_000  # bytes that a state may unfold to
 
 
 def pack_numbers(numbers: Iterable[int]) -> str:
@@ -51,3 +58,30 @@ def _little(items: array[int]) -> array[int]:
         items = array(items.typecode, items)
         items.byteswap()
     return items
+
+
+def pack_state(state: Mapping[str, Any], magic: bytes) -> bytes:
+    """A state as bytes: what it is and its version, and the data compressed."""
+    return magic + zlib.compress(json.dumps(state, separators=(",", ":")).encode(), 6)
+
+
+def unpack_state(data: bytes, magic: bytes, owner: str) -> dict[str, Any]:
+    """The state that `pack_state` made bytes of.
+
+    Args:
+        data: The bytes.
+        magic: What they have to begin with.
+        owner: Whose state it is, for the error message.
+
+    Raises:
+        ConfigError: The bytes are of another version, or damaged.
+    """
+    if not isinstance(data, bytes | bytearray) or bytes(data[: len(magic)]) != magic:
+        raise ConfigError(f"{data[:8]!r:.60}: not the state of {owner}, or of another version")
+    try:
+        state = json.loads(zlib.decompressobj().decompress(bytes(data[len(magic) :]), _MOST))
+    except (zlib.error, ValueError, RecursionError) as error:
+        raise ConfigError(f"the state of {owner} is damaged: {error}") from error
+    if not isinstance(state, dict):
+        raise ConfigError(f"the state of {owner} is damaged: expected an object")
+    return state

@@ -12,8 +12,9 @@ from enum import StrEnum
 
 from ebbtide.divergence.monitor import LoopMonitor
 from ebbtide.divergence.signals import LoopKind
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
 from ebbtide.events.tool_policy import ToolPolicies
+from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
 
 _PROBE = "ebbtide_probe"
@@ -48,42 +49,42 @@ class WiringCheck:
     problem: str | None = None
 
 
-def _call(number: int, result: str, *, error: bool = False, **args: object) -> Call:
-    return Call(name=_PROBE, args=args, result=result, error=error, cost_usd=0.01, ts=float(number))
+def _call(number: int, result: str, *, error: bool = False, **args: object) -> ToolCall:
+    usage = Usage(cost_usd=0.01)
+    return ToolCall(name=_PROBE, args=args, result=result, error=error, usage=usage, ts=float(number))
 
 
-def _read(number: int) -> Call:
+def _read(number: int) -> ToolCall:
     return _call(number, f"page {number % 12}", path="log", offset=100 * (number % 12), limit=100)
 
 
-def _covered(number: int) -> Call:
+def _covered(number: int) -> ToolCall:
     if number == 0:
         return _call(0, "all of it", path="a", offset=0, limit=4_000)
     return _call(number, f"part {number}", path="a", offset=number, limit=3_000 - 7 * number)
 
 
-def _no_progress(number: int) -> Call:
+def _no_progress(number: int) -> ToolCall:
     asked = "abcacbbacbcaacb"[number % 15]
     return _call(number, f"found {asked}", q=asked)
 
 
-def _reworded(number: int) -> Call:
+def _reworded(number: int) -> ToolCall:
     turn = number % len(_WORDS)
     return _call(number, "ten hits", q=" ".join(_WORDS[turn:] + _WORDS[:turn]))
 
 
-def _monotonous(number: int) -> Call:
+def _monotonous(number: int) -> ToolCall:
     # Each of forty files again, in another order: no call comes often, and none says anything new.
     file = number if number < 40 else number * 7 % 40
     return _call(number, f"text of file {file}", path=f"file {file}")
 
 
-def _other_chain(number: int) -> Call:
-    return Call(name=_PROBE, args={"q": 1}, result="the same answer", chain_id=f"chain {number // 2}")
+def _other_chain(number: int) -> ToolCall:
+    return ToolCall(name=_PROBE, args={"q": 1}, result="the same answer", chain_id=f"chain {number // 2}")
 
 
-_SAID = {LoopKind.MONOLOGUE: "I am waiting for your answer.", LoopKind.CHANTING: _LAMENT}
-_LOOPS: dict[LoopKind, Callable[[int], Call]] = {
+_LOOPS: dict[LoopKind, Callable[[int], Event]] = {
     LoopKind.REPEAT: lambda n: _call(n, "a b", path="."),
     LoopKind.CYCLE: lambda n: _call(n, "ab"[n % 2], path="ab"[n % 2]),
     LoopKind.NO_PROGRESS: _no_progress,
@@ -96,21 +97,25 @@ _LOOPS: dict[LoopKind, Callable[[int], Call]] = {
     LoopKind.GROWING_CALL: lambda n: _call(n, f"{n} hits", c="ls" + " && grep x y" * n),
     LoopKind.SWEEP: _read,
     LoopKind.COVERED_RANGE: _covered,
-    LoopKind.HANDOFF_CYCLE: lambda n: Call(
-        kind="system", name="handoff", args={"from": "abc"[n % 3], "to": "bca"[n % 3]}
+    LoopKind.HANDOFF_CYCLE: lambda n: Notice(
+        kind=NoticeKind.HANDOFF, source="abc"[n % 3], target="bca"[n % 3]
     ),
     LoopKind.ACROSS_CHAINS: _other_chain,
-    LoopKind.MONOLOGUE: lambda _: Call(kind="llm", name="message", text=_SAID[LoopKind.MONOLOGUE]),
-    LoopKind.CHANTING: lambda _: Call(kind="llm", name="stream", text=_SAID[LoopKind.CHANTING]),
-    LoopKind.CONDENSATION: lambda _: Call(kind="system", name="condensation"),
-    LoopKind.SPEND_RATE: lambda n: Call(
-        name=_PROBE, args={"n": n}, result=f"answer {n}", cost_usd=1.0, ts=60.0 * n
+    LoopKind.MONOLOGUE: lambda _: ModelCall(text="I am waiting for your answer."),
+    LoopKind.CHANTING: lambda _: ModelCall(text=_LAMENT, part=ModelPart.CHUNK),
+    LoopKind.CONDENSATION: lambda _: Notice(kind=NoticeKind.COMPACTION),
+    LoopKind.SPEND_RATE: lambda n: ToolCall(
+        name=_PROBE, args={"n": n}, result=f"answer {n}", usage=Usage(cost_usd=1.0), ts=60.0 * n
     ),
-    LoopKind.SPEND_WITHOUT_NEWS: lambda n: Call(
-        name=_PROBE, args={"n": n % 7}, result=f"answer {n % 7}", cost_usd=0.1, ts=60.0 * n
+    LoopKind.SPEND_WITHOUT_NEWS: lambda n: ToolCall(
+        name=_PROBE, args={"n": n % 7}, result=f"answer {n % 7}", usage=Usage(cost_usd=0.1), ts=60.0 * n
     ),
-    LoopKind.BUDGET_END: lambda n: Call(
-        name=_PROBE, args={"n": n}, result=f"answer {n}", cost_usd=0.1, input_tokens=1_000, ts=60.0 * n
+    LoopKind.BUDGET_END: lambda n: ToolCall(
+        name=_PROBE,
+        args={"n": n},
+        result=f"answer {n}",
+        usage=Usage(cost_usd=0.1, input_tokens=1_000),
+        ts=60.0 * n,
     ),
 }
 
@@ -126,7 +131,7 @@ def self_test(
 
 
 def _check(
-    kind: LoopKind, make: Callable[[int], Call], profile: Profile, tools: ToolPolicies | None
+    kind: LoopKind, make: Callable[[int], Event], profile: Profile, tools: ToolPolicies | None
 ) -> WiringCheck:
     rules = profile.divergence
     if kind is LoopKind.BUDGET_END and rules.budget_usd is None and rules.budget_tokens is None:

@@ -1,21 +1,9 @@
-"""What the loop monitor says: one signal a loop and level."""
+"""What the loop monitor reports: facts, of which whoever shows them makes sentences."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
-
-
-class Level(StrEnum):
-    """How serious it is, and so what to do."""
-
-    HINT = "hint"  #: tell the model
-    BLOCK = "block"  #: refuse the calls that belong to the loop
-    STOP = "stop"  #: end the run
-
-
-LEVELS = tuple(Level)
 
 
 class LoopKind(StrEnum):
@@ -43,43 +31,46 @@ class LoopKind(StrEnum):
     SPEND_WITHOUT_NEWS = "spend_without_news"  #: money leaves and nothing new comes
 
 
-_ADVICE = {
-    LoopKind.REPEAT: "The same call gave the same answer again: it will not change by asking.",
-    LoopKind.CYCLE: "The same calls gave the same answers in turn, several times over.",
-    LoopKind.NO_PROGRESS: "This call keeps giving the same answer, and nothing done in between changed it.",
-    LoopKind.FAILING_CALL: "This call keeps failing: sending it again unchanged will not help.",
-    LoopKind.SAME_ERROR: "This tool fails in the same way whatever the arguments.",
-    LoopKind.FAILING_TOOL: "This tool keeps failing, one way or another.",
-    LoopKind.SAME_ANSWER: "This tool gives the same answer whatever it is asked.",
-    LoopKind.NEAR_DUPLICATE: "These calls barely differ, and their answer does not.",
-    LoopKind.GROWING_CALL: "Each call repeats the one before and appends to it.",
-    LoopKind.SWEEP: "These pages were read to the end before, with the same content.",
-    LoopKind.COVERED_RANGE: "These ranges lie inside what was read before.",
-    LoopKind.MONOTONY: "The last calls brought nothing that was not known.",
-    LoopKind.HANDOFF_CYCLE: "The work goes round between agents without getting on.",
-    LoopKind.ACROSS_CHAINS: "Several runs of this session repeat the same call with the same answer.",
-    LoopKind.MONOLOGUE: "The same message again, and nothing done in between.",
-    LoopKind.CHANTING: "The text ends in copies of itself.",
-    LoopKind.CONDENSATION: "The context is condensed again and again with nothing done in between.",
-    LoopKind.SPEND_RATE: "Spending is faster than allowed.",
-    LoopKind.BUDGET_END: "At this rate the budget ends soon.",
-    LoopKind.SPEND_WITHOUT_NEWS: "Spending goes on and nothing new has come.",
-}
-_ACTION = {
-    Level.HINT: "Try something else, or say what is missing and finish.",
-    Level.BLOCK: "Calls of this loop should be refused now.",
-    Level.STOP: "The run should end.",
-}
+#: Kinds that are about what was spent, not about what was called.
+SPENDING = frozenset({LoopKind.SPEND_RATE, LoopKind.BUDGET_END, LoopKind.SPEND_WITHOUT_NEWS})
+
+
+class Quantity(StrEnum):
+    """What a measure counts."""
+
+    USD = "usd"
+    TOKENS = "tokens"
+    CALLS = "calls"
+    BITS = "bits"
+    CHAINS = "chains"
+    WORDS = "words"
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What a rule measured, beside the threshold that it passed.
+
+    Args:
+        quantity: What was measured.
+        value: How much of it.
+        limit: The threshold.
+        span_s: Seconds over which it was measured; of a budget that ends, the seconds that are left of it.
+    """
+
+    quantity: Quantity
+    value: float
+    limit: float
+    span_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Signal:
-    """A loop, or spending, at a level that was not told yet.
+class LoopSignal:
+    """A loop, or spending, that is reported for the first time, or went on after it had been.
 
     Args:
         id: The same for the same loop in the same chain, also in another process.
         kind: What was found.
-        level: What to do about it.
+        report: Number of this report of the loop, from 1.
         chain_id: The chain.
         tools: Names of the calls of one turn, in order.
         period: Calls in one turn; None where there are no turns.
@@ -89,14 +80,15 @@ class Signal:
         relapses: Times that it had ended and come back.
         first_event: Number of its first event in the chain.
         last_event: Number of its last event so far.
-        cost_usd: Spent between the two; None where no cost was told.
-        tokens: Tokens of all classes between the two; None where none were told.
-        evidence: The latest call, cut, or the measured value.
+        cost_usd: Spent between the two; None where no cost is known.
+        tokens: Tokens of all classes between the two; None where none are known.
+        measure: What was measured, where the rule measures more than it counts.
+        latest_call: The latest call, cut.
     """
 
     id: str
     kind: LoopKind
-    level: Level
+    report: int
     chain_id: str
     tools: tuple[str, ...] = ()
     period: int | None = None
@@ -108,31 +100,5 @@ class Signal:
     last_event: int
     cost_usd: float | None = None
     tokens: int | None = None
-    evidence: str = ""
-
-    @property
-    def message(self) -> str:
-        """What to tell the model or a person, in two sentences."""
-        return f"{_ADVICE[self.kind]} {_ACTION[self.level]}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "schema": 1,
-            "id": self.id,
-            "kind": self.kind.value,
-            "level": self.level.value,
-            "chain_id": self.chain_id,
-            "tools": list(self.tools),
-            "period": self.period,
-            "copies": self.copies,
-            "threshold": self.threshold,
-            "calls": self.calls,
-            "relapses": self.relapses,
-            "first_event": self.first_event,
-            "last_event": self.last_event,
-            "cost_usd": self.cost_usd,
-            "tokens": self.tokens,
-            "evidence": self.evidence,
-            "message": self.message,
-        }
+    measure: Measure | None = None
+    latest_call: str = ""

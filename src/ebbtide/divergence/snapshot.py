@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ebbtide.divergence.ladder import Loop
-from ebbtide.divergence.signals import LEVELS, Level, LoopKind
-from ebbtide.divergence.watch import ChainWatch
+from ebbtide.budget.tally import UNITS, usd
+from ebbtide.divergence.loop_registry import Loop
+from ebbtide.divergence.loop_state import LoopState
+from ebbtide.divergence.signals import LoopKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +18,7 @@ class LoopSnapshot:
     Args:
         id: As in its signals.
         kind: What was found.
-        level: The level that it has come to.
+        reports: How often it was reported.
         goes_on: Whether its next call would go on with it.
         copies: What its rule counts, so far.
         relapses: Times that it had ended and come back.
@@ -28,7 +29,7 @@ class LoopSnapshot:
 
     id: str
     kind: LoopKind
-    level: Level
+    reports: int
     goes_on: bool
     copies: int
     relapses: int
@@ -37,13 +38,13 @@ class LoopSnapshot:
     last_event: int
 
     @classmethod
-    def of(cls, watch: ChainWatch, loop: Loop) -> LoopSnapshot:
+    def of(cls, chain: LoopState, loop: Loop) -> LoopSnapshot:
         """The loop of a chain as it stands."""
         return cls(
             id=loop.key.hex(),
             kind=loop.kind,
-            level=LEVELS[loop.level],
-            goes_on=watch.goes_on(loop),
+            reports=loop.reports,
+            goes_on=chain.goes_on(loop),
             copies=loop.count,
             relapses=loop.relapses,
             tools=loop.tools,
@@ -56,7 +57,7 @@ class LoopSnapshot:
         return {
             "id": self.id,
             "kind": self.kind.value,
-            "level": self.level.value,
+            "reports": self.reports,
             "goes_on": self.goes_on,
             "copies": self.copies,
             "relapses": self.relapses,
@@ -94,18 +95,18 @@ class ChainSnapshot:
     loops: tuple[LoopSnapshot, ...]
 
     @classmethod
-    def of(cls, watch: ChainWatch) -> ChainSnapshot:
-        """The chain as its watch knows it."""
+    def of(cls, chain: LoopState) -> ChainSnapshot:
+        """The chain as the monitor knows it."""
         return cls(
-            chain_id=watch.name,
-            calls=watch.repetition.calls,
-            calls_since_news=watch.repetition.calls - watch.repetition.answers.news,
-            cost_usd=watch.spend.cost_usd,
-            tokens=watch.spend.tokens,
-            usd_last_hour=watch.spend.windows[-1].cost_usd,
-            unreadable=watch.unreadable,
-            spend_faults=watch.spend.faults,
-            loops=tuple(LoopSnapshot.of(watch, loop) for loop in watch.ladder.loops.values()),
+            chain_id=chain.name,
+            calls=chain.repetition.calls,
+            calls_since_news=chain.repetition.calls - chain.repetition.answers.news,
+            cost_usd=usd(chain.tally.cost),
+            tokens=chain.tally.tokens,
+            usd_last_hour=chain.spend.windows[-1].cost / UNITS,
+            unreadable=chain.unreadable,
+            spend_faults=chain.tally.faults,
+            loops=tuple(LoopSnapshot.of(chain, loop) for loop in chain.registry.loops.values()),
         )
 
     def to_dict(self) -> dict[str, Any]:

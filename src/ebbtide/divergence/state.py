@@ -1,29 +1,21 @@
-"""A chain's watch as plain data and back, and plain data as few bytes."""
+"""A chain as plain data, and back."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
-import zlib
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from ebbtide.divergence.detectors.across_chains import Chains
 from ebbtide.divergence.detectors.failing import Failures
 from ebbtide.divergence.detectors.same_tool import ToolRun
 from ebbtide.divergence.detectors.sweep import Reading
-from ebbtide.divergence.ladder import Loop
+from ebbtide.divergence.loop_registry import Loop
+from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.packing import pack_keys, unpack_keys
 from ebbtide.divergence.signals import LoopKind
-from ebbtide.divergence.watch import ChainWatch
-from ebbtide.errors import ConfigError
 from ebbtide.events.identity import settled, settled_answer
-from ebbtide.profile.divergence import LoopRules
 
 _T = TypeVar("_T")
-
-_MAGIC = b"EBBL\x01"  # what it is, and the version of the form
-_MOST = 64_000_000  # bytes that a state may unfold to
 
 _PLAIN = (
     "event",
@@ -38,80 +30,56 @@ _PLAIN = (
 )
 
 
-def watch_state(watch: ChainWatch) -> dict[str, Any]:
-    """Everything that the watch's later findings depend on."""
-    name, key, size, answer, event = watch.latest
+def chain_state(chain: LoopState) -> dict[str, Any]:
+    """Everything that later findings about a chain depend on."""
+    name, key, size, answer, event = chain.latest
     return {
-        "name": watch.name,
-        **{name: getattr(watch, name) for name in _PLAIN},
-        "numbering": watch.numbering.to_state(),
-        "latest_user": watch.latest_user.hex(),
-        "batch_calls": pack_keys(sorted(map(settled, watch.batch_calls))),
-        "cost_before": list(watch.cost_before),
-        "tokens_before": list(watch.tokens_before),
-        "repetition": watch.repetition.to_state(),
-        "spend": watch.spend.to_state(),
-        "spoken": watch.spoken.to_state(),
-        "hand_offs": watch.hand_offs.to_state(),
-        "run": _fields(watch.same_tool.run),
+        "name": chain.name,
+        **{name: getattr(chain, name) for name in _PLAIN},
+        "numbering": chain.numbering.to_state(),
+        "latest_user": chain.latest_user.hex(),
+        "batch_calls": pack_keys(sorted(map(settled, chain.batch_calls))),
+        "cost_before": list(chain.cost_before),
+        "tokens_before": list(chain.tokens_before),
+        "repetition": chain.repetition.to_state(),
+        "tally": chain.tally.to_state(),
+        "spend": chain.spend.to_state(),
+        "spoken": chain.spoken.to_state(),
+        "hand_offs": chain.hand_offs.to_state(),
+        "run": _fields(chain.same_tool.run),
         "latest": [name, settled(key).hex(), size, settled_answer(answer).hex(), event],
-        "readings": [[key.hex(), _fields(reading)] for key, reading in watch.sweeps.readings.items()],
-        "numbers": [[name, list(numbers)] for name, numbers in watch.sweeps.numbers.items()],
-        "failing": [[name, _fields(failures)] for name, failures in watch.failing.tools.items()],
-        "loops": [_fields(loop) for loop in watch.ladder.loops.values()],
+        "readings": [[key.hex(), _fields(reading)] for key, reading in chain.sweeps.readings.items()],
+        "numbers": [[name, list(numbers)] for name, numbers in chain.sweeps.numbers.items()],
+        "failing": [[name, _fields(failures)] for name, failures in chain.failing.tools.items()],
+        "loops": [_fields(loop) for loop in chain.registry.loops.values()],
     }
 
 
-def restore_watch(state: Mapping[str, Any], rules: LoopRules, chains: Chains) -> ChainWatch:
-    """The watch that `watch_state` described."""
-    watch = ChainWatch(state["name"], rules, chains)
-    watch.settle = True
+def restore_chain(chain: LoopState, state: Mapping[str, Any]) -> None:
+    """Make a chain what `chain_state` described."""
+    chain.settle = True
     for name in _PLAIN:
-        setattr(watch, name, state[name])
-    watch.numbering.restore(state["numbering"])
-    watch.latest_user = bytes.fromhex(state["latest_user"])
-    watch.batch_calls.update(unpack_keys(state["batch_calls"]))
-    watch.cost_before.extend(state["cost_before"])
-    watch.tokens_before.extend(state["tokens_before"])
-    watch.repetition.restore(state["repetition"])
-    watch.spend.restore(state["spend"])
-    watch.spoken.restore(state["spoken"])
-    watch.hand_offs.restore(state["hand_offs"])
-    watch.same_tool.run = _item(ToolRun, state["run"])
+        setattr(chain, name, state[name])
+    chain.numbering.restore(state["numbering"])
+    chain.latest_user = bytes.fromhex(state["latest_user"])
+    chain.batch_calls.update(unpack_keys(state["batch_calls"]))
+    chain.cost_before.extend(state["cost_before"])
+    chain.tokens_before.extend(state["tokens_before"])
+    chain.repetition.restore(state["repetition"])
+    chain.tally.restore(state["tally"])
+    chain.spend.restore(state["spend"])
+    chain.spoken.restore(state["spoken"])
+    chain.hand_offs.restore(state["hand_offs"])
+    chain.same_tool.run = _item(ToolRun, state["run"])
     name, key, size, answer, event = state["latest"]
-    watch.latest = (name, bytes.fromhex(key), size, bytes.fromhex(answer), event)
-    watch.sweeps.readings = {
+    chain.latest = (name, bytes.fromhex(key), size, bytes.fromhex(answer), event)
+    chain.sweeps.readings = {
         bytes.fromhex(key): _item(Reading, reading) for key, reading in state["readings"]
     }
-    watch.sweeps.numbers = {name: tuple(numbers) for name, numbers in state["numbers"]}
-    watch.failing.tools = {name: _item(Failures, failures) for name, failures in state["failing"]}
+    chain.sweeps.numbers = {name: tuple(numbers) for name, numbers in state["numbers"]}
+    chain.failing.tools = {name: _item(Failures, failures) for name, failures in state["failing"]}
     loops = (_item(Loop, loop) for loop in state["loops"])
-    watch.ladder.loops = {loop.key: loop for loop in loops}
-    return watch
-
-
-def to_bytes(state: Mapping[str, Any]) -> bytes:
-    """A state as bytes: a version, and the data compressed."""
-    return _MAGIC + zlib.compress(json.dumps(state, separators=(",", ":")).encode(), 6)
-
-
-def from_bytes(data: bytes) -> dict[str, Any]:
-    """The state that `to_bytes` made bytes of.
-
-    Raises:
-        ConfigError: The bytes are of another version, or damaged.
-    """
-    if not isinstance(data, bytes | bytearray) or bytes(data[: len(_MAGIC)]) != _MAGIC:
-        raise ConfigError(f"{bytes(data[:8])!r}: not the state of a monitor, or of another version")
-    unfold = zlib.decompressobj()
-    try:
-        text = unfold.decompress(bytes(data[len(_MAGIC) :]), _MOST)
-        state = json.loads(text)
-    except (zlib.error, ValueError, RecursionError) as error:
-        raise ConfigError(f"the state of a monitor is damaged: {error}") from error
-    if not isinstance(state, dict):
-        raise ConfigError("the state of a monitor is damaged: expected an object")
-    return state
+    chain.registry.loops = {loop.key: loop for loop in loops}
 
 
 # How the fields that JSON cannot carry are written, and read again.

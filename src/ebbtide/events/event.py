@@ -52,8 +52,8 @@ class NoticeKind(StrEnum):
 
 
 @dataclass(slots=True, kw_only=True)
-class _Common:
-    """What every event can tell.
+class Event:
+    """What every event can state; it is one of the four classes below.
 
     Args:
         chain_id: The chain that it belongs to: one run, or one agent of a session.
@@ -73,7 +73,7 @@ class _Common:
 
 
 @dataclass(slots=True, kw_only=True)
-class ToolCall(_Common):
+class ToolCall(Event):
     """One call of a tool.
 
     It may be recorded twice: STARTED when it is dispatched, so that it can still be refused, and FINISHED
@@ -99,7 +99,7 @@ class ToolCall(_Common):
 
 
 @dataclass(slots=True, kw_only=True)
-class ModelCall(_Common):
+class ModelCall(Event):
     """One call of a model, or a part of one.
 
     Args:
@@ -114,7 +114,7 @@ class ModelCall(_Common):
 
 
 @dataclass(slots=True, kw_only=True)
-class Message(_Common):
+class Message(Event):
     """What a person, or whoever stands in for one, says to the agent.
 
     Args:
@@ -127,7 +127,7 @@ class Message(_Common):
 
 
 @dataclass(slots=True, kw_only=True)
-class Notice(_Common):
+class Notice(Event):
     """What the harness tells: neither a call nor a message.
 
     Args:
@@ -145,10 +145,6 @@ class Notice(_Common):
     target: str | None = None
 
 
-Event = ToolCall | ModelCall | Message | Notice
-EVENTS = (ToolCall, ModelCall, Message, Notice)
-
-
 def title(event: Event) -> str:
     """A short name of an event, for lists and pictures.
 
@@ -159,4 +155,4 @@ def title(event: Event) -> str:
         return event.name
     if isinstance(event, ModelCall):
         return event.part.value
-    return "message" if isinstance(event, Message) else event.kind.value
+    return event.kind.value if isinstance(event, Notice) else "message"

@@ -12,6 +12,7 @@ from typing import Any
 from ebbtide.errors import TranscriptError
 
 VERSION = "0.1"
+_PERSONS = frozenset({"user", "human", "customer", "system", "developer"})
 _LISTS = ("claims", "decisions", "open_questions", "next_actions")
 
 
@@ -109,6 +110,18 @@ class Round:
             next_actions=found.next_actions,
             text=text,
         )
+
+    @property
+    def words(self) -> str:
+        """The text; of a round that only lists decisions these, as a speaker would say them."""
+        if self.text is not None:
+            return self.text
+        return "".join(f"Decision: {decision}\n\n" for decision in self.decisions)
+
+    @property
+    def is_by_person(self) -> bool:
+        """Whether a person speaks, or a developer's instructions do: what they decide the agent did not."""
+        return self.agent is not None and self.agent.lower() in _PERSONS
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ebbtide.divergence.ladder import Finding
-from ebbtide.divergence.signals import LoopKind
+from ebbtide.divergence.loop_registry import Finding
+from ebbtide.divergence.signals import LoopKind, Measure, Quantity
 from ebbtide.events.identity import Key, key_of
 from ebbtide.profile.divergence import LoopRules
 
@@ -23,7 +23,7 @@ class Spread:
 
     first_event: int
     weights: dict[str, int]
-    told: bool = False
+    reported: bool = False
 
 
 class Chains:
@@ -72,7 +72,7 @@ class Chains:
         count = sum(weights.values()) // 2
         if count < least or len(weights) < least:
             return None
-        begins, spread.told = not spread.told, True
+        begins, spread.reported = not spread.reported, True
         return Finding(
             kind=LoopKind.ACROSS_CHAINS,
             key=key_of(LoopKind.ACROSS_CHAINS, symbol),
@@ -83,13 +83,13 @@ class Chains:
             begins=begins,
             tools=(name,),
             members=frozenset({call}),
-            evidence=f"{len(weights)} chains",
+            measure=Measure(Quantity.CHAINS, len(weights), least),
         )
 
     def to_state(self) -> list[Any]:
         """All that later findings depend on."""
         spreads = [
-            [key.hex(), spread.first_event, spread.weights, spread.told]
+            [key.hex(), spread.first_event, spread.weights, spread.reported]
             for key, spread in self.spreads.items()
         ]
         return [self.several, spreads]
@@ -98,5 +98,6 @@ class Chains:
         """Take up what `to_state` told."""
         self.several, spreads = state
         self.spreads = {
-            bytes.fromhex(key): Spread(first, dict(weights), told) for key, first, weights, told in spreads
+            bytes.fromhex(key): Spread(first, dict(weights), reported)
+            for key, first, weights, reported in spreads
         }

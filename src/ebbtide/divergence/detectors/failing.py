@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from ebbtide.divergence.detectors.near_duplicates import argument_text
-from ebbtide.divergence.ladder import Finding, Ladder
+from ebbtide.divergence.loop_registry import Finding, LoopRegistry
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.identity import Key, key_of
 from ebbtide.events.tool_policy import ToolPolicy
@@ -50,14 +50,14 @@ class FailingTools:
 
     Args:
         rules: The thresholds.
-        ladder: The loops of the chain.
+        registry: The loops of the chain.
     """
 
-    __slots__ = ("_ladder", "_rules", "tools")
+    __slots__ = ("_registry", "_rules", "tools")
 
-    def __init__(self, rules: LoopRules, ladder: Ladder) -> None:
+    def __init__(self, rules: LoopRules, registry: LoopRegistry) -> None:
         self._rules = rules
-        self._ladder = ladder
+        self._registry = registry
         self.tools: dict[str, Failures] = {}
 
     def succeeded(self, name: str) -> None:
@@ -125,7 +125,7 @@ class FailingTools:
     def _finding(  # noqa: PLR0917
         self, kind: LoopKind, name: str, count: int, at: int, first: int, now: int, event: int
     ) -> Finding:
-        return self._ladder.streak(
+        return self._registry.streak(
             kind, key_of(kind, name), name, count=count, at=at, first=first, now=now, event=event
         )
 

@@ -12,7 +12,7 @@ from collections import deque
 from typing import Any
 
 from ebbtide.divergence.detectors.cycles import CycleDetector
-from ebbtide.divergence.ladder import Finding
+from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.packing import pack_keys, unpack_keys
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.identity import UNKNOWN, Key, key_of

@@ -11,16 +11,16 @@ from typing import Any, cast
 from ebbtide.divergence.detectors.cycles import CycleDetector
 from ebbtide.divergence.detectors.monotony import entropy_bits
 from ebbtide.divergence.detectors.progress import Answers, Known
-from ebbtide.divergence.ladder import CARRIED_ON, Finding, Ladder
+from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, LoopRegistry
 from ebbtide.divergence.packing import pack_keys, pack_numbers, unpack_keys, unpack_numbers
-from ebbtide.divergence.signals import LoopKind
-from ebbtide.events.event import Call
+from ebbtide.divergence.signals import LoopKind, Measure, Quantity
+from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import Answer, Key, key_of, settled, settled_answer
 from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
 _Symbol = tuple[Key, Answer]
-Patience = Callable[[Call | None], int]
+Patience = Callable[[ToolCall | None], int]
 
 _IDLE = key_of(LoopKind.NO_PROGRESS)
 _MONOTONY = key_of(LoopKind.MONOTONY)
@@ -34,7 +34,7 @@ class Repetition:
 
     Args:
         rules: The thresholds.
-        ladder: The loops of the chain.
+        registry: The loops of the chain.
         patience: Tells how many times it takes at least, by the latest call; asked only where it matters.
     """
 
@@ -42,8 +42,8 @@ class Repetition:
         "_idle",
         "_idle_calls",
         "_idle_last",
-        "_ladder",
         "_patience",
+        "_registry",
         "_rules",
         "answers",
         "calls",
@@ -55,9 +55,9 @@ class Repetition:
         "uniform",
     )
 
-    def __init__(self, rules: LoopRules, ladder: Ladder, patience: Patience) -> None:
+    def __init__(self, rules: LoopRules, registry: LoopRegistry, patience: Patience) -> None:
         self._rules = rules
-        self._ladder = ladder
+        self._registry = registry
         self._patience = patience
         self.cycles = CycleDetector(rules.max_period, rules.copies)
         # Whatever the stream of calls holds is known, so that a call that is not known is new to the stream.
@@ -95,7 +95,7 @@ class Repetition:
         self.answers.start = self.calls + 1
         self.forget_stream()
 
-    def cycle(self, period: int | None, policy: ToolPolicy | None, call: Call | None) -> Finding | None:
+    def cycle(self, period: int | None, policy: ToolPolicy | None, call: ToolCall | None) -> Finding | None:
         """The cycle that the stream ends in, if its turns are enough.
 
         Args:
@@ -110,7 +110,7 @@ class Repetition:
         run = self.cycles.run(period)
         copies = run // period
         if found is not None and found.period == period:
-            if self._ladder.carry(found.key, copies, self.calls, self.event):
+            if self._registry.carry(found.key, copies, self.calls, self.event):
                 return CARRIED_ON
             found.count, found.calls, found.begins = copies, run, False
             return found
@@ -135,7 +135,7 @@ class Repetition:
         return self.going_on
 
     def again(
-        self, known: Known, key: Key, name: str, policy: ToolPolicy | None, call: Call
+        self, known: Known, key: Key, name: str, policy: ToolPolicy | None, call: ToolCall
     ) -> Finding | None:
         """What it means that a call came again with other calls between, or failed again.
 
@@ -164,12 +164,12 @@ class Repetition:
         return None
 
     def repeated(  # noqa: PLR0917
-        self, kind: LoopKind, known: Known, key: Key, name: str, count: int, at: int, call: Call
+        self, kind: LoopKind, known: Known, key: Key, name: str, count: int, at: int, call: ToolCall
     ) -> Finding | None:
         """What it means that one call keeps coming, `at` times or more."""
         call_key = settled(key)
         loop = call_key + kind.value.encode()
-        if count > at and self._ladder.carry(loop, count, self.calls, self.event):
+        if count > at and self._registry.carry(loop, count, self.calls, self.event):
             return CARRIED_ON
         at = max(at, self._patience(call))
         if count < at:
@@ -186,7 +186,7 @@ class Repetition:
             members=frozenset({call_key}),
         )
 
-    def _idles(self, known: Known, key: Key, name: str, at: int, call: Call) -> Finding | None:
+    def _idles(self, known: Known, key: Key, name: str, at: int, call: ToolCall) -> Finding | None:
         """Calls that come again with nothing new between them are one loop, however many they are."""
         begins = self._idle_last < self.answers.news or self._idle_last < self.answers.start
         at = at if self._idle_last and not begins else max(at, self._patience(call))
@@ -199,7 +199,7 @@ class Repetition:
         self._idle_last = self.calls
         if len(self._idle_calls) < _MEMBERS:
             self._idle_calls.add(settled(key))
-        if not begins and self._ladder.carry(_IDLE, self._idle, self.calls, self.event):
+        if not begins and self._registry.carry(_IDLE, self._idle, self.calls, self.event):
             return CARRIED_ON
         return Finding(
             kind=LoopKind.NO_PROGRESS,
@@ -219,9 +219,9 @@ class Repetition:
         stale = now - max(self.answers.news, self.answers.start)
         if rules.stale is not None and stale >= rules.stale:
             count, at, begins = stale, rules.stale, stale == rules.stale
-            if not begins and self._ladder.carry(_MONOTONY, count, now, self.event):
+            if not begins and self._registry.carry(_MONOTONY, count, now, self.event):
                 return CARRIED_ON
-            evidence = f"{stale} calls since the last new answer"
+            measure = Measure(Quantity.CALLS, stale, at)
         elif rules.entropy_below is not None and len(self.cycles) >= rules.entropy_window:
             window = self.cycles.turn(rules.entropy_window)
             # Where every other call is new, there is no need to measure.
@@ -231,7 +231,7 @@ class Repetition:
                 return None
             count = at = rules.entropy_window
             begins = not went_on
-            evidence = f"{bits:.2f} bits over {at} calls, below {rules.entropy_below:g}"
+            measure = Measure(Quantity.BITS, bits, rules.entropy_below)
         else:
             return None
         return Finding(
@@ -242,7 +242,7 @@ class Repetition:
             calls=count,
             first_event=self.event_of(count),
             begins=begins,
-            evidence=evidence,
+            measure=measure,
         )
 
     def to_state(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from ebbtide.divergence.detectors.near_duplicates import (
     stem_of,
     words_of,
 )
-from ebbtide.divergence.ladder import Finding, Ladder
+from ebbtide.divergence.loop_registry import Finding, LoopRegistry
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.identity import UNKNOWN, Answer, Key, canonical, key_of, settled_answer
 from ebbtide.events.tool_policy import Effect, ToolPolicy
@@ -63,14 +63,14 @@ class SameTool:
 
     Args:
         rules: The thresholds.
-        ladder: The loops of the chain.
+        registry: The loops of the chain.
     """
 
-    __slots__ = ("_ladder", "_rules", "run")
+    __slots__ = ("_registry", "_rules", "run")
 
-    def __init__(self, rules: LoopRules, ladder: Ladder) -> None:
+    def __init__(self, rules: LoopRules, registry: LoopRegistry) -> None:
         self._rules = rules
-        self._ladder = ladder
+        self._registry = registry
         self.run = ToolRun()
 
     def follow(  # noqa: PLR0917
@@ -170,4 +170,4 @@ class SameTool:
         key = key_of(
             kind, stem_of(name), UNKNOWN if kind is LoopKind.GROWING_CALL else settled_answer(answer)
         )
-        return self._ladder.streak(kind, key, name, count=count, at=at, first=first, now=now, event=event)
+        return self._registry.streak(kind, key, name, count=count, at=at, first=first, now=now, event=event)

@@ -13,8 +13,8 @@ from typing import Any
 from zlib import crc32
 
 from ebbtide.divergence.detectors.cycles import CycleDetector
-from ebbtide.divergence.ladder import Finding
-from ebbtide.divergence.signals import LoopKind
+from ebbtide.divergence.loop_registry import Finding
+from ebbtide.divergence.signals import LoopKind, Measure, Quantity
 from ebbtide.events.identity import UNKNOWN, Key, key_of
 from ebbtide.profile.divergence import LoopRules
 
@@ -234,5 +234,5 @@ class Spoken:
             first_event=event,
             begins=not goes_on,
             period=chant.period,
-            evidence=f"{copies} copies of {chant.period} words",
+            measure=Measure(Quantity.WORDS, chant.words, words),
         )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import marshal
 from dataclasses import dataclass, field
 
-from ebbtide.divergence.ladder import Finding
+from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.identity import Key, key_of
 from ebbtide.profile.divergence import LoopRules

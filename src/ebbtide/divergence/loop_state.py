@@ -1,9 +1,10 @@
-"""One chain: every rule, fed with its events in order."""
+"""One chain, as the loop monitor knows it: every detector, fed with its events in order."""
 
 from __future__ import annotations
 
 from collections import deque
 
+from ebbtide.budget.tally import Tally
 from ebbtide.divergence.detectors.across_chains import Chains
 from ebbtide.divergence.detectors.failing import FailingTools, is_outage
 from ebbtide.divergence.detectors.hand_offs import HandOffs
@@ -13,10 +14,10 @@ from ebbtide.divergence.detectors.same_tool import NO_CALL, SameTool, answer_len
 from ebbtide.divergence.detectors.spend import Spend
 from ebbtide.divergence.detectors.spoken import Spoken
 from ebbtide.divergence.detectors.sweep import Sweeps
-from ebbtide.divergence.ladder import Finding, Ladder, Loop
+from ebbtide.divergence.loop_registry import Finding, Loop, LoopRegistry
 from ebbtide.divergence.numbering import Numbering
 from ebbtide.divergence.signals import LoopKind
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
 from ebbtide.events.identity import (
     FAILED,
     UNKNOWN,
@@ -38,7 +39,7 @@ _PASSIVE = (Effect.POLL, Effect.CLOCK)
 _CYCLES = (LoopKind.REPEAT, LoopKind.CYCLE)
 
 
-class ChainWatch:
+class LoopState:
     """What is known about one chain, in bounded memory.
 
     Rules speak in the order in which they explain best: a cycle before a call that comes again among
@@ -49,23 +50,25 @@ class ChainWatch:
         name: The chain.
         rules: The thresholds.
         chains: What the chains of the session have in common.
+        tally: Counts what the chain takes.
     """
 
-    def __init__(self, name: str, rules: LoopRules, chains: Chains) -> None:
+    def __init__(self, name: str, rules: LoopRules, chains: Chains, tally: Tally) -> None:
         self._rules = rules
         self._stale = rules.stale or (1 << 62)
         self._window = rules.entropy_window  # one window is measured after the other
         self.name = name
         self.settle = False  # whether calls and answers are known by their settled keys alone
         self.chains = chains
-        self.ladder = Ladder()
-        self.repetition = Repetition(rules, self.ladder, self._patience)
-        self.failing = FailingTools(rules, self.ladder)
-        self.same_tool = SameTool(rules, self.ladder)
+        self.registry = LoopRegistry()
+        self.repetition = Repetition(rules, self.registry, self._patience)
+        self.failing = FailingTools(rules, self.registry)
+        self.same_tool = SameTool(rules, self.registry)
         self.sweeps = Sweeps(rules)
         self.spoken = Spoken(rules)
         self.hand_offs = HandOffs(rules)
-        self.spend = Spend(rules)
+        self.tally = tally
+        self.spend = Spend(rules, tally)
         self.event = 0  # number of the latest event
         self.numbering = Numbering()
         self.ts: float | None = None
@@ -75,28 +78,30 @@ class ChainWatch:
         self.latest_user: Key = UNKNOWN
         self.talked = False  # whether `spoken` has anything to forget
         self.spending = False
-        # Dollars and tokens that were spent before each of the latest calls.
-        self.cost_before: deque[float] = deque(maxlen=rules.max_period)
+        # Units of money and tokens that were spent before each of the latest calls.
+        self.cost_before: deque[int] = deque(maxlen=rules.max_period)
         self.tokens_before: deque[int] = deque(maxlen=rules.max_period)
         self.latest = NO_CALL
         self.batch: str | int | None = None
         self.batch_calls: set[Key] = set()
         self.retried = False
 
-    def other(self, call: Call) -> Finding | None:
-        """Take a message or another event that is no call, and say what it shows."""
-        if call.kind == "llm":
+    def see(self, event: Event, policy: ToolPolicy | None) -> Finding | None:
+        """Take an event that has happened, and say what it shows."""
+        if isinstance(event, ToolCall):
+            return self._call(event, policy)
+        if isinstance(event, ModelCall):
             self.talked = True
-            return self._model(call)
-        if call.kind == "user":
-            self._user(call)
+            return self._model(event)
+        if isinstance(event, Message):
+            self._message(event)
             return None
-        return self._system(call)
+        return self._notice(event) if isinstance(event, Notice) else None
 
-    def started(self, call: Call, policy: ToolPolicy | None) -> Loop | None:
-        """The blocked or stopped loop that a call would go on with, if there is one."""
-        standing = self.ladder.standing()
-        if not standing or (policy is not None and policy.exempt):
+    def loop_of(self, call: ToolCall, policy: ToolPolicy | None) -> Loop | None:
+        """The loop that a call would go on with, of those that went on after they had been reported."""
+        persistent = self.registry.persistent()
+        if not persistent or (policy is not None and policy.exempt):
             return None
         name, args = call.name, call.args
         if policy is not None:
@@ -108,11 +113,14 @@ class ChainWatch:
         answer = self.repetition.answers.expected(identity[0])
         expected = None if answer is None else settled_answer(answer)
         members = {key} if expected is None else {key, key + expected}
-        for loop in standing:
-            if (loop.tool == name or members & loop.members) and self.goes_on(loop):
-                self.ladder.refuse(loop)
-                return loop
-        return None
+        return next(
+            (
+                loop
+                for loop in persistent
+                if (loop.tool == name or members & loop.members) and self.goes_on(loop)
+            ),
+            None,
+        )
 
     def pause(self) -> None:
         """So much time has passed that the same call is a new look at things."""
@@ -137,7 +145,7 @@ class ChainWatch:
         self.chains.several = True
 
     # One pass over the rules, in one piece: calls between its parts would take a tenth of its time.
-    def call(self, call: Call, policy: ToolPolicy | None) -> Finding | None:  # noqa: PLR0915
+    def _call(self, call: ToolCall, policy: ToolPolicy | None) -> Finding | None:  # noqa: PLR0915
         """Take a call that has ended, and say what it shows."""
         name, args, result, failed = call.name, call.args, call.result, call.error
         effect = None
@@ -194,18 +202,18 @@ class ChainWatch:
                 answers.moved = now
             if self.spending:
                 self.spend.news()
-        found = None
+        finding = None
         if period is not None or repetition.going_on is not None:
-            found = repetition.cycle(period, policy, call)
-        if known is not None and found is None and (known.changed > 3 or known.failures > 2):
-            found = repetition.again(known, key, name, policy, call)
+            finding = repetition.cycle(period, policy, call)
+        if known is not None and finding is None and (known.changed > 3 or known.failures > 2):
+            finding = repetition.again(known, key, name, policy, call)
         before, self.latest = self.latest, (name, key, size, answer, event)
         if name == before[0] or (answer == before[3] and stem_of(name) == stem_of(before[0])):
             run = self.same_tool.follow(before, self.latest, args, result, failed, policy, now)
-            found = found or run
+            finding = finding or run
         if numeric:
             swept = self.sweeps.see(name, args, event, new=known is None, known=answers.news != now)
-            found = found or swept
+            finding = finding or swept
         if failed or self.failing.tools:
             # A call that was sent before, and fails again after other work, is a check, not another attempt;
             # and a service that is down says nothing about the attempts.
@@ -213,13 +221,13 @@ class ChainWatch:
                 self.failing.succeeded(name)
             elif (known is None or known.failures > 1) and not self._patience(call):
                 failing = self.failing.failed(name, args, result, policy, answers.moved, now, event)
-                found = found or failing
+                finding = finding or failing
         if self.chains.several and known is not None and (known.changed > 1 or failed):
             across = self._across(settled(key), settled_answer(answer), name, known.changed > 1)
-            found = found or across
-        if found is None and (now % self._window == 0 or now - answers.news >= self._stale):
-            found = repetition.monotony()
-        return found
+            finding = finding or across
+        if finding is None and (now % self._window == 0 or now - answers.news >= self._stale):
+            finding = repetition.monotony()
+        return finding
 
     def _unreadable(self, name: str) -> None:
         """A call that cannot be read matches nothing, not even itself."""
@@ -264,7 +272,7 @@ class ChainWatch:
         elif moved:
             answers.moved = now
 
-    def _patience(self, call: Call | None) -> int:
+    def _patience(self, call: ToolCall | None) -> int:
         """Times that it takes at least: more where a service is down, unless it is asked without a pause."""
         if (
             call is None
@@ -275,7 +283,7 @@ class ChainWatch:
         return self._rules.outage
 
     def _passive(  # noqa: PLR0917
-        self, effect: Effect | None, name: str, key: Key, answer: Answer, now: int, call: Call
+        self, effect: Effect | None, name: str, key: Key, answer: Answer, now: int, call: ToolCall
     ) -> Finding | None:
         """A tool whose work is waiting: only the same answer again and again counts, with more patience."""
         answers = self.repetition.answers
@@ -291,37 +299,35 @@ class ChainWatch:
             return None
         return self.repetition.repeated(LoopKind.NO_PROGRESS, known, key, name, known.looked, least, call)
 
-    def _model(self, call: Call) -> Finding | None:
-        text = call.text
-        if text is None and isinstance(call.result, str):
-            text = call.result
-        if call.name == "stream":
+    def _model(self, event: ModelCall) -> Finding | None:
+        text = event.text
+        if event.part is ModelPart.CHUNK:
             return self.spoken.stream(text, self.event) if text else None
         if text is None:
-            return self.spoken.silence(call.name, self.event)
+            return self.spoken.silence(event.part.value, self.event)
         self.hand_offs.hear(text, self.event)
-        return self.spoken.message(call.name, text, self.event)
+        return self.spoken.message(event.part.value, text, self.event)
 
-    def _user(self, call: Call) -> None:
+    def _message(self, event: Message) -> None:
         """New words of a person are news; the same words again come from a machine."""
-        said = key_of(call.text or "")
-        if said != self.latest_user:
-            self.latest_user = said
+        words = key_of(event.text or "")
+        if words != self.latest_user:
+            self.latest_user = words
             self.pause()
             self.spoken.reset()
 
-    def _system(self, call: Call) -> Finding | None:
-        name, args = call.name, call.args
-        if name in ("run_start", "conversation_start"):
+    def _notice(self, event: Notice) -> Finding | None:
+        kind = event.kind
+        if kind is NoticeKind.RUN_START:
             self._new_run()
-        elif name == "retry":
+        elif kind is NoticeKind.RETRY:
             self.retried = True
             self.spoken.reset()
-        elif name in ("condensation", "context_compaction"):
+        elif kind is NoticeKind.COMPACTION:
             self.talked = True
             return self.spoken.condensation(self.event)
-        elif name == "handoff" and isinstance(args, dict):
-            return self.hand_off(str(args.get("from")), str(args.get("to")))
+        elif kind is NoticeKind.HANDOFF and (event.source is not None or event.target is not None):
+            return self.hand_off(str(event.source), str(event.target))
         return None
 
     def hand_off(self, source: str, target: str) -> Finding | None:
@@ -329,8 +335,8 @@ class ChainWatch:
         repetition = self.repetition
         return self.hand_offs.hand_off(source, target, repetition.answers.news, repetition.calls, self.event)
 
-    def spent_before(self, event: int) -> tuple[float, int]:
-        """What the chain had spent before an event, or before the oldest one that is known."""
+    def spent_before(self, event: int) -> tuple[int, int]:
+        """Units and tokens that were spent before an event, or before the oldest one that is known."""
         for back in range(len(self.cost_before), 0, -1):
             if self.repetition.event_of(back) >= event:
                 return self.cost_before[-back], self.tokens_before[-back]

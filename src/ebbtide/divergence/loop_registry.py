@@ -1,25 +1,24 @@
-"""The loops of one chain, and how far each has come: hint, then block, then stop.
+"""The loops of one chain, and how often each was reported.
 
-A loop is told once a level. It climbs while it goes on, and when it comes back after it had ended: what was
-warned of in vain gets no second first warning. At the top it is told again each time its count has doubled,
-so that it is never forgotten and never floods.
+A loop is reported when it is found, again while it goes on, and when it comes back after it had ended. From
+the third report on its count has to double in between, so that it is never forgotten and never floods. What
+follows from a report is not decided here: that is the ladder of `ebbtide.supervision.ladder`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ebbtide.divergence.signals import LEVELS, LoopKind
+from ebbtide.divergence.signals import LoopKind, Measure
 from ebbtide.events.identity import Key
 
 _KEPT = 24  # loops that are remembered
-_TOP = len(LEVELS) - 1
-_REFUSALS = 2  # of a blocked call before the run should stop
+_OFTEN = 3  # reports from which on the count has to double in between
 
 
 @dataclass(slots=True)
 class Finding:
-    """What a rule found at this event.
+    """What a rule finding at this event.
 
     Args:
         kind: The rule.
@@ -33,8 +32,8 @@ class Finding:
         period: Calls of one turn, where there are turns.
         members: Keys of calls, or of calls with their answers, that belong to it.
         tool: The tool, where all its calls belong to it.
-        evidence: What was measured, where it is not the latest call.
-        step: Further counts from one level to the next; None is half of `at`, but two at least.
+        measure: What was measured, where that is more than the count.
+        step: Further counts from one report to the next; None is half of `at`, but two at least.
     """
 
     kind: LoopKind
@@ -48,7 +47,7 @@ class Finding:
     period: int | None = None
     members: frozenset[Key] = frozenset()
     tool: str | None = None
-    evidence: str = ""
+    measure: Measure | None = None
     step: int | None = None
 
 
@@ -56,9 +55,8 @@ class Finding:
 class Loop:
     """One loop as it stands.
 
-    Fields as in `Finding`; and the index of its level, the count at which it is told next, the place and
-    number of its latest event, calls refused since it was blocked, and what the chain had spent before it
-    began.
+    Fields as in `Finding`; and how often it was reported, the count at which it is reported next, the place
+    and number of its latest event, and what the chain had spent before it began, in units of `Tally`.
     """
 
     key: Key
@@ -66,14 +64,13 @@ class Loop:
     at: int
     next_at: int
     first_event: int
-    level: int = 0
+    reports: int = 0
     count: int = 0
     calls: int = 0
     last: int = 0
     last_event: int = 0
     relapses: int = 0
-    refused: int = 0
-    cost_before: float = 0.0
+    cost_before: int = 0
     tokens_before: int = 0
     period: int | None = None
     tool: str | None = None
@@ -81,11 +78,11 @@ class Loop:
     members: frozenset[Key] = frozenset()
 
 
-#: What a rule gives for an event that goes on with a loop, and at which nothing is to be told.
+#: What a rule gives for an event that goes on with a loop, and at which nothing is to be reported.
 CARRIED_ON = Finding(kind=LoopKind.REPEAT, key=b"", count=0, at=1, calls=0, first_event=0, begins=False)
 
 
-class Ladder:
+class LoopRegistry:
     """The loops of one chain by their identity; the one that was silent longest is forgotten first."""
 
     __slots__ = ("loops",)
@@ -94,7 +91,7 @@ class Ladder:
         self.loops: dict[Key, Loop] = {}
 
     def carry(self, key: Key, count: int, now: int, event: int) -> bool:
-        """Count on in a loop that is known; False where something is to be told, or the loop is not known.
+        """Count on in a loop that is known; False where something is to be reported, or the loop is new.
 
         It is what most events of a long loop come to, so it stands apart from `note`.
         """
@@ -125,51 +122,42 @@ class Ladder:
             tool=tool,
         )
 
-    def note(self, found: Finding, now: int, event: int) -> tuple[Loop, bool]:
-        """Take a finding; its loop, and whether it is to be told now."""
-        loop = self.loops.get(found.key)
+    def note(self, finding: Finding, now: int, event: int) -> tuple[Loop, bool]:
+        """Take a finding; its loop, and whether it is to be reported now."""
+        loop = self.loops.get(finding.key)
         if loop is None:
-            loop = self._add(found)
-        elif found.begins:
+            loop = self._add(finding)
+        elif finding.begins:
             loop.relapses += 1
-            loop.refused = 0
-            loop.first_event = found.first_event
-            loop.level = min(loop.level + 1, _TOP)
-            loop.next_at = found.count
-        elif found.count >= loop.next_at:
-            loop.level = min(loop.level + 1, _TOP)
-        loop.count = found.count
-        loop.calls = found.calls
+            loop.first_event = finding.first_event
+            loop.next_at = finding.count
+        loop.count = finding.count
+        loop.calls = finding.calls
         loop.last = now
         loop.last_event = event
-        loop.members = found.members
-        if found.count < loop.next_at:
+        loop.members = finding.members
+        if finding.count < loop.next_at:
             return loop, False
-        step = found.step or max(2, found.at // 2)
-        loop.next_at = found.count * 2 if loop.level == _TOP else found.count + step
+        loop.reports += 1
+        step = finding.step or max(2, finding.at // 2)
+        loop.next_at = finding.count * 2 if loop.reports >= _OFTEN else finding.count + step
         return loop, True
 
-    def refuse(self, loop: Loop) -> None:
-        """A call of a blocked loop was asked for again: a warning that is ignored ends in a stop."""
-        loop.refused += 1
-        if loop.refused > _REFUSALS:
-            loop.level = _TOP
+    def persistent(self) -> list[Loop]:
+        """Loops that went on, or came back, after they had been reported."""
+        return [loop for loop in self.loops.values() if loop.reports > 1]
 
-    def standing(self) -> list[Loop]:
-        """Loops that have come to block or stop."""
-        return [loop for loop in self.loops.values() if loop.level > 0]
-
-    def _add(self, found: Finding) -> Loop:
+    def _add(self, finding: Finding) -> Loop:
         if len(self.loops) >= _KEPT:
             del self.loops[min(self.loops, key=lambda key: self.loops[key].last)]
-        loop = self.loops[found.key] = Loop(
-            key=found.key,
-            kind=found.kind,
-            at=found.at,
-            next_at=found.count,
-            first_event=found.first_event,
-            tools=found.tools,
-            period=found.period,
-            tool=found.tool,
+        loop = self.loops[finding.key] = Loop(
+            key=finding.key,
+            kind=finding.kind,
+            at=finding.at,
+            next_at=finding.count,
+            first_event=finding.first_event,
+            tools=finding.tools,
+            period=finding.period,
+            tool=finding.tool,
         )
         return loop

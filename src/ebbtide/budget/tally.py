@@ -1,0 +1,216 @@
+"""What was spent, counted once: everybody who needs to know reads it here.
+
+Money is counted in whole units, so that a hundred times 0.01 dollars is 1 dollar.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from ebbtide.budget.prices import Prices
+from ebbtide.events.event import Event, ModelCall, ModelPart, ToolCall
+from ebbtide.events.usage import MOST_TOKENS, Usage, is_cost
+
+UNITS: Final = 10**12  #: of a dollar
+_MODELS = 64  # without a price that are named
+_CALLS = (ModelPart.WHOLE, ModelPart.EMBEDDING)  # the other parts belong to a call that is counted
+
+
+def units(cost_usd: float) -> int:
+    """Dollars in whole units.
+
+    >>> sum(units(0.01) for _ in range(100)) == units(1.0)
+    True
+    """
+    return round(cost_usd * UNITS)
+
+
+def usd(cost: int | None) -> float | None:
+    """Whole units in dollars."""
+    return None if cost is None else cost / UNITS
+
+
+def is_model_call(event: Event) -> bool:
+    """Whether an event is a whole call of a model, and not a part of one."""
+    return isinstance(event, ModelCall) and event.part in _CALLS
+
+
+class Tally:
+    """What one chain took, or a whole run. What no event stated is None.
+
+    The tallies of several chains add up in the one of their run. A number that cannot be (negative, infinite,
+    no number) counts as not stated, and in `faults`.
+
+    Args:
+        prices: What tokens cost, for events that state tokens and no cost; None knows no price.
+        run: The tally of the run, which counts what this one counts.
+
+    Attributes:
+        events: Events of any kind.
+        tool_calls: Calls of tools.
+        model_calls: Calls of models.
+        cost: Units of money.
+        tokens: Tokens of all classes.
+        by_class: Tokens by class, in the order of `CLASSES`.
+        unpriced_calls: Model calls with tokens and without a known cost.
+        unpriced_models: Their models, at most 64; ``""`` where none was named.
+        faults: Costs and counts that could not be.
+        first_ts: Time of the first event, in seconds.
+        latest_ts: Time of the latest.
+        last_cost: Units that the latest event with usage took.
+        last_tokens: Tokens likewise.
+    """
+
+    __slots__ = (
+        "_prices",
+        "by_class",
+        "cost",
+        "events",
+        "faults",
+        "first_ts",
+        "last_cost",
+        "last_tokens",
+        "latest_ts",
+        "model_calls",
+        "run",
+        "tokens",
+        "tool_calls",
+        "unpriced_calls",
+        "unpriced_models",
+    )
+
+    def __init__(self, prices: Prices | None = None, run: Tally | None = None) -> None:
+        self._prices = prices
+        self.run = run
+        self.events = 0
+        self.tool_calls = 0
+        self.model_calls = 0
+        self.cost: int | None = None
+        self.tokens: int | None = None
+        self.by_class: list[int | None] = [None] * 4
+        self.unpriced_calls = 0
+        self.unpriced_models: dict[str, None] = {}
+        self.faults = 0
+        self.first_ts: float | None = None
+        self.latest_ts: float | None = None
+        self.last_cost: int | None = None
+        self.last_tokens: int | None = None
+
+    def add(self, event: Event, ts: float | None = None) -> None:
+        """Count an event.
+
+        Args:
+            event: The event.
+            ts: Its time, where that is known and can be.
+        """
+        by_model = isinstance(event, ModelCall)
+        tool_calls = isinstance(event, ToolCall)
+        model_calls = is_model_call(event)
+        self.events += 1
+        self.tool_calls += tool_calls
+        self.model_calls += model_calls
+        run = self.run
+        if run is not None:
+            run.events += 1
+            run.tool_calls += tool_calls
+            run.model_calls += model_calls
+        if ts is not None:
+            self.at(ts)
+        if event.usage is not None:
+            self.spend(event.usage, by_model=by_model)
+
+    def add_round(self) -> None:
+        """Count a round that somebody handed over: an event that took nothing."""
+        self.events += 1
+        if self.run is not None:
+            self.run.events += 1
+
+    def at(self, ts: float) -> None:
+        """Take a time, in seconds."""
+        if self.first_ts is None:
+            self.first_ts = self.latest_ts = ts
+        elif self.latest_ts is None or ts > self.latest_ts:
+            self.latest_ts = ts
+        run = self.run
+        if run is not None and (run.first_ts is None or run.latest_ts is None or ts > run.latest_ts):
+            run.at(ts)
+
+    def spend(self, usage: Usage, *, by_model: bool = True) -> None:
+        """Count what an event took, here and in the run.
+
+        Args:
+            usage: What it states.
+            by_model: Whether a model took it, whose cost ought to be known.
+        """
+        faults = 0
+        counts: list[tuple[int, int]] = []
+        for place, count in enumerate(
+            (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
+        ):
+            if count is None:
+                continue
+            if type(count) is int and 0 <= count <= MOST_TOKENS:
+                counts.append((place, count))
+            else:
+                faults += 1
+        cost_usd = usage.cost_usd
+        if cost_usd is not None and not is_cost(cost_usd):
+            faults += 1
+            cost_usd = None
+        elif cost_usd is None and counts and not faults and usage.model and self._prices is not None:
+            cost_usd = self._prices.cost(usage)
+        cost = None if cost_usd is None else round(cost_usd * UNITS)
+        tokens = sum([count for _, count in counts]) if counts else None
+        unpriced = (usage.model or "") if cost is None and counts and by_model else None
+        self.faults += faults
+        self.charge(cost, tokens, counts, unpriced=unpriced)
+        if self.run is not None:
+            self.run.faults += faults
+            self.run.charge(cost, tokens, counts, unpriced=unpriced)
+
+    def charge(
+        self,
+        cost: int | None,
+        tokens: int | None,
+        counts: Sequence[tuple[int, int]] = (),
+        *,
+        unpriced: str | None = None,
+    ) -> None:
+        """Add money and tokens, here alone.
+
+        Args:
+            cost: Units of money; None where it is not known.
+            tokens: Of all classes, likewise.
+            counts: The tokens of each class, by its place in `CLASSES`.
+            unpriced: The model that took tokens at a cost that nobody knows; None where there is none.
+        """
+        self.last_cost, self.last_tokens = cost, tokens
+        if cost is not None:
+            self.cost = cost if self.cost is None else self.cost + cost
+        if tokens is not None:
+            self.tokens = tokens if self.tokens is None else self.tokens + tokens
+            by_class = self.by_class
+            for place, count in counts:
+                by_class[place] = count + (by_class[place] or 0)
+        if unpriced is not None:
+            self.unpriced_calls += 1
+            if len(self.unpriced_models) < _MODELS:
+                self.unpriced_models[unpriced] = None
+
+    def to_state(self) -> list[Any]:
+        """All that later counts depend on."""
+        return [
+            [self.events, self.tool_calls, self.model_calls, self.unpriced_calls, self.faults],
+            [self.cost, self.tokens, self.by_class, self.last_cost, self.last_tokens],
+            [self.first_ts, self.latest_ts],
+            list(self.unpriced_models),
+        ]
+
+    def restore(self, state: list[Any]) -> None:
+        """Take up what `to_state` gave."""
+        counts, money, (self.first_ts, self.latest_ts), models = state
+        self.events, self.tool_calls, self.model_calls, self.unpriced_calls, self.faults = counts
+        self.cost, self.tokens, by_class, self.last_cost, self.last_tokens = money
+        self.by_class = list(by_class)
+        self.unpriced_models = dict.fromkeys(models)
