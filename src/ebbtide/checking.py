@@ -12,7 +12,7 @@ from pathlib import Path
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.errors import EbbtideError, TranscriptError
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
@@ -32,7 +32,7 @@ def check(
     tools: ToolPolicies | None = None,
     limits: Limits | None = None,
     prices: Prices | None = None,
-    strip: bool = False,
+    timeline: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> RunSummary:
     """What the run in a file came to, in bounded memory.
@@ -43,14 +43,14 @@ def check(
         tools: What is declared about tools.
         limits: What the run would have been allowed.
         prices: What tokens cost, where the trace does not say; None leaves it unknown.
-        strip: Keep one cell an event, for a report: some hundred bytes each.
+        timeline: Keep one cell an event, for a report: some hundred bytes each.
         progress: Called with the number of events so far, every thousand and at the end.
 
     Raises:
         TranscriptError: It cannot be read, there is nothing in it, or it is in no known format.
     """
     trace = open_trace(path)
-    recorder = RunRecorder(profile, tools=tools, limits=limits, prices=prices, strip=strip)
+    recorder = RunRecorder(profile, tools=tools, limits=limits, prices=prices, timeline=timeline)
     _feed(recorder, trace, progress)
     if not trace.events and not trace.fault_count:
         raise TranscriptError("there are no events", source=trace.source)
@@ -62,7 +62,7 @@ def check(
 
 
 def check_events(
-    events: Iterable[Call | Round],
+    events: Iterable[Event | Round],
     *,
     source: str = "<events>",
     form: str = "events",
@@ -70,18 +70,19 @@ def check_events(
     tools: ToolPolicies | None = None,
     limits: Limits | None = None,
     prices: Prices | None = None,
-    strip: bool = False,
+    timeline: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> RunSummary:
     """What a run came to whose events are at hand; the arguments are those of `check`.
 
-    >>> summary = check_events(Call(name="ls", result="a.txt") for _ in range(6))
+    >>> from ebbtide.events.event import ToolCall
+    >>> summary = check_events(ToolCall(name="ls", result="a.txt") for _ in range(6))
     >>> summary.verdict.action.value, summary.saving.verdict.event, summary.saving.after.events
     ('stop', 5, 1)
-    >>> summary.verdict.reason
+    >>> summary.reason
     'ls 6 times in a row, same arguments, same answer (calls 1-6).'
     """
-    recorder = RunRecorder(profile, tools=tools, limits=limits, prices=prices, strip=strip)
+    recorder = RunRecorder(profile, tools=tools, limits=limits, prices=prices, timeline=timeline)
     _feed(recorder, events, progress)
     return recorder.summary(source, form)
 
@@ -94,7 +95,7 @@ class CheckOptions:
     tools: ToolPolicies | None = None
     limits: Limits | None = None
     prices: Prices | None = None
-    strip: bool = False
+    timeline: bool = False
 
 
 def check_many(
@@ -145,7 +146,7 @@ def _checked(path: Path, options: CheckOptions) -> RunSummary | EbbtideError:
             tools=options.tools,
             limits=options.limits,
             prices=options.prices,
-            strip=options.strip,
+            timeline=options.timeline,
         )
     except EbbtideError as error:
         return error
@@ -179,7 +180,7 @@ def _size(path: Path) -> int:
 
 
 def _feed(
-    recorder: RunRecorder, events: Iterable[Call | Round], progress: Callable[[int], object] | None
+    recorder: RunRecorder, events: Iterable[Event | Round], progress: Callable[[int], object] | None
 ) -> None:
     record = recorder.record
     if progress is None:

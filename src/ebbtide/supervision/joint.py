@@ -1,4 +1,4 @@
-"""High burn and flat progress: what neither engine says alone.
+"""High burn and flat progress: what neither engine reports alone.
 
 Each engine speaks when its own measure is full: so many calls without a new answer, so much money without
 news, so many rounds without a new claim. A run can stay below all of them and still burn its budget for
@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ebbtide.divergence.detectors.spend import dollars
-from ebbtide.divergence.watch import ChainWatch
+from ebbtide.budget.tally import UNITS
+from ebbtide.divergence.loop_state import LoopState
+from ebbtide.divergence.signals import Measure, Quantity
 from ebbtide.profile import Profile
+from ebbtide.supervision.facts import BurnFacts
 
 _STALE = 32  # calls, where the profile has no such rule
 
@@ -21,22 +23,14 @@ class Burn(NamedTuple):
     """How far spending and flatness have come, and on what.
 
     Args:
-        spending: Share of what spending alone needs to be told, 0 and more.
+        spending: Share of what spending alone needs to be reported, 0 and more.
         flatness: Share of what a lack of progress alone needs, 0 and more.
-        calls: Calls since anything new.
-        low_rounds: Rounds since anything new.
-        cost_usd: Spent since then.
-        tokens: Tokens since then.
-        measure: The measure of spending that is furthest, in words.
+        facts: Calls and rounds since anything new, and the measure of spending that has come furthest.
     """
 
     spending: float
     flatness: float
-    calls: int
-    low_rounds: int
-    cost_usd: float
-    tokens: int
-    measure: str
+    facts: BurnFacts
 
     @property
     def share(self) -> float:
@@ -45,9 +39,9 @@ class Burn(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """What a chain had spent when a round last brought something new."""
+    """What a chain had spent when a round last brought something new: units of money, and tokens."""
 
-    cost_usd: float = 0.0
+    cost: int = 0
     tokens: int = 0
 
 
@@ -56,46 +50,55 @@ def flatness(profile: Profile, calls: int, low_rounds: int) -> float:
     return calls / (profile.divergence.stale or _STALE) + low_rounds / (profile.novelty.low_rounds + 1)
 
 
-def stretch(watch: ChainWatch) -> int:
+def calls_without_news(loops: LoopState) -> int:
     """Calls since a new answer, or since a person or a long pause began things afresh."""
-    answers, calls = watch.repetition.answers, watch.repetition.calls
+    answers, calls = loops.repetition.answers, loops.repetition.calls
     return calls - max(answers.news, min(answers.start - 1, calls))
 
 
 def burn(
     profile: Profile,
-    watch: ChainWatch,
+    loops: LoopState,
     progress: Progress,
     low_rounds: int,
     *,
-    left_usd: float | None,
+    left_cost: float | None,
     left_tokens: float | None,
 ) -> Burn:
     """How far spending and flatness have come.
 
     Args:
         profile: What each engine needs alone.
-        watch: The chain.
+        loops: The chain.
         progress: What was spent when a round last brought something new.
         low_rounds: Rounds since then.
-        left_usd: What is left of the budget; None where there is none.
+        left_cost: What is left of the budget, in units of money; None where there is none.
         left_tokens: Likewise.
     """
-    spend, rules = watch.spend, profile.divergence
-    calls = stretch(watch)
-    cost = max((spend.cost_usd or 0.0) - max(spend.cost_at_news, progress.cost_usd), 0.0)
-    tokens = max((spend.tokens or 0) - max(spend.tokens_at_news, progress.tokens), 0)
+    spend, tally, rules = loops.spend, loops.tally, profile.divergence
+    calls = calls_without_news(loops)
+    cost = max((tally.cost or 0) - max(spend.cost_at_news, progress.cost), 0) / UNITS
+    tokens = max((tally.tokens or 0) - max(spend.tokens_at_news, progress.tokens), 0)
     hour = spend.windows[-1]
-    shares = [
-        (_share(cost, rules.usd_without_news), f"{dollars(cost)} since anything new"),
-        (_share(tokens, rules.tokens_without_news), f"{tokens:,} tokens since anything new"),
-        (_share(hour.cost_usd, rules.usd_per_hour), f"{dollars(hour.cost_usd)} in the last hour"),
+    left_usd = None if left_cost is None else left_cost / UNITS
+    measures = (
         # Were the stretch to last as long again as it has, what is left would be gone at 1.
-        (_share(cost, left_usd), f"{dollars(cost)} since anything new, {dollars(left_usd or 0)} left"),
-        (_share(tokens, left_tokens), f"{tokens:,} tokens since anything new, {left_tokens or 0:,.0f} left"),
-    ]
-    spending, measure = max(shares)
-    return Burn(spending, flatness(profile, calls, low_rounds), calls, low_rounds, cost, tokens, measure)
+        (Measure(Quantity.USD, cost, rules.usd_without_news or 0), rules.usd_without_news, None),
+        (Measure(Quantity.TOKENS, tokens, rules.tokens_without_news or 0), rules.tokens_without_news, None),
+        (
+            Measure(Quantity.USD, hour.cost / UNITS, rules.usd_per_hour or 0, hour.span_s),
+            rules.usd_per_hour,
+            None,
+        ),
+        (Measure(Quantity.USD, cost, left_usd or 0), left_usd, left_usd),
+        (Measure(Quantity.TOKENS, tokens, left_tokens or 0), left_tokens, left_tokens),
+    )
+    spending, measure, left = max(
+        ((_share(measure.value, full), measure, left) for measure, full, left in measures),
+        key=lambda item: item[0],
+    )
+    facts = BurnFacts(calls=calls, rounds=low_rounds, measure=measure, left=left)
+    return Burn(spending, flatness(profile, calls, low_rounds), facts)
 
 
 def _share(value: float, full: float | None) -> float:

@@ -1,22 +1,34 @@
-"""Who is told what a supervisor finds, as it finds it."""
+"""Who is told what a supervisor reports, as it happens."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from ebbtide.divergence.signals import Signal
+from ebbtide.budget.tally import Tally
+from ebbtide.divergence.signals import LoopSignal
+from ebbtide.events.event import Event
 from ebbtide.supervision.rounds import ReadRound
 from ebbtide.supervision.verdict import Verdict
 
 
 class Listener(Protocol):
-    """Told of what a supervisor finds, as it finds it. It must not raise."""
+    """Called at each event that counts, in this order. It must not raise."""
 
-    def loop(self, signal: Signal, verdict: Verdict) -> None:
-        """A loop, or spending, at a level that was not told yet."""
+    def event(self, event: Event, number: int, place: int, tally: Tally) -> None:
+        """An event was counted.
+
+        Args:
+            event: The event.
+            number: Its number in the run, from 1.
+            place: Its number in its chain.
+            tally: What its chain took, with this event.
+        """
+
+    def loop(self, signal: LoopSignal, verdict: Verdict) -> None:
+        """A loop, or spending, was reported."""
 
     def round(self, chain_id: str, read: ReadRound) -> None:
         """A round was read."""
 
-    def said(self, verdict: Verdict, first_event: int) -> None:
+    def verdict(self, verdict: Verdict, first_event: int) -> None:
         """A verdict about limits, rounds or the joint rule, and its first event; also where it goes on."""

@@ -85,12 +85,12 @@ class ChainRounds:
         "_rules",
         "_waiting",
         "calls",
-        "calm",
         "dry",
         "dry_since",
         "flat",
         "flat_since",
         "held",
+        "idle",
         "latest",
         "low_run",
         "person",
@@ -110,7 +110,7 @@ class ChainRounds:
         self._waiting: deque[Turn] = deque(maxlen=_WAITING)
         self.held: Turn | None = None  # the turn that is a round unless a call follows
         self.person = False  # whether a person has said something new since the latest round
-        self.calm = 0  # rounds in a row with nothing new before them
+        self.idle = 0  # rounds in a row with nothing new before them
         self.dry = 0  # rounds in a row that were read, brought nothing new, and had nothing new before them
         self.dry_since = 0  # the event that completed the first of them
         self.low_run = 0  # rounds in a row that brought nothing new, by the meter
@@ -156,7 +156,7 @@ class ChainRounds:
 
     def _wait(self, turn: Turn, *, eager: bool) -> list[ReadRound]:
         self._waiting.append(turn._replace(text=turn.text[:_LONGEST]))
-        return self.catch_up() if eager or self.calm >= self._rules.dry_rounds else []
+        return self.catch_up() if eager or self.idle >= self._rules.dry_rounds else []
 
     def catch_up(self) -> list[ReadRound]:
         """Read the rounds that wait."""
@@ -194,7 +194,7 @@ class ChainRounds:
     def _is_fresh(self, news: int) -> bool:
         fresh = news != self._news or self.person
         self._news, self.person = news, False
-        self.calm = 0 if fresh else self.calm + 1
+        self.idle = 0 if fresh else self.idle + 1
         return fresh
 
     def _read(self, item: Round, turn: Turn) -> list[ReadRound]:
@@ -224,7 +224,7 @@ class ChainRounds:
 
     def to_state(self) -> dict[str, Any]:
         """All that later readings depend on."""
-        counts = (self._number, self._explicit, self._claims, self._news, self.calm, self.dry, self.dry_since)
+        counts = (self._number, self._explicit, self._claims, self._news, self.idle, self.dry, self.dry_since)
         return {
             "meter": self._meter.to_state() if self._meter else None,
             "counts": list(counts),
@@ -240,7 +240,7 @@ class ChainRounds:
         if state["meter"] is not None:
             self._meter = ConvergenceMeter.from_state(state["meter"], embedder=self._embedder)
         self._number, self._explicit, self._claims, self._news, *rest = state["counts"]
-        self.calm, self.dry, self.dry_since = rest
+        self.idle, self.dry, self.dry_since = rest
         self.spoken, self.calls, self.flat, self.flat_since = state["talk"]
         self.low_run, self.read, latest = state["read"]
         self.latest = None if latest is None else Signal(latest)

@@ -5,38 +5,37 @@ Source: DESIGN, "One ladder"; divergence spec, sections 1 and 5; novelty spec, s
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 from collections.abc import Mapping
 from typing import Any, Self
 
-from ebbtide.budget.limit_alerts import LimitWatch
+from ebbtide.budget.limit_alerts import LimitAlerts
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
-from ebbtide.budget.pricing import Pricer
+from ebbtide.budget.tally import Tally
+from ebbtide.divergence.packing import pack_state, unpack_state
 from ebbtide.errors import ConfigError
-from ebbtide.events.event import Call, Phase
+from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
+from ebbtide.supervision.active_verdicts import hand_over
 from ebbtide.supervision.listener import Listener
-from ebbtide.supervision.run_chain import RunChain
-from ebbtide.supervision.run_monitor import RunMonitor
-from ebbtide.supervision.run_watch import CHAINS, RunWatch
+from ebbtide.supervision.run_state import RunState
 from ebbtide.supervision.supervisor_snapshot import ConversationSnapshot, SupervisorSnapshot
-from ebbtide.supervision.supervisor_state import packed, unpacked
-from ebbtide.supervision.verdict import Action, Verdict
+from ebbtide.supervision.verdict import Verdict
 from ebbtide.text.embedding.embedder import Embedder
 
-_SCHEMA = 1
+_SCHEMA = 2
+_MAGIC = b"EBBS\x02"  # what the bytes are, and the version of their form
 
 
 class Supervisor:
-    """Watches one run and says what to do with it: allow, nudge, finalize, escalate or stop.
+    """Watches one run and answers what to do with it: allow, nudge, finalize, escalate or stop.
 
     It joins four engines: loops and spending, the convergence of the conversation, hard limits, and the
-    joint rule of `ebbtide.supervision.joint`. A verdict stands until something new is known: a new answer
-    of a tool, a round that brings something, a new word of a person, or `acknowledge`. Each is told once.
+    joint rule of `ebbtide.supervision.joint`. A verdict holds until something new is known: a new answer
+    of a tool, a round that brings something, a new word of a person, or `acknowledge`. Each is given once.
     `settle` says that nothing more comes: a conversation with hardly any calls is then judged by the novelty
     of all its rounds, those of people too, as `ConvergenceMeter` would.
 
@@ -47,15 +46,15 @@ class Supervisor:
         profile: Thresholds of all engines.
         tools: What is declared about tools.
         limits: What the run may take, over all its chains; None sets no limit.
-        prices: What tokens cost, for events that tell tokens and no cost; None knows no price.
-        shadow: Say everything, and have nothing done about it: `check_before_model` allows.
+        prices: What tokens cost, for events that state tokens and no cost; None knows no price.
+        shadow: Report everything, and have nothing done about it: `check_before_model` allows.
         embedder: Turns the semantic level of the conversation on.
         eager_rounds: Rounds that are read although no verdict can depend on them, for a report.
-        listener: Told of everything that is found.
+        listener: Told of everything that is reported.
 
     >>> supervisor = Supervisor()
     >>> for _ in range(3):
-    ...     verdict = supervisor.record(Call(name="ls", args={"path": "."}, result="a.txt"))
+    ...     verdict = supervisor.record(ToolCall(name="ls", args={"path": "."}, result="a.txt"))
     >>> verdict.action.value, supervisor.check_before_model().nudge
     ('nudge', 'The same call gave the same answer again: it will not change by asking. Try something ...')
     >>> supervisor.check_before_model().action.value
@@ -74,15 +73,12 @@ class Supervisor:
         eager_rounds: int = 0,
         listener: Listener | None = None,
     ) -> None:
-        self._profile = profile
-        self._tools = tools
         self._shadow = shadow
-        #: What is known, for those who read it at every event; whoever else does holds no lock.
-        self.run = RunWatch(
+        self._run = RunState(
             profile,
             tools=tools,
             limits=limits,
-            pricer=None if prices is None else Pricer(prices),
+            prices=prices,
             shadow=shadow,
             embedder=embedder,
             eager_rounds=eager_rounds,
@@ -95,44 +91,57 @@ class Supervisor:
     @property
     def events(self) -> int:
         """Events so far, over all chains."""
-        return self.run.events
+        return self._run.monitor.tally.events
 
-    def record(self, event: Call | Round) -> Verdict:
+    @property
+    def tally(self) -> Tally:
+        """What the run took so far, over all chains."""
+        return self._run.monitor.tally
+
+    def tally_of(self, chain_id: str) -> Tally | None:
+        """What one chain took so far; None where it is not known, or was dropped."""
+        loops = self._run.monitor.chain(chain_id)
+        return None if loops is None else loops.tally
+
+    def record(self, event: Event | Round) -> Verdict:
         """Take one more event or round.
 
         Returns:
-            What was said at this event; else the finalize, escalate or stop that stands; else allow. So a
+            What came at this event; else the finalize, escalate or stop that holds; else allow. So a
             nudge comes once, and an ending stays.
         """
         with self._lock:
-            run = self.run
             try:
-                if type(event) is Call or isinstance(event, Call):
-                    return run.call(event)
                 if isinstance(event, Round):
-                    return run.round(event)
-                self._fault(f"{type(event).__name__}: expected a Call or a Round")
+                    return self._run.take_round(event)
+                if isinstance(event, Event):
+                    return self._run.take(event)
+                self._fault(f"{type(event).__name__}: expected an event or a Round")
             except Exception as error:  # noqa: BLE001 - watching must never break the run that is watched
                 self._fault(f"{type(error).__name__}: {error}")
-            return run.answer(run.latest)
+            return self._run.judgement.answer(self._run.latest)
 
     def verdict(self, chain_id: str | None = None) -> Verdict:
-        """What stands now, for one chain or the whole run. Reading changes nothing."""
+        """What holds now, for one chain or the whole run. Reading changes nothing."""
         with self._lock:
             return self._verdict(chain_id)
 
     def _verdict(self, chain_id: str | None) -> Verdict:
-        run = self.run
+        run = self._run
         chains = [chain for name, chain in run.chains.items() if chain_id in (None, name)]
-        standing = [run.board.standing(1), *(chain.board.standing(chain.turn) for chain in chains)]
-        found = [item.verdict for item in standing if item is not None]
-        return max(found, key=lambda verdict: (verdict.rank, verdict.event or 0), default=run.calm)
+        actives = [run.judgement.run.at(1), *(chain.active.at(chain.turn) for chain in chains)]
+        verdicts = [item.verdict for item in actives if item is not None]
+        return max(
+            verdicts,
+            key=lambda verdict: (verdict.rank, verdict.event or 0),
+            default=run.judgement.calm,
+        )
 
     def check_before_model(self, chain_id: str | None = None, *, now: float | None = None) -> Verdict:
         """What to do before the next call of the model: the verb for adapters.
 
         A nudge is handed over once: put its text before the model. After a finalize one call is made, and
-        the check after it says stop. An escalate stays until something new comes. A person may overrule all
+        the check after it is a stop. An escalate stays until something new comes. A person may overrule all
         of them: by a new word, `acknowledge` or `extend`.
 
         Args:
@@ -140,53 +149,58 @@ class Supervisor:
             now: Seconds on the clock of the events, for the limit of time.
         """
         with self._lock:
-            run = self.run
+            run = self._run
+            judgement = run.judgement
             chain = run.latest if chain_id is None else run.chains.get(chain_id)
             run.checked = True
             try:
-                if now is not None and run.limits is not None:
-                    run.say_limits(run.limits.at(now))
+                if now is not None and run.alerts is not None:
+                    judgement.limits(run.alerts.at(now))
                 if chain is not None:
                     run.settle(chain)
                     chain.turn += 1
             except Exception as error:  # noqa: BLE001 - likewise
                 self._fault(f"{type(error).__name__}: {error}")
-            return run.calm if self._shadow else run.hand_over(chain)
+            if self._shadow:
+                return judgement.calm
+            judgement.due = []
+            return hand_over(run.actives(chain), self.events, judgement.calm)
 
-    def check_before_tool(self, call: Call) -> Verdict:
+    def check_before_tool(self, call: ToolCall) -> Verdict:
         """What to do before a tool is called; weaker, since a model that is refused a call makes the next.
 
         Returns:
-            A nudge where this call goes on with a loop that was told and went on: refuse it, and give the
-            text as its answer. A finalize, escalate or stop that stands; else allow.
+            A nudge where this call goes on with a loop that went on after it had been reported. A finalize,
+            escalate or stop that holds; else allow.
         """
         with self._lock:
-            run = self.run
+            run = self._run
+            chain = run.chains.get(call.chain_id)
+            if self._shadow:
+                return run.judgement.calm
             try:
-                # Without its number: the call itself is still to come under it.
-                started = dataclasses.replace(call, phase=Phase.STARTED, seq=None)
-                signals = run.monitor.update(started)
-                verdict = run.answer(run.chains.get(call.chain_id))
-                if not verdict.ends and signals:
-                    verdict = run.loop_verdict(signals[0], Action.NUDGE, goes_on=True)
+                verdict = run.judgement.answer(chain)
+                if verdict.ends:
+                    return verdict
+                signal = run.monitor.loop_of(call)
+                return verdict if signal is None else run.judgement.loop_verdict(signal, chain, goes_on=False)
             except Exception as error:  # noqa: BLE001 - likewise
                 self._fault(f"{type(error).__name__}: {error}")
-                verdict = run.calm
-            return run.calm if self._shadow else verdict
+                return run.judgement.calm
 
     def acknowledge(self, chain_id: str | None = None) -> None:
-        """A person has seen what stands, and lets the run go on.
+        """A person has seen what holds, and lets the run go on.
 
-        The same is not said again until something new was known in between; a loop is told once more before
-        it ends the run. Hard limits stay.
+        The same is not reported again until something new was known in between; a loop is reported once more
+        before it ends the run. Hard limits stay.
         """
         with self._lock:
-            for chain in self.run.chains.values():
+            for chain in self._run.chains.values():
                 if chain_id in (None, chain.name):
                     chain.forgive()
 
     def extend(self, turns: int, *, limits: Limits | None = None) -> None:
-        """Let the run go on for some more turns of the model, whatever stands; then it stands again.
+        """Let the run go on for some more turns of the model, whatever holds; then it holds again.
 
         Args:
             turns: 1 or more. Hard limits stay, unless other ones are given.
@@ -198,23 +212,22 @@ class Supervisor:
         if isinstance(turns, bool) or not isinstance(turns, int) or turns < 1:
             raise ConfigError(f"turns = {turns!r:.40}: expected a whole number, 1 or more")
         with self._lock:
-            run = self.run
+            run = self._run
             if limits is not None:
-                before, run.limits = run.limits, LimitWatch(limits)
-                if before is not None:
-                    run.limits.go_on_from(before)
-                run.board.lift(list(run.board.items))
+                before = run.alerts
+                run.alerts = LimitAlerts(limits, self.tally) if before is None else before.replaced(limits)
+                run.judgement.run.lift(list(run.judgement.run.items))
             for chain in run.chains.values():
-                chain.board.silence(chain.turn + turns)
+                chain.active.silence(chain.turn + turns)
 
     def settle(self) -> None:
         """Say that nothing more comes: what a model said last is a round, and every round is read."""
         with self._lock:
-            run = self.run
+            run = self._run
             for chain in list(run.chains.values()):
                 try:
                     run.settle(chain)
-                    run.heard(chain, chain.rounds.catch_up())
+                    run.judgement.rounds(chain, chain.rounds.catch_up(), run.monitor.chain(chain.name))
                     run.conclude(chain)
                 except Exception as error:  # noqa: BLE001 - likewise
                     self._fault(f"{type(error).__name__}: {error}")
@@ -222,16 +235,16 @@ class Supervisor:
     def snapshot(self) -> SupervisorSnapshot:
         """What is known now; reading changes nothing."""
         with self._lock:
-            run = self.run
+            run = self._run
             chains = run.chains.values()
             return SupervisorSnapshot(
                 verdict=self._verdict(None),
-                standing=tuple(
+                active=tuple(
                     item.verdict
-                    for board in (run.board, *(chain.board for chain in chains))
-                    for item in board.items.values()
+                    for active in (run.judgement.run, *(chain.active for chain in chains))
+                    for item in active.items.values()
                 ),
-                events=run.events,
+                events=self.events,
                 conversations=tuple(
                     ConversationSnapshot(
                         chain_id=chain.name,
@@ -250,16 +263,8 @@ class Supervisor:
     def to_state(self) -> dict[str, Any]:
         """Everything that later verdicts depend on, as plain data that JSON can carry."""
         with self._lock:
-            run = self.run
-            return {
-                "schema": _SCHEMA,
-                "monitor": run.monitor.to_state(),
-                "chains": [chain.to_state() for chain in run.chains.values()],
-                "latest": run.latest.name if run.latest else None,
-                "board": run.board.to_state(),
-                "limits": run.limits.to_state() if run.limits else None,
-                "counts": [run.events, run.checked, self._degraded, self._last_fault],
-            }
+            counts = [self._degraded, self._last_fault]
+            return {"schema": _SCHEMA, "run": self._run.to_state(), "counts": counts}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], profile: Profile = Profile.DEFAULT, **how: Any) -> Self:
@@ -273,23 +278,13 @@ class Supervisor:
         Raises:
             ConfigError: The state is of another version, or not a state.
         """
-        if not isinstance(state, Mapping) or state.get("schema") != _SCHEMA:
-            found = state.get("schema") if isinstance(state, Mapping) else state
-            raise ConfigError(f"state schema {found!r:.40}: this version reads {_SCHEMA}")
+        schema = state.get("schema") if isinstance(state, Mapping) else state
+        if schema != _SCHEMA:
+            raise ConfigError(f"state schema {schema!r:.40}: this version reads {_SCHEMA}")
         supervisor = cls(profile, **how)
-        run = supervisor.run
         try:
-            run.monitor = RunMonitor.from_state(
-                state["monitor"], profile, tools=supervisor._tools, max_chains=CHAINS
-            )
-            for entry in state["chains"]:
-                run.chain(entry["name"]).restore(entry)
-            latest: RunChain | None = run.chains.get(state["latest"])
-            run.latest = latest
-            run.board.restore(state["board"])
-            if run.limits is not None and state["limits"] is not None:
-                run.limits.restore(state["limits"])
-            run.events, run.checked, supervisor._degraded, supervisor._last_fault = state["counts"]
+            supervisor._run.restore(state["run"])
+            supervisor._degraded, supervisor._last_fault = state["counts"]
         except ConfigError:
             raise
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -298,7 +293,7 @@ class Supervisor:
 
     def to_bytes(self) -> bytes:
         """`to_state`, small."""
-        return packed(self.to_state())
+        return pack_state(self.to_state(), _MAGIC)
 
     @classmethod
     def from_bytes(cls, data: bytes, profile: Profile = Profile.DEFAULT, **how: Any) -> Self:
@@ -307,7 +302,7 @@ class Supervisor:
         Raises:
             ConfigError: The bytes are of another version, or damaged.
         """
-        return cls.from_state(unpacked(data), profile, **how)
+        return cls.from_state(unpack_state(data, _MAGIC, "a supervisor"), profile, **how)
 
     def _fault(self, text: str) -> None:
         self._degraded += 1

@@ -44,8 +44,8 @@ class SupervisorSnapshot:
     """A run as it stands.
 
     Args:
-        verdict: The highest that stands.
-        standing: All that stand.
+        verdict: The highest that holds.
+        active: All that hold.
         events: Events so far, over all chains.
         conversations: One a chain, the one that was silent longest first.
         calls: What the loop monitor knows.
@@ -54,7 +54,7 @@ class SupervisorSnapshot:
     """
 
     verdict: Verdict
-    standing: tuple[Verdict, ...]
+    active: tuple[Verdict, ...]
     events: int
     conversations: tuple[ConversationSnapshot, ...]
     calls: MonitorSnapshot
@@ -66,7 +66,7 @@ class SupervisorSnapshot:
         return {
             "schema": 1,
             "verdict": self.verdict.to_dict(),
-            "standing": [verdict.to_dict() for verdict in self.standing],
+            "active": [verdict.to_dict() for verdict in self.active],
             "events": self.events,
             "conversations": [item.to_dict() for item in self.conversations],
             "calls": self.calls.to_dict(),

@@ -3,33 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import dataclass
 from typing import Any
 
-
-class Action(StrEnum):
-    """The ladder, the mildest first."""
-
-    ALLOW = "allow"  #: go on
-    NUDGE = "nudge"  #: go on, and tell the model something first
-    FINALIZE = "finalize"  #: one last call, without tools: the result is ready
-    ESCALATE = "escalate"  #: ask a person
-    STOP = "stop"  #: no further call
-
-    def __init__(self, _: str) -> None:
-        self.rank = len(type(self).__members__)  #: its place on the ladder, 0 to 4
-
-
-class Cause(StrEnum):
-    """Which engine says so."""
-
-    NONE = "none"  #: nothing speaks against going on
-    CONVERGENCE = "convergence"  #: rounds bring nothing new
-    DIVERGENCE = "divergence"  #: the run goes in circles
-    SPENDING = "spending"  #: money or tokens leave, and nothing comes back
-    LIMIT = "limit"  #: a hard limit
-    JOINT = "joint"  #: spending is high while progress is flat: neither alone would say so
+from ebbtide.supervision import wording
+from ebbtide.supervision.facts import Facts, LoopFacts, facts_from_dict, facts_to_dict
+from ebbtide.supervision.ladder import Action, Cause
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,24 +17,21 @@ class Verdict:
 
     Args:
         action: A rung of the ladder.
-        cause: Which engine says so.
-        reason: Why, in one sentence for a person.
-        nudge: What to tell the model; None where there is nothing to tell it.
-        event: Number of the event, in the order of the run from 1, after which it was said; None before the
-            first.
-        signal_id: The loop behind it; None where there is none.
-        kind: What was found, as in `RunFinding.kind`; None where nothing was.
+        cause: Which engine speaks.
+        facts: What it is about; None where there is nothing to say.
+        more: Further matters that the model is told of with this verdict.
+        last_call_made: Whether a result was asked for, and the one call that was left for it was made.
+        event: Number of the event, in the order of the run from 1, at which it came; None before the first.
         chain_id: The chain that it is about; None where it is about the whole run.
-        shadow: Whether this is only said, and nothing is to be done about it.
+        shadow: Whether nothing is to be done about it.
     """
 
     action: Action = Action.ALLOW
     cause: Cause = Cause.NONE
-    reason: str = "Nothing speaks against going on."
-    nudge: str | None = None
+    facts: Facts | None = None
+    more: tuple[Facts, ...] = ()
+    last_call_made: bool = False
     event: int | None = None
-    signal_id: str | None = None
-    kind: str | None = None
     chain_id: str | None = None
     shadow: bool = False
 
@@ -69,33 +45,64 @@ class Verdict:
         """Whether the run is not to go on as before: finalize, escalate or stop."""
         return self.action.rank >= Action.FINALIZE.rank
 
+    @property
+    def kind(self) -> str | None:
+        """What was found, as in `RunFinding.kind`; None where nothing was."""
+        return None if self.facts is None else self.facts.kind
+
+    @property
+    def loop_id(self) -> str | None:
+        """The loop behind it; None where there is none."""
+        return self.facts.signal.id if isinstance(self.facts, LoopFacts) else None
+
+    @property
+    def reason(self) -> str:
+        """Why, in one sentence for a person."""
+        if self.last_call_made:
+            return "The last call was made."
+        return "No reason to stop." if self.facts is None else f"{wording.reason(self.facts)}."
+
+    @property
+    def nudge(self) -> str | None:
+        """What to tell the model; None where there is nothing to tell it."""
+        if self.facts is None or self.action not in (Action.NUDGE, Action.FINALIZE):
+            return None
+        texts = dict.fromkeys(wording.nudge(facts) for facts in (*self.more, self.facts))
+        return " ".join(texts)
+
     def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
+        """The wire form: facts, and the sentences made of them."""
         return {
             "schema": 1,
             "action": self.action.value,
             "cause": self.cause.value,
+            "kind": self.kind,
             "reason": self.reason,
             "nudge": self.nudge,
             "event": self.event,
-            "signal_id": self.signal_id,
-            "kind": self.kind,
             "chain_id": self.chain_id,
+            "loop_id": self.loop_id,
+            "last_call_made": self.last_call_made,
             "shadow": self.shadow,
+            "facts": None if self.facts is None else facts_to_dict(self.facts),
+            "more": [facts_to_dict(facts) for facts in self.more],
         }
 
     @classmethod
     def from_dict(cls, wire: Mapping[str, Any]) -> Verdict:
-        """Read the wire form back.
+        """Read the wire form back; its sentences are made anew.
 
         Raises:
-            KeyError: A field is missing.
-            ValueError: There is no such rung or cause.
+            KeyError, TypeError, ValueError: A field is missing, or cannot be.
         """
-        fields = {key: value for key, value in wire.items() if key != "schema"}
-        return cls(**{**fields, "action": Action(wire["action"]), "cause": Cause(wire["cause"])})
-
-
-def with_nudge(verdict: Verdict, nudge: str) -> Verdict:
-    """The verdict, with something to tell the model."""
-    return replace(verdict, nudge=nudge)
+        facts = wire["facts"]
+        return cls(
+            action=Action(wire["action"]),
+            cause=Cause(wire["cause"]),
+            facts=None if facts is None else facts_from_dict(facts),
+            more=tuple(map(facts_from_dict, wire["more"])),
+            last_call_made=wire["last_call_made"],
+            event=wire["event"],
+            chain_id=wire["chain_id"],
+            shadow=wire["shadow"],
+        )

@@ -1,4 +1,4 @@
-"""Findings as they grow: a loop is told several times, and one finding comes of it."""
+"""Findings as they grow: a loop is reported several times, and one finding comes of it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ebbtide.divergence.signals import Signal
-from ebbtide.supervision.summary import sentences
-from ebbtide.supervision.summary.ledger import Ledger, Stretch
+from ebbtide.divergence.signals import LoopSignal
+from ebbtide.supervision import wording
+from ebbtide.supervision.facts import BurnFacts, LoopFacts
+from ebbtide.supervision.ladder import Cause
 from ebbtide.supervision.summary.run_summary import RunFinding
+from ebbtide.supervision.summary.sentences import came_back
 from ebbtide.supervision.summary.spending import plus
-from ebbtide.supervision.verdict import Cause, Verdict
+from ebbtide.supervision.summary.tally_history import Stretch, TallyHistory
+from ebbtide.supervision.verdict import Verdict
 
 _MOST = 2_000  # kinds and chains of findings that are no loops
 _APART = 3  # stretches of one kind in one chain that are findings of their own
@@ -31,7 +34,7 @@ class LoopNote:
         before: The stretches before it, where the loop came back.
     """
 
-    signal: Signal
+    signal: LoopSignal
     verdict: Verdict
     first_seq: int
     last_seq: int
@@ -39,24 +42,24 @@ class LoopNote:
     before: tuple[Stretch, ...] = ()
 
     @classmethod
-    def of(cls, signal: Signal, verdict: Verdict, ledger: Ledger) -> LoopNote:
-        """A loop that is told for the first time."""
-        now = ledger.stretch(signal.first_event, signal.last_event)
+    def of(cls, signal: LoopSignal, verdict: Verdict, history: TallyHistory) -> LoopNote:
+        """A loop that is reported for the first time."""
+        now = history.stretch(signal.first_event, signal.last_event)
         return cls(signal, verdict, signal.first_event, signal.last_event, now)
 
-    def tell(self, signal: Signal, verdict: Verdict, ledger: Ledger) -> None:
-        """It is told again."""
+    def extend(self, signal: LoopSignal, verdict: Verdict, history: TallyHistory) -> None:
+        """It is reported again."""
         if signal.relapses != self.signal.relapses:
             self.before = (*self.before, self.now)
         self.signal = signal
         if verdict.rank > self.verdict.rank:
             self.verdict = verdict
-        self.reach(signal.first_event, signal.last_event, ledger)
+        self.reach(signal.first_event, signal.last_event, history)
 
-    def reach(self, first_seq: int, last_seq: int, ledger: Ledger) -> None:
+    def reach(self, first_seq: int, last_seq: int, history: TallyHistory) -> None:
         """It went on to an event."""
         self.first_seq, self.last_seq = first_seq, last_seq
-        self.now = ledger.stretch(first_seq, last_seq)
+        self.now = history.stretch(first_seq, last_seq)
 
     def finding(self, copies: int) -> RunFinding:
         """What came of it.
@@ -65,16 +68,15 @@ class LoopNote:
             copies: What its rule counts, at the end.
         """
         signal, stretches = self.signal, (*self.before, self.now)
-        kind = signal.kind
-        # Only the supervisor knows whether there were answers; it has said so.
-        answers = sentences.NO_ANSWERS not in self.verdict.reason
+        facts = self.verdict.facts
+        answers_known = not isinstance(facts, LoopFacts) or facts.answers_known
         return RunFinding(
             id=signal.id,
-            kind=kind.value,
+            kind=signal.kind.value,
             action=self.verdict.action,
             cause=self.verdict.cause,
-            sentence=sentences.loop(kind, signal.tools, copies, answers=answers),
-            advice=sentences.loop_nudge(signal, answers=answers),
+            sentence=wording.loop(signal, copies, answers_known=answers_known),
+            advice=wording.nudge(LoopFacts(signal=signal, answers_known=answers_known)),
             chain_id=signal.chain_id,
             tools=signal.tools,
             first_event=min(stretch.first for stretch in stretches),
@@ -83,7 +85,7 @@ class LoopNote:
             cost_usd=plus(stretch.cost_usd for stretch in stretches),
             tokens=plus(stretch.tokens for stretch in stretches),
             seconds=plus(stretch.seconds for stretch in stretches),
-            evidence=signal.evidence,
+            evidence=wording.evidence(signal),
         )
 
 
@@ -114,23 +116,28 @@ class OtherNote:
             number: Of the finding, among its like.
             parts: What was taken in each stretch.
         """
-        verdict, kind = self.verdict, self.verdict.kind or ""
-        taken = [one for one in parts if one is not None]
-        sentence, evidence = sentences.without_measure(verdict)
+        verdict, kind, facts = self.verdict, self.verdict.kind or "", self.verdict.facts
+        spent = [part for part in parts if part is not None]
+        sentence, evidence, advice = "", "", ""
+        if facts is not None:
+            # Beside a finding stands what it cost, so the measure is not in the sentence.
+            sentence = wording.burn(facts) if isinstance(facts, BurnFacts) else wording.reason(facts)
+            evidence = wording.measured(facts)
+            advice = verdict.nudge or wording.advice(facts)
         return RunFinding(
             id=f"{kind}-{number}",
             kind=kind,
             action=verdict.action,
             cause=verdict.cause,
-            sentence=sentences.came_back(sentence, self.returns),
-            advice=verdict.nudge or sentences.ADVICE.get(verdict.cause, ""),
+            sentence=came_back(sentence, self.returns),
+            advice=advice,
             chain_id=verdict.chain_id or "",
             first_event=self.first_event,
             last_event=self.last_event,
             copies=self.returns + 1,
-            cost_usd=plus(one.cost_usd for one in taken),
-            tokens=plus(one.tokens for one in taken),
-            seconds=plus(one.seconds for one in taken),
+            cost_usd=plus(one.cost_usd for one in spent),
+            tokens=plus(one.tokens for one in spent),
+            seconds=plus(one.seconds for one in spent),
             evidence=evidence,
         )
 
@@ -145,11 +152,11 @@ class OtherNotes:
     def __init__(self) -> None:
         self._notes: dict[tuple[str | None, str | None, str], list[OtherNote]] = {}
 
-    def said(self, verdict: Verdict, first_event: int) -> None:
-        """A limit, dry rounds, or the joint rule was told.
+    def add(self, verdict: Verdict, first_event: int) -> None:
+        """A limit, dry rounds, or the joint rule was reported.
 
         Args:
-            verdict: What was said.
+            verdict: What it came to.
             first_event: First event of the stretch.
         """
         # The last call before a limit, and the limit itself, are two things.
@@ -179,22 +186,22 @@ class OtherNotes:
         if verdict.rank >= note.verdict.rank:
             note.verdict = verdict
 
-    def findings(self, ledgers: Mapping[str, Ledger]) -> list[RunFinding]:
+    def findings(self, histories: Mapping[str, TallyHistory]) -> list[RunFinding]:
         """What came of them.
 
         Args:
-            ledgers: What each chain took.
+            histories: What each chain took.
         """
-        found = []
+        findings = []
         notes = sorted(itertools.chain(*self._notes.values()), key=lambda note: note.first_event)
         for number, note in enumerate(notes, start=1):
             if note.verdict.kind == "ready_rounds":
                 continue  # to have come to a result is no finding
-            ledger = ledgers.get(note.verdict.chain_id or "")
+            history = histories.get(note.verdict.chain_id or "")
             now = (note.since or note.first_event, note.last_event)
-            parts = [] if ledger is None else [ledger.stretch_of_run(*one) for one in (*note.before, now)]
-            found.append(note.finding(number, *parts))
-        return found
+            parts = [] if history is None else [history.stretch_of_run(*one) for one in (*note.before, now)]
+            findings.append(note.finding(number, *parts))
+        return findings
 
     @staticmethod
     def _merged(notes: list[OtherNote]) -> OtherNote:
@@ -210,16 +217,16 @@ class OtherNotes:
         return first
 
 
-def dearest_first(findings: list[RunFinding]) -> tuple[RunFinding, ...]:
-    """The dearest first, then those with the most tokens, then the longest."""
+def most_expensive_first(findings: list[RunFinding]) -> tuple[RunFinding, ...]:
+    """The most expensive first, then those with the most tokens, then the longest."""
     return tuple(
         sorted(
             findings,
-            key=lambda found: (
-                -(found.cost_usd or 0.0),
-                -(found.tokens or 0),
-                found.first_event - found.last_event,
-                found.first_event,
+            key=lambda finding: (
+                -(finding.cost_usd or 0.0),
+                -(finding.tokens or 0),
+                finding.first_event - finding.last_event,
+                finding.first_event,
             ),
         )
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from ebbtide.decisions.turns.sifting import Fate, SiftedCandidate, Sifter, SpokenTurn, turn_of
 from ebbtide.profile import Profile
-from ebbtide.supervision.summary.run_summary import FoundDecision
+from ebbtide.supervision.summary.run_summary import RunDecision
 
 _LISTED = 2_000  # decisions that are listed; the others are counted
 _NOBODY = "agent"
 
 
-class FoundDecisions:
+class RunDecisions:
     """The decisions of one run. Memory is bounded.
 
     Args:
@@ -19,7 +19,7 @@ class FoundDecisions:
 
     def __init__(self, profile: Profile) -> None:
         self._sifter = Sifter(profile)
-        self._listed: list[FoundDecision] = []
+        self._listed: list[RunDecision] = []
         self.left_out = 0
 
     def turn(self, text: str, *, agent: str | None, event: int, ts: float | None = None) -> None:
@@ -35,21 +35,21 @@ class FoundDecisions:
         spoken = SpokenTurn(number=event, speaker=agent or _NOBODY, text=text, ts=ts)
         for each in self._sifter.take(spoken):
             if len(self._listed) < _LISTED:
-                self._listed.append(_found(each, agent))
+                self._listed.append(_decision(each, agent))
             else:
                 self.left_out += 1
 
-    def listed(self) -> tuple[FoundDecision, ...]:
+    def listed(self) -> tuple[RunDecision, ...]:
         """All so far, in the order of the run."""
         return tuple(self._listed)
 
 
-def _found(each: SiftedCandidate, agent: str | None) -> FoundDecision:
+def _decision(each: SiftedCandidate, agent: str | None) -> RunDecision:
     kept = each.fate is Fate.KEPT
     of = each.duplicate.of if each.fate is Fate.DUPLICATE and each.duplicate is not None else None
     repeated = None if of is None else turn_of(of)
     reason = each.assessment.reason if repeated is None else f"It was decided at event {repeated}."
-    return FoundDecision(
+    return RunDecision(
         event=each.turn.number,
         agent=agent,
         text=each.found.text,

@@ -9,7 +9,9 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
-from ebbtide.supervision.verdict import Action, Cause, Verdict
+from ebbtide.supervision.ladder import Action, Cause
+from ebbtide.supervision.summary.headline import Headline, headline
+from ebbtide.supervision.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +129,7 @@ class RoundPoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundDecision:
+class RunDecision:
     """A sentence that looked like a decision, and what the gate made of it.
 
     Args:
@@ -164,7 +166,7 @@ class Saving:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One event of the strip.
+    """One event of the timeline.
 
     Args:
         number: The event.
@@ -198,10 +200,11 @@ class RunSummary:
     Args:
         source: The file, or what else it was read from.
         format: Name of its format.
-        verdict: The highest rung that the run came to, with its reason in one sentence.
+        verdict: The highest verdict that the run came to.
+        reason: Why, in one sentence.
         latest: What to do now, after the last event.
         spent: What it took.
-        findings: The dearest first, then the longest.
+        findings: The most expensive first, then the longest.
         rounds: One a round that was read; empty where no model said anything. Of a very long conversation
             those are the first 1,000, and those on which a verdict could depend.
         converged: The last signal of the convergence engine; None where there was no round.
@@ -212,28 +215,37 @@ class RunSummary:
         timed: Whether events had times; rates are off where they had none.
         faults: Lines and events that could not be read, in words, at most 20 of them.
         degraded: How many those were.
-        strip: One a event, where it was asked for.
+        timeline: One cell an event, where that is wanted.
     """
 
     source: str
     format: str
     verdict: Verdict
+    reason: str
     latest: Verdict
     spent: Spending
     findings: tuple[RunFinding, ...] = ()
     rounds: tuple[RoundPoint, ...] = ()
     converged: str | None = None
     saving: Saving | None = None
-    decisions: tuple[FoundDecision, ...] = ()
+    decisions: tuple[RunDecision, ...] = ()
     decisions_left_out: int = 0
     chains: tuple[str, ...] = ()
     timed: bool = True
     faults: tuple[str, ...] = ()
     degraded: int = 0
-    strip: tuple[Cell, ...] = ()
+    timeline: tuple[Cell, ...] = ()
+
+    @property
+    def headline(self) -> Headline:
+        """What came of it, in one word."""
+        return headline(self.verdict)
 
     def to_dict(self) -> dict[str, Any]:
-        """The wire form, without the strip."""
-        wire = dataclasses.asdict(dataclasses.replace(self, strip=()))
-        del wire["strip"]
-        return {"schema": 1, **wire}
+        """The wire form, without the timeline."""
+        wire = dataclasses.asdict(dataclasses.replace(self, timeline=()))
+        del wire["timeline"]
+        verdicts = {"verdict": self.verdict.to_dict(), "latest": self.latest.to_dict()}
+        if self.saving is not None:
+            verdicts["saving"] = {**wire["saving"], "verdict": self.saving.verdict.to_dict()}
+        return {"schema": 2, "headline": self.headline.value, **wire, **verdicts}

@@ -1,10 +1,11 @@
-"""Sums and differences of what was taken; what is known of one part only is known of the sum."""
+"""Tallies as what a run, or a part of it, took; what is known of one part only is known of the sum."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TypeVar
 
+from ebbtide.budget.tally import Tally, usd
 from ebbtide.supervision.summary.run_summary import Spending, Tokens
 
 _N = TypeVar("_N", int, float)
@@ -16,32 +17,27 @@ def plus(values: Iterable[_N | None]) -> _N | None:
     >>> plus([1, None, 2]), plus([None])
     (3, None)
     """
-    known = [value for value in values if value is not None]
-    return sum(known[1:], start=known[0]) if known else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers[1:], start=numbers[0]) if numbers else None
 
 
-def together(parts: Sequence[Spending], seconds: float | None) -> Spending:
-    """What several chains took.
-
-    Args:
-        parts: One a chain.
-        seconds: From the first to the last event of all of them; None where unknown.
-    """
-    models = dict.fromkeys(model for part in parts for model in part.unpriced_models)
+def spending_of(tallies: Iterable[Tally]) -> Spending:
+    """What tallies of different chains, or of different times, counted together."""
+    tallies = tuple(tallies)
+    fresh, output, cache_read, cache_write = (
+        plus(tally.by_class[place] for tally in tallies) for place in range(4)
+    )
+    times = [(t.first_ts, t.latest_ts) for t in tallies if t.first_ts is not None and t.latest_ts is not None]
+    models = dict.fromkeys(model for tally in tallies for model in tally.unpriced_models)
     return Spending(
-        events=sum(part.events for part in parts),
-        tool_calls=sum(part.tool_calls for part in parts),
-        llm_calls=sum(part.llm_calls for part in parts),
-        tokens=Tokens(
-            input=plus(part.tokens.input for part in parts),
-            output=plus(part.tokens.output for part in parts),
-            cache_read=plus(part.tokens.cache_read for part in parts),
-            cache_write=plus(part.tokens.cache_write for part in parts),
-        ),
-        cost_usd=plus(part.cost_usd for part in parts),
-        unpriced=sum(part.unpriced for part in parts),
+        events=sum(tally.events for tally in tallies),
+        tool_calls=sum(tally.tool_calls for tally in tallies),
+        llm_calls=sum(tally.model_calls for tally in tallies),
+        tokens=Tokens(input=fresh, output=output, cache_read=cache_read, cache_write=cache_write),
+        cost_usd=usd(plus(tally.cost for tally in tallies)),
+        unpriced=sum(tally.unpriced_calls for tally in tallies),
         unpriced_models=tuple(models),
-        seconds=seconds,
+        seconds=max(last for _, last in times) - min(first for first, _ in times) if times else None,
     )
 
 

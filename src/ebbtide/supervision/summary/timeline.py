@@ -1,16 +1,16 @@
-"""The strip of a run: one cell an event, equal calls alike, so that loops show as stripes."""
+"""The timeline of a run: one cell an event, equal calls alike, so that loops show as stripes."""
 
 from __future__ import annotations
 
 from ebbtide.divergence.detectors.near_duplicates import argument_text
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, Message, ModelCall, ToolCall, title
 from ebbtide.events.identity import identify, key_of
 from ebbtide.supervision.summary.run_summary import Cell
 
 _SHOWN = 160  # characters of a call, and of its answer
 
 
-class Strip:
+class Timeline:
     """The cells of a run so far."""
 
     def __init__(self) -> None:
@@ -18,37 +18,42 @@ class Strip:
         self._identities: dict[bytes, int] = {}
         self._names: dict[str, str] = {}
 
-    def take(self, call: Call, number: int, *, cost_usd: float | None, tokens: int | None) -> None:
+    def add(self, event: Event, number: int, *, cost_usd: float | None, tokens: int | None) -> None:
         """Add an event.
 
         Args:
-            call: The event.
+            event: The event.
             number: Its number in the run.
             cost_usd: Spent in the run up to and with it.
             tokens: Likewise.
         """
-        kind = call.kind if call.kind in ("llm", "user", "system") else "tool"
-        said = call.text if call.text is not None else ""
-        if kind == "tool":
-            found = identify(call.name, call.args)
-            key = found[0] if found else key_of(kind, number)
-            shown = f"{call.name} {argument_text(call.args)}"[:_SHOWN].strip()
-            if call.result is not None:
-                shown = f"{shown} \u2192 {str(call.result)[:_SHOWN]}"
+        name, error = title(event), False
+        if isinstance(event, ToolCall):
+            kind, error = "tool", bool(event.error)
+            identity = identify(event.name, event.args)
+            key = identity[0] if identity else key_of(kind, number)
+            shown = f"{name} {argument_text(event.args)}"[:_SHOWN].strip()
+            if event.result is not None:
+                shown = f"{shown} \u2192 {str(event.result)[:_SHOWN]}"
         else:
-            key = key_of(kind, call.name, said)
-            shown = said[:_SHOWN] or call.name
+            text = getattr(event, "text", None) or ""
+            kind = (
+                "llm" if isinstance(event, ModelCall) else "user" if isinstance(event, Message) else "system"
+            )
+            error = bool(getattr(event, "error", False))
+            key = key_of(kind, name, text)
+            shown = text[:_SHOWN] or name
         self.cells.append(
             Cell(
                 number=number,
                 kind=kind,
-                name=self._names.setdefault(call.name, call.name),
+                name=self._names.setdefault(name, name),
                 identity=self._identities.setdefault(key, len(self._identities)),
-                error=bool(call.error),
-                chain_id=call.chain_id,
+                error=error,
+                chain_id=event.chain_id,
                 cost_usd=cost_usd,
                 tokens=tokens,
-                ts=call.ts,
+                ts=event.ts,
                 shown=shown,
             )
         )

@@ -1,0 +1,165 @@
+"""One chain of a run, as the supervisor knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ebbtide.divergence.loop_state import LoopState
+from ebbtide.divergence.signals import LoopKind
+from ebbtide.profile import Profile
+from ebbtide.supervision.active_verdicts import BURN, ROUNDS, ActiveVerdict, ActiveVerdicts, Subject
+from ebbtide.supervision.facts import LoopFacts
+from ebbtide.supervision.joint import Progress
+from ebbtide.supervision.rounds import ChainRounds
+from ebbtide.text.embedding.embedder import Embedder
+
+_RATES = (LoopKind.SPEND_RATE, LoopKind.BUDGET_END)
+_REPORTED = 64  # subjects that are known to have been reported
+_ANSWERED = 256  # tools that are known to have answered; with more of them, all count as such
+
+
+class ChainState:
+    """What holds for one chain, and its conversation.
+
+    Args:
+        name: The chain.
+        profile: Thresholds.
+        embedder: Turns the semantic level of its conversation on.
+    """
+
+    __slots__ = (
+        "_reported",
+        "active",
+        "answering_tools",
+        "batch",
+        "excused",
+        "fresh_turn",
+        "latest_message",
+        "name",
+        "progress",
+        "rounds",
+        "turn",
+    )
+
+    def __init__(self, name: str, profile: Profile, embedder: Embedder | None = None) -> None:
+        self.name = name
+        self.turn = 0
+        self.batch: str | int | None = None
+        self.active = ActiveVerdicts()
+        self.rounds = ChainRounds(profile, embedder)
+        self.progress = Progress()
+        self.latest_message = b""  # key of what a person said last
+        self.fresh_turn = 0  # in which something new came, from a tool, a round or a person
+        self.excused = False  # whether a person lets dry rounds go on until something new comes
+        self._reported: dict[Subject, int] = {}
+        self.answering_tools: set[str] = set()  # whose answers were known at least once
+
+    def add_answering_tool(self, tool: str) -> None:
+        """Note that the answer of a tool is known."""
+        if len(self.answering_tools) < _ANSWERED:
+            self.answering_tools.add(tool)
+
+    def answers_known(self, tools: Sequence[str]) -> bool:
+        """Whether the answer of one of these tools was ever known: a trace may leave answers out."""
+        names = self.answering_tools
+        return not tools or len(names) >= _ANSWERED or not names.isdisjoint(tools)
+
+    def was_reported(self, subject: Subject) -> bool:
+        """Whether it was reported in an earlier turn, so that going on with it is no accident of one turn."""
+        turn = self._reported.get(subject)
+        return turn is not None and turn < self.turn
+
+    def report(self, subject: Subject) -> None:
+        """Note that something is reported now; the first time counts."""
+        if subject not in self._reported:
+            if len(self._reported) >= _REPORTED:
+                del self._reported[next(iter(self._reported))]
+            self._reported[subject] = self.turn
+
+    def forget(self, subject: Subject) -> None:
+        """Forget that something was reported, so that it is reported before it is acted on again."""
+        self._reported.pop(subject, None)
+
+    def lift_stale(self, loops: LoopState) -> None:
+        """A tool gave an answer that was not known: what was reported about a lack of news falls."""
+        self.excused = False
+        turn = self.turn
+        stale = [
+            subject
+            for subject, item in self.active.items.items()
+            if item.turn < turn and not _holds(item, loops) and not item.is_final
+        ]
+        if stale:
+            self.active.lift(stale)
+
+    def lift_answered(self) -> None:
+        """A person said something new: only spending goes on as it did."""
+        self.excused = False
+        rates = {kind.value for kind in _RATES}
+        items = self.active.items
+        self.active.lift([subject for subject in items if items[subject].verdict.kind not in rates])
+
+    def lift_rounds(self) -> None:
+        """A round brought something new."""
+        self.excused = False
+        items = self.active.items
+        self.active.lift([key for key in (ROUNDS, BURN) if key in items and not items[key].is_final])
+
+    def progress_made(self, loops: LoopState | None) -> None:
+        """Something new came, from a round or a person: spending is measured from here.
+
+        Args:
+            loops: What the chain spent; None where that is not watched.
+        """
+        if loops is not None:
+            self.progress = Progress(loops.tally.cost or 0, loops.tally.tokens or 0)
+        self.fresh_turn = self.turn
+        self.forget(BURN)
+
+    def forgive(self) -> None:
+        """A person has seen what holds, and lets the run go on."""
+        endings = [subject for subject, item in self.active.items.items() if item.verdict.ends]
+        for subject in endings:
+            self.forget(subject)
+        self.excused = ROUNDS in self.active.items
+        self.active.lift(endings)
+
+    def to_state(self) -> dict[str, Any]:
+        """All that later verdicts depend on."""
+        return {
+            "name": self.name,
+            "turn": self.turn,
+            "batch": self.batch,
+            "active": self.active.to_state(),
+            "rounds": self.rounds.to_state(),
+            "progress": list(self.progress),
+            "latest_message": self.latest_message.hex(),
+            "excused": self.excused,
+            "fresh_turn": self.fresh_turn,
+            "reported": [[*subject, turn] for subject, turn in self._reported.items()],
+            "answering_tools": sorted(self.answering_tools),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take up what `to_state` gave."""
+        self.turn, self.batch = state["turn"], state["batch"]
+        self.active.restore(state["active"])
+        self.rounds.restore(state["rounds"])
+        self.progress = Progress(*state["progress"])
+        self.latest_message = bytes.fromhex(state["latest_message"])
+        self.excused, self.fresh_turn = state["excused"], state["fresh_turn"]
+        self._reported = {(about, name): turn for about, name, turn in state["reported"]}
+        self.answering_tools = set(state["answering_tools"])
+
+
+def _holds(item: ActiveVerdict, loops: LoopState) -> bool:
+    """Whether a verdict holds although something new has come."""
+    facts = item.verdict.facts
+    if not isinstance(facts, LoopFacts):
+        return False
+    signal = facts.signal
+    if signal.kind in _RATES:
+        return loops.spend.exceeded is signal.kind
+    loop = loops.registry.loops.get(bytes.fromhex(signal.id))
+    return loop is not None and loops.goes_on(loop)

@@ -1,0 +1,125 @@
+"""What a verdict is about, as facts: sentences are made of them last, in `wording`, and never read back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ebbtide.budget.limit_alerts import LimitAlert, Nearness
+from ebbtide.budget.limits import LimitKind
+from ebbtide.divergence.signals import LoopKind, LoopSignal, Measure, Quantity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopFacts:
+    """A loop, or spending.
+
+    Args:
+        signal: What the loop monitor reported.
+        answers_known: Whether the answers of its calls are known: what is not known is not the same.
+        goes_on: Whether it went on, or came back, after the model could have heard of it.
+    """
+
+    signal: LoopSignal
+    answers_known: bool = True
+    goes_on: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What was found: a `LoopKind`."""
+        return self.signal.kind.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitFacts:
+    """A hard limit that has come nearer.
+
+    Args:
+        alert: Which one, and how near it is.
+    """
+
+    alert: LimitAlert
+
+    @property
+    def kind(self) -> str:
+        """Always ``limit``."""
+        return "limit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundFacts:
+    """Rounds in a row that brought nothing new.
+
+    Args:
+        rounds: How many.
+        ready: Whether there is a result to act on.
+    """
+
+    rounds: int
+    ready: bool
+
+    @property
+    def kind(self) -> str:
+        """``ready_rounds`` or ``stuck_rounds``."""
+        return "ready_rounds" if self.ready else "stuck_rounds"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BurnFacts:
+    """Spending that goes on while nothing new comes.
+
+    Args:
+        calls: Calls since anything new.
+        rounds: Rounds since anything new.
+        measure: The measure of spending that has come furthest.
+        left: What is left of the budget, in dollars or tokens; None where it is no matter of a budget.
+    """
+
+    calls: int
+    rounds: int
+    measure: Measure
+    left: float | None = None
+
+    @property
+    def kind(self) -> str:
+        """Always ``burn_without_progress``."""
+        return "burn_without_progress"
+
+
+Facts = LoopFacts | LimitFacts | RoundFacts | BurnFacts
+_CLASSES = {"loop": LoopFacts, "limit": LimitFacts, "rounds": RoundFacts, "burn": BurnFacts}
+_NAMES = {kind: name for name, kind in _CLASSES.items()}
+
+
+def facts_to_dict(facts: Facts) -> dict[str, Any]:
+    """The wire form: the fields, and under ``about`` what they are about."""
+    if isinstance(facts, LimitFacts):
+        return {"about": "limit", **facts.alert._asdict()}
+    return {"about": _NAMES[type(facts)], **asdict(facts)}
+
+
+def facts_from_dict(wire: dict[str, Any]) -> Facts:
+    """Read the wire form back.
+
+    Raises:
+        KeyError, TypeError, ValueError: It is none.
+    """
+    fields = {key: value for key, value in wire.items() if key != "about"}
+    match wire["about"]:
+        case "loop":
+            signal = dict(fields.pop("signal"))
+            signal["kind"], signal["tools"] = LoopKind(signal["kind"]), tuple(signal["tools"])
+            signal["measure"] = _measure(signal["measure"])
+            return LoopFacts(signal=LoopSignal(**signal), **fields)
+        case "limit":
+            kind, nearness = LimitKind(fields.pop("kind")), Nearness(fields.pop("nearness"))
+            return LimitFacts(alert=LimitAlert(kind, nearness, **fields))
+        case "rounds":
+            return RoundFacts(**fields)
+        case "burn":
+            return BurnFacts(**{**fields, "measure": _measure(fields["measure"])})
+    raise ValueError(wire["about"])
+
+
+def _measure(wire: dict[str, Any] | None) -> Measure | None:
+    return None if wire is None else Measure(Quantity(wire["quantity"]), *list(wire.values())[1:])

@@ -1,0 +1,188 @@
+"""What each engine reports, made into verdicts that hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ebbtide.budget.limit_alerts import LimitAlert, LimitAlerts
+from ebbtide.budget.limits import LimitKind
+from ebbtide.convergence.recommendation import Signal
+from ebbtide.divergence.loop_state import LoopState
+from ebbtide.divergence.signals import SPENDING, LoopKind, LoopSignal
+from ebbtide.profile import Profile
+from ebbtide.supervision.active_verdicts import BURN, ROUNDS, ActiveVerdicts, Subject
+from ebbtide.supervision.chain_state import ChainState
+from ebbtide.supervision.facts import Facts, LimitFacts, LoopFacts, RoundFacts
+from ebbtide.supervision.joint import burn, calls_without_news, flatness
+from ebbtide.supervision.ladder import LIMIT_STEPS, ROUND_STEPS, SPENDING_TWICE, STEPS, Action, Cause
+from ebbtide.supervision.listener import Listener
+from ebbtide.supervision.rounds import ReadRound
+from ebbtide.supervision.verdict import Verdict
+
+
+class Judgement:
+    """Takes what loops, limits, rounds and the joint rule report, and puts the verdicts where they hold.
+
+    Args:
+        profile: Thresholds.
+        shadow: Whether nothing is to be done about any of it.
+        listener: Told of everything that is reported.
+
+    Attributes:
+        run: The verdicts that are about the run as a whole.
+        event: Number of the latest event in the run.
+        due: The verdicts that came at this event.
+    """
+
+    def __init__(self, profile: Profile, *, shadow: bool, listener: Listener | None) -> None:
+        self.run = ActiveVerdicts()
+        self.event = 0
+        self.due: list[Verdict] = []
+        self.calm = Verdict(shadow=shadow)
+        self._profile = profile
+        self._rules = profile.supervision
+        self._shadow = shadow
+        self._listener = listener
+        # Calls without news from which the joint rule is worth a look, where there is no conversation.
+        least = self._rules.joint_from
+        self._flat_from = 1 << 62 if least is None else -int(-least / flatness(profile, 1, 0) // 1)
+
+    def answer(self, chain: ChainState | None) -> Verdict:
+        """What came at this event; else the ending that holds; else allow."""
+        verdict = self.calm
+        if self.due:
+            verdict = max(self.due, key=lambda due: due.rank)
+            self.due = []
+        ending = self.run.ending  # which is not a matter of turns
+        if ending is not None and ending.rank > verdict.rank:
+            verdict = ending
+        if chain is not None:
+            ending = chain.active.ending_at(chain.turn)
+            if ending is not None and ending.rank > verdict.rank:
+                verdict = ending
+        return verdict
+
+    def loops(self, chain: ChainState, loops: LoopState, signals: Iterable[LoopSignal]) -> None:
+        """Loops, or spending, were reported of a chain."""
+        for signal in signals:
+            spending = signal.kind in SPENDING
+            if signal.kind is LoopKind.SPEND_WITHOUT_NEWS and not self._is_flat(chain, loops):
+                continue
+            subject = ("loop", signal.id)
+            goes_on = signal.copies >= SPENDING_TWICE if spending else signal.report > 1
+            goes_on = goes_on and chain.was_reported(subject)
+            verdict = self.loop_verdict(signal, chain, goes_on=goes_on)
+            if signal.report == 1 or goes_on or subject not in chain.active.items:
+                chain.report(subject)
+                self._put(chain.active, subject, verdict, chain.turn)
+            if self._listener is not None:
+                self._listener.loop(signal, verdict)
+
+    def loop_verdict(self, signal: LoopSignal, chain: ChainState | None, *, goes_on: bool) -> Verdict:
+        """A loop, or spending, as a verdict."""
+        cause = Cause.SPENDING if signal.kind in SPENDING else Cause.DIVERGENCE
+        answers_known = chain is None or chain.answers_known(signal.tools)
+        facts = LoopFacts(signal=signal, answers_known=answers_known, goes_on=goes_on)
+        steps = STEPS[cause]
+        return self._verdict(steps.again if goes_on else steps.first, cause, facts, signal.chain_id)
+
+    def limits(self, alerts: Iterable[LimitAlert]) -> None:
+        """Limits have come nearer."""
+        for alert in alerts:
+            facts = LimitFacts(alert=alert)
+            verdict = self._verdict(LIMIT_STEPS[alert.nearness], Cause.LIMIT, facts, None)
+            self._put(self.run, ("limit", alert.kind.value), verdict, 0)
+            if self._listener is not None:
+                self._listener.verdict(verdict, 1)
+
+    def rounds(self, chain: ChainState, read: Sequence[ReadRound], loops: LoopState | None) -> None:
+        """Rounds were read.
+
+        Args:
+            chain: Whose conversation it is.
+            read: The rounds.
+            loops: What the chain spent and called; None where that is not watched.
+        """
+        if not read:
+            return
+        if self._listener is not None:
+            for item in read:
+                self._listener.round(chain.name, item)
+        rounds = chain.rounds
+        if not rounds.low_run:
+            chain.lift_rounds()
+            chain.progress_made(loops)
+        elif rounds.dry >= self._rules.dry_rounds and rounds.latest is not Signal.CONTINUE:
+            self.dry_rounds(chain, rounds.dry, rounds.dry_since)
+
+    def dry_rounds(self, chain: ChainState, count: int, first_event: int) -> None:
+        """So many rounds in a row brought nothing new."""
+        signal = chain.rounds.latest
+        if chain.excused or signal is None:
+            return
+        facts = RoundFacts(rounds=count, ready=signal is Signal.SHIP)
+        verdict = self._verdict(ROUND_STEPS[signal], Cause.CONVERGENCE, facts, chain.name)
+        if self._listener is not None:
+            self._listener.verdict(verdict, first_event)
+        before = chain.active.items.get(ROUNDS)
+        if before is None or before.verdict.action is not verdict.action:
+            self._put(chain.active, ROUNDS, verdict, chain.turn)
+
+    def spending(
+        self, chain: ChainState, loops: LoopState, idle_calls: int, alerts: LimitAlerts | None
+    ) -> None:
+        """Look whether spending and flatness together are enough.
+
+        Args:
+            chain: The chain.
+            loops: What it spent and called.
+            idle_calls: Its calls since a new answer.
+            alerts: The limits of the run.
+        """
+        rounds = chain.rounds
+        least = self._rules.joint_from
+        if least is None or (idle_calls < self._flat_from and not rounds.idle):
+            return
+        if flatness(self._profile, calls_without_news(loops), max(rounds.dry, rounds.idle)) < least:
+            return
+        left_cost = None if alerts is None else alerts.left(LimitKind.COST_USD)
+        left_tokens = None if alerts is None else alerts.left(LimitKind.TOKENS)
+        left = {"left_cost": left_cost, "left_tokens": left_tokens}
+        measured = burn(self._profile, loops, chain.progress, rounds.dry, **left)
+        if measured.spending < least:
+            return
+        if rounds.waiting:
+            self.rounds(chain, rounds.catch_up(), loops)
+            measured = burn(self._profile, loops, chain.progress, rounds.dry, **left)
+        if measured.share < least:
+            return
+        facts = measured.facts
+        goes_on = measured.share >= self._rules.joint_escalates_from and chain.was_reported(BURN)
+        steps = STEPS[Cause.JOINT]
+        verdict = self._verdict(steps.again if goes_on else steps.first, Cause.JOINT, facts, chain.name)
+        if self._listener is not None:
+            self._listener.verdict(verdict, max(self.event - facts.calls - facts.rounds + 1, 1))
+        before = chain.active.items.get(BURN)
+        is_new = before is None and (goes_on or not chain.was_reported(BURN))
+        if is_new or (before is not None and goes_on and before.verdict.action is not verdict.action):
+            chain.report(BURN)
+            self._put(chain.active, BURN, verdict, chain.turn)
+
+    def _is_flat(self, chain: ChainState, loops: LoopState) -> bool:
+        """Whether nothing has come for some turns by anybody's measure, not by the tools' alone."""
+        self.rounds(chain, chain.rounds.catch_up(), loops)
+        return chain.turn - chain.fresh_turn >= self._rules.flat_turns
+
+    def _put(self, active: ActiveVerdicts, subject: Subject, verdict: Verdict, turn: int) -> None:
+        active.put(subject, verdict, turn)
+        self.due.append(verdict)
+
+    def _verdict(self, action: Action, cause: Cause, facts: Facts, chain_id: str | None) -> Verdict:
+        return Verdict(
+            action=action,
+            cause=cause,
+            facts=facts,
+            event=self.event,
+            chain_id=chain_id,
+            shadow=self._shadow,
+        )

@@ -1,0 +1,70 @@
+"""The ladder: what may be done about a run, the mildest first, and what follows from what.
+
+Source: DESIGN, "One ladder".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from ebbtide.budget.limit_alerts import Nearness
+from ebbtide.convergence.recommendation import Signal
+
+
+class Action(StrEnum):
+    """The ladder, the mildest first."""
+
+    ALLOW = "allow"  #: go on
+    NUDGE = "nudge"  #: go on, and tell the model something first
+    FINALIZE = "finalize"  #: one last call, without tools: the result is ready
+    ESCALATE = "escalate"  #: ask a person
+    STOP = "stop"  #: no further call
+
+    def __init__(self, _: str) -> None:
+        self.rank = len(type(self).__members__)  #: its place on the ladder, 0 to 4
+
+
+class Cause(StrEnum):
+    """Which engine speaks."""
+
+    NONE = "none"  #: nothing speaks against going on
+    CONVERGENCE = "convergence"  #: rounds bring nothing new
+    DIVERGENCE = "divergence"  #: the run goes in circles
+    SPENDING = "spending"  #: money or tokens leave, and nothing comes back
+    LIMIT = "limit"  #: a hard limit
+    JOINT = "joint"  #: spending is high while progress is flat: neither alone would say so
+
+
+class Steps(NamedTuple):
+    """What follows from something that is reported more than once.
+
+    Args:
+        first: When it is reported first, or again in the turn in which it was.
+        again: When it goes on, or comes back, after the model could have heard of it.
+    """
+
+    first: Action
+    again: Action
+
+
+#: Loops end the run. Money that leaves is a person's to judge.
+STEPS: Final[Mapping[Cause, Steps]] = {
+    Cause.DIVERGENCE: Steps(Action.NUDGE, Action.STOP),
+    Cause.SPENDING: Steps(Action.NUDGE, Action.ESCALATE),
+    Cause.JOINT: Steps(Action.NUDGE, Action.ESCALATE),
+}
+#: A hard limit, by how near it is.
+LIMIT_STEPS: Final[Mapping[Nearness, Action]] = {
+    Nearness.WARN: Action.NUDGE,
+    Nearness.LAST: Action.FINALIZE,
+    Nearness.REACHED: Action.STOP,
+}
+#: Rounds that bring nothing new, by what the convergence engine makes of them.
+ROUND_STEPS: Final[Mapping[Signal, Action]] = {
+    Signal.CONTINUE: Action.ALLOW,
+    Signal.SHIP: Action.FINALIZE,
+    Signal.ESCALATE: Action.ESCALATE,
+}
+SPENDING_TWICE: Final = 2  #: times its threshold from which spending is reported to a person

@@ -1,0 +1,236 @@
+"""What is known about one run: its engines, each fed with the events in order, and its chains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ebbtide.budget.limit_alerts import LimitAlerts
+from ebbtide.budget.limits import Limits
+from ebbtide.budget.prices import Prices
+from ebbtide.convergence.recommendation import Signal
+from ebbtide.divergence.loop_state import LoopState
+from ebbtide.divergence.monitor import LoopMonitor
+from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Role, ToolCall
+from ebbtide.events.identity import key_of
+from ebbtide.events.tool_policy import ToolPolicies
+from ebbtide.events.transcript import Round
+from ebbtide.profile import Profile
+from ebbtide.supervision.active_verdicts import BURN, ActiveVerdicts
+from ebbtide.supervision.chain_state import ChainState
+from ebbtide.supervision.judgement import Judgement
+from ebbtide.supervision.listener import Listener
+from ebbtide.supervision.rounds import Turn
+from ebbtide.supervision.verdict import Verdict
+from ebbtide.text.embedding.embedder import Embedder
+
+_CHAINS = 64  # as the loop monitor; the one that was silent longest is dropped
+_SPOKEN = (ModelPart.WHOLE, ModelPart.EMBEDDING)
+
+
+class RunState:
+    """What is known about one run. The arguments are those of `Supervisor`.
+
+    Attributes:
+        monitor: Loops and spending.
+        alerts: Hard limits; None where there are none.
+        judgement: The verdicts.
+        chains: The chains, the one that was silent longest first.
+        latest: The chain of the latest event.
+        checked: Whether turns are counted by `Supervisor.check_before_model`.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        *,
+        tools: ToolPolicies | None,
+        limits: Limits | None,
+        prices: Prices | None,
+        shadow: bool,
+        embedder: Embedder | None,
+        eager_rounds: int,
+        listener: Listener | None,
+    ) -> None:
+        self._profile = profile
+        self._rules = profile.supervision
+        self._tools = tools
+        self._prices = prices
+        self._embedder = embedder
+        self._eager_rounds = eager_rounds
+        self._listener = listener
+        self.monitor = LoopMonitor(profile, tools=tools, prices=prices, max_chains=_CHAINS)
+        self.alerts = None if limits is None else LimitAlerts(limits, self.monitor.tally)
+        self.judgement = Judgement(profile, shadow=shadow, listener=listener)
+        self.chains: dict[str, ChainState] = {}
+        self.latest: ChainState | None = None
+        self.checked = False
+
+    def take(self, event: Event) -> Verdict:
+        """Take one more event."""
+        monitor, judgement = self.monitor, self.judgement
+        signals = monitor.take(event)
+        chain = self.latest
+        if chain is None or chain.name != event.chain_id:
+            chain = self.chain(event.chain_id)
+        loops = monitor.latest
+        if signals is None or loops is None or loops.name != chain.name:
+            return judgement.answer(chain)
+        judgement.event = monitor.tally.events
+        if self._listener is not None:
+            self._listener.event(event, judgement.event, loops.event, loops.tally)
+        repetition = loops.repetition
+        idle_calls = repetition.calls - repetition.answers.news
+        if isinstance(event, ToolCall):
+            is_new = not idle_calls and not event.error and repetition.event == loops.event
+            self._tool_call(chain, event, loops, is_new=is_new)
+        elif isinstance(event, ModelCall):
+            self._model_call(chain, event)
+        elif isinstance(event, Message):
+            self._message(chain, event, loops)
+        elif isinstance(event, Notice) and event.kind is NoticeKind.RUN_START:
+            self.settle(chain)
+            self._new_word(chain, loops)
+        if signals:
+            judgement.loops(chain, loops, signals)
+        if self.alerts is not None:
+            alerts = self.alerts.see(event)
+            if alerts:
+                judgement.limits(alerts)
+        if idle_calls or chain.rounds.idle:
+            judgement.spending(chain, loops, idle_calls, self.alerts)
+        if judgement.due or chain.active.items or judgement.run.items:
+            return judgement.answer(chain)
+        return judgement.calm
+
+    def take_round(self, item: Round) -> Verdict:
+        """Take a round that the caller hands over."""
+        chain = self.latest or self.chain("")
+        loops = self.monitor.add_round(chain.name)
+        self.judgement.event = self.monitor.tally.events
+        self.judgement.rounds(
+            chain, chain.rounds.take(item, self.monitor.tally.events, _news_place(loops)), loops
+        )
+        return self.judgement.answer(chain)
+
+    def _tool_call(self, chain: ChainState, call: ToolCall, loops: LoopState, *, is_new: bool) -> None:
+        rounds = chain.rounds
+        rounds.held = None  # what was said before a call is no round
+        rounds.calls += 1
+        if call.name not in chain.answering_tools and (call.result is not None or call.error):
+            chain.add_answering_tool(call.name)
+        if not self.checked and (call.batch is None or call.batch != chain.batch):
+            chain.turn += 1
+            chain.batch = call.batch
+        if is_new:
+            chain.fresh_turn = chain.turn
+            if chain.active.items:
+                chain.forget(BURN)
+                chain.lift_stale(loops)  # what was reported about a lack of news
+
+    def _model_call(self, chain: ChainState, call: ModelCall) -> None:
+        if call.part not in _SPOKEN:
+            return
+        if not self.checked:
+            chain.turn += 1
+        text = call.text
+        if isinstance(text, str) and text:
+            rounds = chain.rounds
+            if rounds.held is not None:
+                self.settle(chain)
+            rounds.spoken += 1
+            if self._rules.turns_are_rounds:
+                talk = rounds.talk and not self.checked
+                rounds.held = Turn(text, call.agent, self.monitor.tally.events, talk=talk)
+
+    def _message(self, chain: ChainState, message: Message, loops: LoopState) -> None:
+        """Take what a person said."""
+        rounds, text = chain.rounds, message.text
+        self.settle(chain)
+        if not self.checked:
+            chain.turn += 1
+        rounds.spoken += 1
+        listens = rounds.talk and self._rules.turns_are_rounds and not self.checked
+        if text and listens and message.role is Role.USER:
+            turn = Turn(text, message.agent or "user", self.monitor.tally.events)
+            eager = rounds.read < self._eager_rounds
+            self.judgement.rounds(chain, rounds.listen(turn, _news_place(loops), eager=eager), loops)
+        words = key_of(text or "")
+        if words != chain.latest_message:
+            chain.latest_message = words
+            if self._rules.person_is_news:
+                self._new_word(chain, loops)
+
+    def _new_word(self, chain: ChainState, loops: LoopState) -> None:
+        """A person said something new, or a run began: whatever was reported before is answered with it."""
+        chain.rounds.person = True
+        chain.forget(BURN)
+        chain.lift_answered()
+        chain.progress_made(loops)
+
+    def settle(self, chain: ChainState) -> None:
+        """Nothing was called after what a model said last."""
+        rounds = chain.rounds
+        if rounds.held is not None:
+            eager = rounds.read < self._eager_rounds
+            loops = self.monitor.chain(chain.name)
+            self.judgement.rounds(chain, rounds.settle(_news_place(loops), eager=eager), loops)
+
+    def conclude(self, chain: ChainState) -> None:
+        """Nothing more comes: a conversation is judged by all its rounds, whoever spoke.
+
+        Not before its end, since a person who goes on talking has not been told anything; and not where
+        somebody asks before each call of the model, since a person who answers a verdict has overruled it.
+        """
+        rounds = chain.rounds
+        if self.checked or not rounds.talk or rounds.latest in (None, Signal.CONTINUE):
+            return
+        if rounds.flat >= self._rules.dry_rounds:
+            self.judgement.dry_rounds(chain, rounds.flat, rounds.flat_since)
+
+    def chain(self, name: str) -> ChainState:
+        """A chain, moved to the end: the first in line was silent longest."""
+        chain = self.chains.pop(name, None)
+        if chain is None:
+            chain = ChainState(name, self._profile, self._embedder)
+            if len(self.chains) >= _CHAINS:
+                del self.chains[next(iter(self.chains))]
+        self.chains[name] = self.latest = chain
+        return chain
+
+    def actives(self, chain: ChainState | None) -> list[tuple[ActiveVerdicts, int]]:
+        """The verdicts of the run and of a chain, each with the turn in which they are looked at."""
+        # A hard limit is not a matter of turns: nobody extends it by waiting.
+        return [(self.judgement.run, 1), *([(chain.active, chain.turn)] if chain else [])]
+
+    def to_state(self) -> dict[str, Any]:
+        """All that later verdicts depend on."""
+        return {
+            "monitor": self.monitor.to_state(),
+            "chains": [chain.to_state() for chain in self.chains.values()],
+            "latest": self.latest.name if self.latest else None,
+            "run": self.judgement.run.to_state(),
+            "alerts": self.alerts.to_state() if self.alerts else None,
+            "checked": self.checked,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take up what `to_state` gave."""
+        self.monitor = LoopMonitor.from_state(
+            state["monitor"], self._profile, tools=self._tools, prices=self._prices, max_chains=_CHAINS
+        )
+        for entry in state["chains"]:
+            self.chain(entry["name"]).restore(entry)
+        self.latest = self.chains.get(state["latest"])
+        self.judgement.run.restore(state["run"])
+        self.judgement.event = self.monitor.tally.events
+        if self.alerts is not None:
+            self.alerts = self.alerts.counting(self.monitor.tally)
+            if state["alerts"] is not None:
+                self.alerts.restore(state["alerts"])
+        self.checked = state["checked"]
+
+
+def _news_place(loops: LoopState | None) -> int:
+    """Place of the chain's latest new answer."""
+    return 0 if loops is None else loops.repetition.answers.news

@@ -1,0 +1,53 @@
+"""What came of a run, in one word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final
+
+from ebbtide.supervision.ladder import Action, Cause
+from ebbtide.supervision.verdict import Verdict
+
+
+class Headline(StrEnum):
+    """What came of a run, in one word; the worst last."""
+
+    HEALTHY = "HEALTHY"
+    CONVERGED = "CONVERGED"
+    NOISY = "NOISY"
+    COSTLY = "COSTLY"
+    ESCALATE = "ESCALATE"
+    OVER_LIMIT = "OVER LIMIT"
+    STUCK = "STUCK"
+
+
+MEANINGS: Final[Mapping[Headline, str]] = {
+    Headline.HEALTHY: "No reason to stop.",
+    Headline.CONVERGED: "The result is ready: another round would bring nothing new.",
+    Headline.NOISY: "It repeated itself, and went on.",
+    Headline.COSTLY: "Money or tokens left fast.",
+    Headline.ESCALATE: "It gets no further by itself: ask a person.",
+    Headline.OVER_LIMIT: "It passed a limit that was set.",
+    Headline.STUCK: "It went round in circles, or spent without getting on.",
+}
+_BY_ACTION: Final[Mapping[Action, Headline]] = {
+    Action.ALLOW: Headline.HEALTHY,
+    Action.NUDGE: Headline.NOISY,
+    Action.FINALIZE: Headline.CONVERGED,
+    Action.ESCALATE: Headline.ESCALATE,
+    Action.STOP: Headline.STUCK,
+}
+
+
+def headline(verdict: Verdict) -> Headline:
+    """What a verdict says of a run, in one word.
+
+    >>> headline(Verdict()).value
+    'HEALTHY'
+    """
+    if verdict.action is Action.NUDGE and verdict.cause is Cause.SPENDING:
+        return Headline.COSTLY
+    if verdict.action is Action.STOP and verdict.cause is Cause.LIMIT:
+        return Headline.OVER_LIMIT
+    return _BY_ACTION[verdict.action]

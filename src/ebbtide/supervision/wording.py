@@ -1,0 +1,242 @@
+"""Facts in the words of a person, and what a model is told: the last step of every verdict and finding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ebbtide.budget.limit_alerts import LimitAlert, Nearness
+from ebbtide.budget.limits import LimitKind
+from ebbtide.divergence.signals import SPENDING, LoopKind, LoopSignal, Quantity
+from ebbtide.supervision.facts import BurnFacts, Facts, LimitFacts, LoopFacts, RoundFacts
+
+_NAMED = 3  # tools of one turn that are named
+_TOOL = 40  # characters of a tool's name
+
+#: What a loop was: with known answers, and with unknown ones where that makes a difference.
+_LOOPS: dict[LoopKind, str] = {
+    LoopKind.REPEAT: "{tools} {n} times in a row, same arguments, {same} answer",
+    LoopKind.CYCLE: "{tools} in turn, {n} times, {same} answers",
+    LoopKind.NO_PROGRESS: "{tools} {n} times with other calls in between, same arguments, {same} answer",
+    LoopKind.FAILING_CALL: "{tools} sent {n} times unchanged, failing every time",
+    LoopKind.SAME_ERROR: "{tools} failed {n} times in a row with the same errors",
+    LoopKind.FAILING_TOOL: "{tools} failed {n} times in a row",
+    LoopKind.SAME_ANSWER: "{tools} {n} times in a row, other arguments, {same} answer",
+    LoopKind.NEAR_DUPLICATE: "{tools} {n} times in a row, nearly the same arguments, {same} answer",
+    LoopKind.GROWING_CALL: "{tools} {n} times in a row, each call the one before and more",
+    LoopKind.SWEEP: "{tools} read the same pages from the start again, {n} pages",
+    LoopKind.COVERED_RANGE: "{tools} read {n} times what it had read before",
+    LoopKind.MONOTONY: "{n} calls that brought nothing new",
+    LoopKind.HANDOFF_CYCLE: "agents handed the work round in a circle {n} times",
+    LoopKind.ACROSS_CHAINS: "{tools} in several agents' runs, {n} times, {same} answer",
+    LoopKind.MONOLOGUE: "the same message {n} times in a row, nothing done in between",
+    LoopKind.CHANTING: "a text that ends in {n} copies of itself",
+    LoopKind.CONDENSATION: "the context was condensed {n} times in a row, nothing done in between",
+    LoopKind.SPEND_RATE: "money left faster than allowed",
+    LoopKind.BUDGET_END: "the budget was about to end",
+    LoopKind.SPEND_WITHOUT_NEWS: "spending went on and nothing new came",
+}
+_NUDGES: dict[LoopKind, str] = {
+    LoopKind.REPEAT: "The same call gave the same answer again: it will not change by asking.",
+    LoopKind.CYCLE: "The same calls gave the same answers in turn, several times over.",
+    LoopKind.NO_PROGRESS: "This call keeps giving the same answer, and nothing done in between changed it.",
+    LoopKind.FAILING_CALL: "This call keeps failing: sending it again unchanged will not help.",
+    LoopKind.SAME_ERROR: "This tool fails in the same way whatever the arguments.",
+    LoopKind.FAILING_TOOL: "This tool keeps failing, one way or another.",
+    LoopKind.SAME_ANSWER: "This tool gives the same answer whatever it is asked.",
+    LoopKind.NEAR_DUPLICATE: "These calls barely differ, and their answer does not.",
+    LoopKind.GROWING_CALL: "Each call repeats the one before and appends to it.",
+    LoopKind.SWEEP: "These pages were read to the end before, with the same content.",
+    LoopKind.COVERED_RANGE: "These ranges lie inside what was read before.",
+    LoopKind.MONOTONY: "The last calls brought nothing new.",
+    LoopKind.HANDOFF_CYCLE: "The work goes round between agents without getting on.",
+    LoopKind.ACROSS_CHAINS: "Several runs of this session repeat the same call with the same answer.",
+    LoopKind.MONOLOGUE: "The same message again, and nothing done in between.",
+    LoopKind.CHANTING: "The text ends in copies of itself.",
+    LoopKind.CONDENSATION: "The context is condensed again and again with nothing done in between.",
+    LoopKind.SPEND_RATE: "Spending is faster than allowed.",
+    LoopKind.BUDGET_END: "At this rate the budget ends soon.",
+    LoopKind.SPEND_WITHOUT_NEWS: "Spending goes on and nothing new has come.",
+}
+_UNKNOWN_NUDGE = "The same calls were made again and again."
+_WAY_OUT = "Try something else, or say what is missing and finish."
+
+_LIMITS = {
+    LimitKind.COST_USD: "the money",
+    LimitKind.TOKENS: "the tokens",
+    LimitKind.STEPS: "the steps",
+    LimitKind.LLM_CALLS: "the model calls",
+    LimitKind.TOOL_CALLS: "the tool calls",
+    LimitKind.RETRIES: "the retries",
+    LimitKind.WALL_S: "the time",
+}
+_LAST_CALL = "This is the last call: give the result as it stands, without tools, and say what is missing."
+_LAST_CALL_OF_LIMIT = (
+    "This is the last call: answer now, without tools, with what there is, and say what is missing."
+)
+_BURN_NUDGE = (
+    "Money is being spent and nothing new has come for a while. Sum up what is known, then change course, or "
+    "say what is missing and finish."
+)
+
+
+def dollars(amount: float) -> str:
+    """Dollars in a sentence; a small amount with two digits that mean something, so that it is not zero.
+
+    >>> dollars(1234.5), dollars(0.00421), dollars(0.0), dollars(0.0000012)
+    ('$1,234.50', '$0.0042', '$0.00', 'under $0.0001')
+    """
+    if 0 < amount < 0.01:
+        return f"${amount:.2g}" if amount >= 0.0001 else "under $0.0001"
+    return f"${amount:,.2f}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """A few names in a sentence.
+
+    >>> listed(["search", "open", "search"]), listed("abcde")
+    ('search and open', 'a, b, c and 2 more')
+    """
+    shown = [name if len(name) <= _TOOL else f"{name[: _TOOL - 1]}\u2026" for name in dict.fromkeys(names)]
+    if len(shown) > _NAMED + 1:
+        return f"{', '.join(shown[:_NAMED])} and {len(shown) - _NAMED} more"
+    return " and ".join(filter(None, (", ".join(shown[:-1]), *shown[-1:])))
+
+
+def amount(quantity: Quantity, value: float) -> str:
+    """An amount with its unit.
+
+    >>> amount(Quantity.USD, 0.5), amount(Quantity.TOKENS, 1200)
+    ('$0.50', '1,200 tokens')
+    """
+    return dollars(value) if quantity is Quantity.USD else f"{value:,.0f} {quantity.value}"
+
+
+def reason(facts: Facts) -> str:
+    """Why something is done about it: a sentence without its full stop."""
+    if isinstance(facts, LoopFacts):
+        signal = facts.signal
+        text = loop(signal, signal.copies, answers_known=facts.answers_known)
+        if signal.kind in SPENDING:
+            text = f"{text}: {evidence(signal)}"
+        if not facts.goes_on:
+            return text
+        return f"{text}: it {'came back' if signal.relapses else 'went on'} after it had been reported"
+    if isinstance(facts, LimitFacts):
+        return _limit(facts.alert)
+    if isinstance(facts, RoundFacts):
+        brought = f"{facts.rounds:,} rounds in a row brought nothing new"
+        if facts.ready:
+            return f"{brought}: the result is as ready as it gets"
+        return f"{brought}, and there is no result to act on: more of the same will not help"
+    return f"{burn(facts)}: {_burn_measure(facts)}"
+
+
+def nudge(facts: Facts) -> str:
+    """What the model is told about it."""
+    if isinstance(facts, LoopFacts):
+        kind = facts.signal.kind
+        proof = facts.answers_known or "{same}" not in _LOOPS[kind]
+        return f"{_NUDGES[kind] if proof else _UNKNOWN_NUDGE} {_WAY_OUT}"
+    if isinstance(facts, LimitFacts):
+        if facts.alert.nearness is not Nearness.WARN:
+            return _LAST_CALL_OF_LIMIT
+        used = _limit(facts.alert)
+        return f"{used[0].upper()}{used[1:]}. Come to a result: say what is known and what is missing."
+    return _LAST_CALL if isinstance(facts, RoundFacts) else _BURN_NUDGE
+
+
+def loop(signal: LoopSignal, copies: int, *, answers_known: bool = True) -> str:
+    """What a loop was, its size in it.
+
+    Args:
+        signal: What was reported of it.
+        copies: What its rule counts, so far.
+        answers_known: Whether the answers of its calls are known: what is not known is not the same.
+    """
+    text = _LOOPS[signal.kind]
+    if not answers_known:
+        text = text.replace("{same} answers", "no answers known").replace("{same} answer", "no answers known")
+    return text.format(tools=listed(signal.tools) or "a call", n=f"{copies:,}", same="same")
+
+
+def evidence(signal: LoopSignal) -> str:
+    """What was measured, or the latest call."""
+    measure = signal.measure
+    if measure is None:
+        return signal.latest_call
+    size = amount(measure.quantity, measure.value)
+    match signal.kind:
+        case LoopKind.SPEND_RATE:
+            minutes = (measure.span_s or 0) / 60
+            return f"{size} in {minutes:.0f} min, above {amount(measure.quantity, measure.limit)}"
+        case LoopKind.BUDGET_END:
+            share = f"{size} of {amount(measure.quantity, measure.limit)}"
+            return f"{share} spent; at this rate the rest lasts {measure.span_s or 0:,.0f} s"
+        case LoopKind.SPEND_WITHOUT_NEWS:
+            return f"{size} since the last new answer, above {amount(measure.quantity, measure.limit)}"
+        case LoopKind.MONOTONY if measure.quantity is Quantity.BITS:
+            return f"{measure.value:.2f} bits over {signal.copies} calls, below {measure.limit:g}"
+        case LoopKind.MONOTONY:
+            return f"{size} since the last new answer"
+        case LoopKind.CHANTING:
+            return f"{signal.copies:,} copies of {signal.period} words"
+    return size
+
+
+def burn(facts: BurnFacts) -> str:
+    """What was spent while nothing came of it."""
+    parts = []
+    if facts.calls:
+        parts.append(f"{facts.calls:,} call{'s' * (facts.calls != 1)}")
+    if facts.rounds:
+        parts.append(f"{facts.rounds:,} round{'s' * (facts.rounds != 1)}")
+    what = " and ".join(parts) or "nothing done"
+    return f"{what} without anything new while spending went on"
+
+
+def _burn_measure(facts: BurnFacts) -> str:
+    measure = facts.measure
+    size = amount(measure.quantity, measure.value)
+    if measure.span_s is not None:
+        return f"{size} in the last hour"
+    left = "" if facts.left is None else f", {amount(measure.quantity, facts.left)} left"
+    return f"{size} since anything new{left}"
+
+
+def measured(facts: Facts) -> str:
+    """What was measured beside the sentence; empty where the sentence says it all."""
+    if isinstance(facts, LoopFacts):
+        return evidence(facts.signal)
+    return _burn_measure(facts) if isinstance(facts, BurnFacts) else ""
+
+
+def advice(facts: Facts) -> str:
+    """What a person may do about it, where there is nothing to tell the model."""
+    if isinstance(facts, LimitFacts):
+        return "Allow more, or have it come to a result earlier."
+    if isinstance(facts, RoundFacts):
+        return "Ask a person, or change the agents, the prompt or the scope."
+    return "Look at what the money is spent on, and change course."
+
+
+def _limit(alert: LimitAlert) -> str:
+    """How near a limit is."""
+    name = _LIMITS[alert.kind]
+    if alert.nearness is Nearness.WARN:
+        return f"{min(alert.value / alert.limit, 1):.0%} of {name} used ({limit_size(alert)})"
+    if alert.nearness is Nearness.LAST:
+        left = "no call of a tool is" if alert.kind is LimitKind.TOOL_CALLS else "one more model call is"
+        return f"{left} left before {name} run out ({limit_size(alert)})"
+    return f"{name} ran out ({limit_size(alert)})"
+
+
+def limit_size(alert: LimitAlert) -> str:
+    """What was taken of a limit.
+
+    >>> limit_size(LimitAlert(LimitKind.COST_USD, Nearness.WARN, 1.5, 2.0))
+    '$1.50 of $2.00'
+    """
+    if alert.kind is LimitKind.COST_USD:
+        return f"{dollars(alert.value)} of {dollars(alert.limit)}"
+    unit = " s" if alert.kind is LimitKind.WALL_S else ""
+    return f"{alert.value:,.0f} of {alert.limit:,.0f}{unit}"
