@@ -10,10 +10,10 @@ EbbtideError
 │   ├── UnknownDecisionError  no decision of this tenant and agent has the id (also a KeyError)
 │   ├── StaleDecisionError    it changed since somebody looked
 │   └── LifecycleError        from where it stands, there is no such step
-├── CallBlocked        one call is refused because it belongs to a loop; the run may go on
+├── CallRefused        a call of a tool is refused because the result is due; the model may still answer
 └── RunHalted          no call is let through any more; what was done so far is attached
     ├── LimitExceeded  the next call would pass a hard limit
-    └── LoopHalted     a loop went on, or came back, after it had been told
+    └── RunStopped     the supervisor has ended the run, or wants a person asked first
 
 A message says what is wrong, where (file, line, path inside the document) and what to do.
 Verdicts are values; nothing here is raised for CONTINUE, SHIP or ESCALATE.
@@ -162,20 +162,21 @@ class LifecycleError(DecisionError):
     """From where the decision stands, there is no such step."""
 
 
-class CallBlocked(EbbtideError):  # noqa: N818 - what happened is no error of the program
-    """One call is refused because it belongs to a loop; the run may go on.
+class CallRefused(EbbtideError):  # noqa: N818 - what happened is no error of the program
+    """A call of a tool is refused because the result is due; the model may still answer.
+
+    Its text is for the model: give it as the answer of the tool.
 
     Args:
-        message: What to tell the model.
-        signal: The `Signal` of the loop.
+        verdict: The `Verdict`, which is a finalize.
     """
 
-    def __init__(self, message: str, signal: Any) -> None:
-        self.signal = signal
-        super().__init__(message, signal)
+    def __init__(self, verdict: Any) -> None:
+        self.verdict = verdict
+        super().__init__(verdict)
 
     def __str__(self) -> str:
-        return str(self.args[0])
+        return str(self.verdict.nudge or self.verdict.reason)
 
 
 class RunHalted(EbbtideError):  # noqa: N818 - likewise
@@ -221,17 +222,16 @@ class LimitExceeded(RunHalted):
         }
 
 
-class LoopHalted(RunHalted):
-    """A loop went on, or came back, after it had been told.
+class RunStopped(RunHalted):
+    """The supervisor has ended the run, or wants a person asked first.
 
     Args:
-        message: What to tell a person.
-        signal: The `Signal` of the loop.
+        verdict: The `Verdict`: a stop or an escalate. Its reason is for a person.
     """
 
-    def __init__(self, message: str, signal: Any) -> None:
-        self.signal = signal
-        super().__init__(message, signal)
+    def __init__(self, verdict: Any) -> None:
+        self.verdict = verdict
+        super().__init__(verdict)
 
     def __str__(self) -> str:
-        return str(self.args[0])
+        return str(self.verdict.reason)

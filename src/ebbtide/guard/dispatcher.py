@@ -6,18 +6,18 @@ Source: divergence spec, sections 1 and 4 (clauses X01, X02).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from ebbtide.budget.limits import LimitKind
 from ebbtide.budget.scope import Scope
-from ebbtide.divergence.signals import Signal
-from ebbtide.errors import CallBlocked, LimitExceeded, RunHalted
-from ebbtide.events.event import Phase
+from ebbtide.errors import CallRefused, LimitExceeded, RunHalted
+from ebbtide.events.event import ModelCall, ModelPart, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.guard.guard_report import CallRecord, Outcome, RunReport
-from ebbtide.guard.loop_brake import LoopBrake
+from ebbtide.guard.guidance import Guidance
 from ebbtide.guard.metering import Metering
 from ebbtide.guard.observers import Observers, status_of, words_of
 from ebbtide.guard.operation import Operation
@@ -25,7 +25,6 @@ from ebbtide.guard.running_call import Attempts, RunningCall, attempt_key, enclo
 
 _MOST_WAITING = 64  # events of streams that were let go
 _MOST_TOLD = 256  # limits whose excess was told
-_TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 _SUCCESS = Outcome.SUCCESS  # reading a member off its enum takes as long as a lock
 
 
@@ -35,7 +34,7 @@ class Dispatcher:
     Args:
         scope: Whose limits hold, with those of the scopes around.
         observers: Told of everything.
-        brake: Refuses the calls of a loop.
+        guidance: Refuses the calls that the supervisor does not want.
         metering: Says what calls take.
         keep: Calls whose results are kept.
     """
@@ -44,14 +43,14 @@ class Dispatcher:
         self,
         scope: Scope,
         observers: Observers,
-        brake: LoopBrake,
+        guidance: Guidance,
         metering: Metering,
         *,
         keep: int,
     ) -> None:
         self._scope = scope
         self._observers = observers
-        self._brake = brake
+        self._guidance = guidance
         self._metering = metering
         self._attempts = Attempts()
         self._latest: deque[tuple[Operation, Outcome, Any]] = deque(maxlen=keep)
@@ -64,8 +63,8 @@ class Dispatcher:
 
         Raises:
             LimitExceeded: It would pass a limit.
-            CallBlocked: It belongs to a loop.
-            LoopHalted: A loop has ended the run.
+            CallRefused: It is a tool, and the result is due.
+            RunStopped: The supervisor has ended the run.
         """
         if self._waiting:
             self.flush()
@@ -79,12 +78,11 @@ class Dispatcher:
         key = attempt_key(args, kwargs) if failed else None
         cost_usd, tokens = self._metering.at_most(operation, args, kwargs)
         try:
-            if self._brake.asks_first:
-                self._brake.refuse(self._tell(operation, args, kwargs, phase=Phase.STARTED))
+            self._guidance.before(operation, args, kwargs)
             reservation = self._scope.reserve(
                 operation.kind, cost_usd=cost_usd, tokens=tokens, retry=key in failed
             )
-        except (RunHalted, CallBlocked) as refusal:
+        except (RunHalted, CallRefused) as refusal:
             self._refused(node_id, refusal)
             raise
         if key is not None:
@@ -98,10 +96,10 @@ class Dispatcher:
 
         Raises:
             LimitExceeded: The time is up.
-            LoopHalted: A loop has ended the run.
+            RunStopped: The supervisor has ended the run.
         """
         try:
-            self._brake.check()
+            self._guidance.check()
             self._scope.check()
         except RunHalted as refusal:
             self._attach(refusal)
@@ -111,10 +109,10 @@ class Dispatcher:
         """Take an item of a stream."""
         operation = running.operation
         self._metering.of_item(running, item)
-        if operation.kind == "llm" and self._observers.monitors:
+        if operation.kind == "llm" and self._guidance.watches:
             text = self._text(operation, item)
             if text:
-                self._brake.take(self._observers.tell(kind="llm", name="stream", text=text))
+                self._guidance.record(ModelCall, part=ModelPart.CHUNK, text=text)
 
     def finish(self, running: RunningCall, result: Any) -> Any:
         """Say that a call succeeded; gives its result."""
@@ -133,18 +131,19 @@ class Dispatcher:
         self._settle(running, usage, cost_usd)
         self._observers.succeeded(running.node_id, cost_usd, usage)
         self._latest.append((running.operation, _SUCCESS, result))
-        if self._observers.monitors:
+        if self._guidance.watches:
             if running.operation.kind == "llm":
-                self._tell_end(running, usage, cost_usd, text=self._text(running.operation, result))
+                self._record(running, usage, cost_usd, text=self._text(running.operation, result))
             else:
-                self._tell_end(running, usage, cost_usd, result=result)
+                # A tool that returns nothing has answered; an answer that is None would be an unknown one.
+                self._record(running, usage, cost_usd, result="" if result is None else result)
 
     def fail(self, running: RunningCall, error: BaseException) -> None:
         """Say that a call raised."""
         if running.ended:
             return
         name = type(error).__name__
-        if isinstance(error, RunHalted | CallBlocked) or not isinstance(error, Exception):
+        if isinstance(error, RunHalted | CallRefused) or not isinstance(error, Exception):
             # One inside it was refused, or it was cancelled: it may have taken all that was set aside.
             self._settle(running, *self._metering.so_far(running))
             self._observers.halted(running.node_id, name)
@@ -155,9 +154,12 @@ class Dispatcher:
         self._observers.failed(running.node_id, name)
         self._latest.append((running.operation, Outcome.FAILURE, name))
         running.around.add(running.operation, attempt_key(running.args, running.kwargs))
-        if self._observers.monitors:
-            words, status = words_of(error), status_of(error)
-            self._tell_end(running, usage, cost_usd, error=True, result=words, status=status)
+        if self._guidance.watches:
+            if running.operation.kind == "llm":
+                self._record(running, usage, cost_usd, error=True)
+            else:
+                words, status = words_of(error), status_of(error)
+                self._record(running, usage, cost_usd, error=True, result=words, status=status)
 
     def abandon(self, running: RunningCall) -> None:
         """Say that nobody reads the rest of a stream; its events go out with the next call or the report."""
@@ -177,7 +179,7 @@ class Dispatcher:
         """What the run has come to."""
         self.flush()
         return RunReport(
-            chain_id=self._observers.graph.chain_id,
+            chain_id=self._observers.chain_id,
             spent=self._scope.spent(),
             calls=tuple(
                 CallRecord(kind=operation.kind, name=operation.name, outcome=outcome, result=result)
@@ -208,7 +210,7 @@ class Dispatcher:
                 events.append({"event_type": "COST_UNKNOWN", "severity": "warn", **facts})
         return events
 
-    def _refused(self, node_id: str | None, refusal: RunHalted | CallBlocked) -> None:
+    def _refused(self, node_id: str | None, refusal: RunHalted | CallRefused) -> None:
         self._observers.halted(node_id, str(refusal))
         if isinstance(refusal, RunHalted):
             self._attach(refusal)
@@ -224,7 +226,7 @@ class Dispatcher:
                 self._emit(refusal.to_dict())
 
     def _emit(self, event: dict[str, Any]) -> None:
-        self._observers.emit({**event, "chain_id": self._observers.graph.chain_id})
+        self._observers.emit({**event, "chain_id": self._observers.chain_id})
 
     def _text(self, operation: Operation, result: Any) -> str | None:
         if operation.text is None:
@@ -238,21 +240,14 @@ class Dispatcher:
             return None
         return text
 
-    def _tell(
-        self, operation: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any], **fields: Any
-    ) -> Sequence[Signal]:
-        if operation.kind == "llm":
-            # What a model is asked is the whole conversation, which differs every time.
-            name = "message" if fields.get("text") else "generate"
-            return self._observers.tell(kind="llm", name=name, **fields)
-        arguments = operation.arguments(args, kwargs)
-        return self._observers.tell(kind=operation.kind, name=operation.name, args=arguments, **fields)
-
-    def _tell_end(
+    def _record(
         self, running: RunningCall, usage: Usage | None, cost_usd: float | None, **fields: Any
     ) -> None:
-        if usage is not None and not running.operation.is_free:
-            fields |= {name: getattr(usage, name) for name in _TOKENS}
-            fields["cost_usd"] = cost_usd
-        signals = self._tell(running.operation, running.args, running.kwargs, **fields)
-        self._brake.take(signals)
+        operation = running.operation
+        if usage is not None and not operation.is_free:
+            fields["usage"] = replace(usage, model=usage.model or operation.model, cost_usd=cost_usd)
+        if operation.kind == "llm":
+            self._guidance.record(ModelCall, **fields)
+        else:
+            args = operation.arguments(running.args, running.kwargs)
+            self._guidance.record(ToolCall, name=operation.name, args=args, **fields)

@@ -6,6 +6,7 @@ Source: divergence spec, sections 1, 2.5, 4 and 8 (clauses X01, X02).
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Self, TypeVar, Unpack, overload
@@ -17,37 +18,36 @@ from ebbtide.divergence.graph.execution_graph import ExecutionGraph
 from ebbtide.errors import RunHalted
 from ebbtide.guard.dispatcher import Dispatcher
 from ebbtide.guard.guard_report import RunReport
-from ebbtide.guard.loop_brake import LoopBrake
+from ebbtide.guard.guidance import Guidance, Supervising
 from ebbtide.guard.metering import Metering
-from ebbtide.guard.observers import Monitor, Observers, Pipeline
+from ebbtide.guard.observers import Observers, Pipeline
 from ebbtide.guard.operation import CallOptions, Operation, name_of, parameters_of
 from ebbtide.guard.running_call import RunningCall, enclosing
 from ebbtide.guard.wrapping import wrapped
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_MOST_NODES = 10_000  # of a graph that the context makes itself
 
 
 class ExecutionContext:
     """Lets the calls of one run through as far as its limits allow, and tells whoever looks on.
 
-    Each call becomes a node of the graph. What it may take is reserved, in every `Scope` around it, before it
-    is dispatched, and settled when it has ended. A call that would pass a limit is not made: it raises
-    `LimitExceeded`, with the report of what was done so far. Warnings, signals and refusals go to the
-    pipeline. What fails in the graph, the monitor, the pipeline or a meter is counted in the report, and the
-    run does not notice.
+    What a call may take is reserved, in every `Scope` around it, before it is dispatched, and settled when
+    it has ended. A call that would pass a limit is not made: it raises `LimitExceeded`, with the report of
+    what was done so far. The supervisor is asked before each call and told of each that has ended; where it
+    stops the run, or wants a person asked, the next call raises `RunStopped`. Warnings, verdicts and refusals
+    go to the pipeline. What fails in the graph, the supervisor, the pipeline or a meter is counted in the
+    report, and the run does not notice.
 
     It serves any number of threads and tasks at once, inside its ``with`` block or without one.
 
     Args:
         limits: What the run may take; None sets no limit.
         name: Of the run, and of its scope.
-        graph: None makes one that keeps the 10,000 latest nodes.
-        monitor: Watches the pattern of calls, as `LoopMonitor` does; None watches nothing.
+        graph: Gets a node for each call; None draws no graph.
+        supervisor: Watches the run; one that only observes (`shadow`) refuses nothing. None watches nothing.
+        chain_id: The chain of its events; None takes that of the graph, or a new one.
         pipeline: Gets every event; None forwards none.
         prices: What tokens cost; None knows only what a meter says.
-        stop_on_loops: Refuse calls, and end the run, where the monitor says so. Else its signals go to the
-            pipeline only.
         keep: Latest calls whose results the report holds.
         clock: Seconds on a monotonic clock.
 
@@ -68,20 +68,22 @@ class ExecutionContext:
         *,
         name: str = "run",
         graph: ExecutionGraph | None = None,
-        monitor: Monitor | None = None,
+        supervisor: Supervising | None = None,
+        chain_id: str | None = None,
         pipeline: Pipeline | None = None,
         prices: Prices | None = None,
-        stop_on_loops: bool = True,
         keep: int = 16,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.scope = Scope(limits or Limits(), name=name, clock=clock)
-        self.graph = graph or ExecutionGraph(max_nodes=_MOST_NODES, clock=clock)
-        self._observers = Observers(self.graph, monitor, pipeline, name=name, clock=clock)
-        self._brake = LoopBrake(refuses=stop_on_loops)
+        self.graph = graph
+        if chain_id is None:
+            chain_id = uuid.uuid4().hex if graph is None else graph.chain_id
+        self._observers = Observers(graph, pipeline, name=name, chain_id=chain_id)
+        self._guidance = Guidance(supervisor, self._observers, chain_id=chain_id, clock=clock)
         #: For adapters of frameworks whose callables cannot be wrapped.
         self.dispatcher = Dispatcher(
-            self.scope, self._observers, self._brake, Metering(prices, self._observers), keep=keep
+            self.scope, self._observers, self._guidance, Metering(prices, self._observers), keep=keep
         )
 
     def __enter__(self) -> Self:
@@ -151,8 +153,8 @@ class ExecutionContext:
 
         Raises:
             LimitExceeded: It would pass a limit.
-            CallBlocked: It belongs to a loop.
-            LoopHalted: A loop has ended the run.
+            CallRefused: It is a tool, and the result is due.
+            RunStopped: The supervisor has ended the run.
         """
         options["name"] = name
         operation = Operation(kind=kind, **options)
@@ -168,9 +170,9 @@ class ExecutionContext:
         finally:
             enclosing.reset(token)
 
-    def take_hints(self) -> list[str]:
-        """What the monitor wants the model to be told, each once: put it into the next message."""
-        return self._brake.hints()
+    def take_nudges(self) -> list[str]:
+        """What the supervisor wants the model to be told, each once: put it into the next message."""
+        return self._guidance.nudges()
 
     def report(self) -> RunReport:
         """What the run has come to."""

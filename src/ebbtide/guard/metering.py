@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ebbtide.budget.prices import Prices
+from ebbtide.errors import ConfigError
 from ebbtide.events.usage import Usage
 from ebbtide.guard.observers import Observers
 from ebbtide.guard.operation import Operation
@@ -92,8 +93,14 @@ class Metering:
             return None
 
     def _checked(self, where: str, usage: object) -> Usage | None:
-        if usage is None or isinstance(usage, Usage):
-            return usage
+        if usage is None:
+            return None
+        if isinstance(usage, Usage):
+            try:
+                return usage.checked()
+            except ConfigError as error:
+                self._observers.fault(where, error)
+                return None
         self._observers.fault(where, TypeError(f"{type(usage).__name__}: expected a Usage or None"))
         return None
 
@@ -103,7 +110,7 @@ class Metering:
         if usage.model is None:
             usage = dataclasses.replace(usage, model=operation.model)
         try:
-            return Usage(cost_usd=self._prices.cost(usage)).cost_usd
+            return Usage(cost_usd=self._prices.cost(usage)).checked().cost_usd
         except Exception as error:  # noqa: BLE001 - the run does not notice
             self._observers.fault("prices", error)
             return None

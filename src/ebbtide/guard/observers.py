@@ -1,27 +1,17 @@
-"""Those who look on: graph, monitor and pipeline. Whatever goes wrong here, the run does not notice."""
+"""Those who look on: graph and pipeline. Whatever goes wrong here, the run does not notice."""
 
 from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from ebbtide.divergence.graph.execution_graph import ExecutionGraph
-from ebbtide.divergence.signals import Signal
 from ebbtide.errors import ConfigError
-from ebbtide.events.event import Call
 from ebbtide.events.usage import Usage
 from ebbtide.guard.operation import Operation
 
 _WORDS = 2000  # characters of an error
-
-
-class Monitor(Protocol):
-    """Looks at calls and says what is wrong with their pattern; `LoopMonitor` is one."""
-
-    def update(self, call: Call, /) -> Sequence[Signal]:
-        """Take a call, and give the signals that are due now."""
 
 
 class Pipeline(Protocol):
@@ -32,14 +22,13 @@ class Pipeline(Protocol):
 
 
 class Observers:
-    """Calls the graph, the monitor and the pipeline, and keeps what they throw away from the run.
+    """Calls the graph and the pipeline, and keeps what they throw away from the run.
 
     Args:
-        graph: Gets a node for each call; a chain without a root gets one.
-        monitor: None watches no patterns.
+        graph: Gets a node for each call; a chain without a root gets one. None draws no graph.
         pipeline: None forwards no events.
         name: Name of the root.
-        clock: Seconds on a monotonic clock.
+        chain_id: The chain of the run's events.
 
     Raises:
         ConfigError: The pipeline is asynchronous.
@@ -47,12 +36,11 @@ class Observers:
 
     def __init__(
         self,
-        graph: ExecutionGraph,
-        monitor: Monitor | None,
+        graph: ExecutionGraph | None,
         pipeline: Pipeline | None,
         *,
         name: str,
-        clock: Callable[[], float],
+        chain_id: str,
     ) -> None:
         if pipeline is not None and inspect.iscoroutinefunction(pipeline.emit_safety_event):
             raise ConfigError(
@@ -60,20 +48,13 @@ class Observers:
                 "give it a function that puts the event into a queue"
             )
         self.graph = graph
-        self.root_id = graph.root_id or graph.create_root(name)
+        self.root_id = None if graph is None else graph.root_id or graph.create_root(name)
+        self.chain_id = chain_id
         self.faults: dict[str, int] = {}
         self.last_fault: str | None = None
-        self._monitor = monitor
         self._pipeline = pipeline
-        self._clock = clock
         # Re-entrant, since a stream that was let go is settled whenever the garbage collector comes by.
         self._lock = threading.RLock()
-        self._in_order = threading.Lock()
-
-    @property
-    def monitors(self) -> bool:
-        """Whether anybody wants to be told about calls."""
-        return self._monitor is not None
 
     def fault(self, where: str, error: Exception) -> None:
         """Count something that went wrong, and keep its words."""
@@ -91,12 +72,12 @@ class Observers:
                 self.fault("pipeline", error)
 
     def started(self, operation: Operation, parent_id: str | None) -> str | None:
-        """Put a call that is about to be dispatched into the graph; its node, or None where that failed."""
+        """Put a call that is about to be dispatched into the graph; its node, or None where it has none."""
+        graph, parent_id = self.graph, parent_id or self.root_id
+        if graph is None or parent_id is None:
+            return None
         try:
-            graph = self.graph
-            node_id = graph.begin_node(
-                parent_id or self.root_id, operation.kind, operation.name, operation.model
-            )
+            node_id = graph.begin_node(parent_id, operation.kind, operation.name, operation.model)
             graph.mark_running(node_id)
         except Exception as error:  # noqa: BLE001
             self.fault("graph", error)
@@ -108,7 +89,7 @@ class Observers:
         self, node_id: str | None, cost_usd: float | None = None, usage: Usage | None = None
     ) -> None:
         """Give a node its outcome, and forward what is due at once: there may be no next call."""
-        if node_id is not None:
+        if node_id is not None and self.graph is not None:
             read = written = None
             if usage is not None and usage.tokens is not None:
                 written = usage.output_tokens
@@ -121,7 +102,7 @@ class Observers:
 
     def failed(self, node_id: str | None, error_class: str) -> None:
         """Give a node its outcome."""
-        if node_id is not None:
+        if node_id is not None and self.graph is not None:
             try:
                 self.graph.mark_failure(node_id, error_class)
             except Exception as error:  # noqa: BLE001
@@ -129,32 +110,15 @@ class Observers:
 
     def halted(self, node_id: str | None, reason: str) -> None:
         """Give a node its outcome."""
-        if node_id is not None:
+        if node_id is not None and self.graph is not None:
             try:
                 self.graph.mark_halt(node_id, reason)
             except Exception as error:  # noqa: BLE001
                 self.fault("graph", error)
 
-    def tell(self, **fields: Any) -> Sequence[Signal]:
-        """Tell the monitor of a call, with the fields of `Call`; its signals, forwarded already."""
-        if self._monitor is None:
-            return ()
-        try:
-            with self._in_order:
-                call = Call(chain_id=self.graph.chain_id, ts=self._clock(), **fields)
-                signals = tuple(self._monitor.update(call))
-            if not all(isinstance(signal, Signal) for signal in signals):
-                raise TypeError(f"{signals!r:.80}: expected signals")  # noqa: TRY301
-        except Exception as error:  # noqa: BLE001
-            self.fault("monitor", error)
-            return ()
-        for signal in signals:
-            self.emit({"event_type": "LOOP_SIGNAL", "severity": signal.level.value, **signal.to_dict()})
-        return signals
-
     def _forward(self) -> None:
         try:
-            events = self.graph.drain_divergence_events()
+            events = [] if self.graph is None else self.graph.drain_divergence_events()
         except Exception as error:  # noqa: BLE001
             self.fault("graph", error)
             return

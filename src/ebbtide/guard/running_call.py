@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ebbtide.budget.scope import Reservation
 from ebbtide.events.usage import Usage
 from ebbtide.guard.operation import Operation
-
-if TYPE_CHECKING:
-    from ebbtide.guard.dispatcher import Dispatcher
 
 _MOST_FAILED = 1024  # attempts of one operation that are remembered in one enclosing call
 _MOST_OPERATIONS = 256
@@ -46,11 +43,33 @@ class Attempts:
         failed.add(key)
 
 
+class Settling(Protocol):
+    """Who let a call through, and settles it when it has ended: the `Dispatcher`."""
+
+    def check(self) -> None:
+        """Raise where a call under way has to be cut."""
+
+    def received(self, running: RunningCall, item: Any) -> None:
+        """Take an item of a stream."""
+
+    def finish(self, running: RunningCall, result: Any) -> Any:
+        """Say that a call succeeded; gives its result."""
+
+    def finish_stream(self, running: RunningCall) -> None:
+        """Say that a stream was read to its end."""
+
+    def fail(self, running: RunningCall, error: BaseException) -> None:
+        """Say that a call raised."""
+
+    def abandon(self, running: RunningCall) -> None:
+        """Say that nobody reads the rest of a stream."""
+
+
 class RunningCall:
     """A call that was let through.
 
     Args:
-        dispatcher: The `Dispatcher` that let it through.
+        dispatcher: Who let it through.
         operation: What is called.
         args: Its positional arguments.
         kwargs: The others.
@@ -80,7 +99,7 @@ class RunningCall:
 
     def __init__(
         self,
-        dispatcher: Dispatcher,
+        dispatcher: Settling,
         operation: Operation,
         args: tuple[Any, ...],
         kwargs: Mapping[str, Any],

@@ -1,0 +1,148 @@
+"""What the supervisor of a run makes of its calls: asked before each of them, told of each that has ended."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Protocol
+
+from ebbtide.errors import CallRefused, RunStopped
+from ebbtide.events.event import Event, Phase, ToolCall
+from ebbtide.guard.observers import Observers
+from ebbtide.guard.operation import Operation
+from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.verdict import Verdict
+
+_MOST_NUDGES = 16
+
+
+class Supervising(Protocol):
+    """What is asked of a supervisor; `Supervisor` is one."""
+
+    def record(self, event: Event) -> Verdict:
+        """Take an event that has happened."""
+
+    def check_before_model(self, chain_id: str | None = None, *, now: float | None = None) -> Verdict:
+        """What to do before a call of the model."""
+
+    def check_before_tool(self, call: ToolCall) -> Verdict:
+        """What to do before a call of a tool."""
+
+
+class Guidance:
+    """Asks a supervisor, keeps what the model is to be told, and refuses calls accordingly.
+
+    Args:
+        supervisor: None watches nothing.
+        observers: Count its faults, and forward its verdicts.
+        chain_id: The chain of the run's events.
+        clock: Seconds on a monotonic clock.
+    """
+
+    def __init__(
+        self,
+        supervisor: Supervising | None,
+        observers: Observers,
+        *,
+        chain_id: str,
+        clock: Callable[[], float],
+    ) -> None:
+        self._supervisor = supervisor
+        self._observers = observers
+        self._chain_id = chain_id
+        self._clock = clock
+        self._in_order = threading.Lock()
+        self._nudges: deque[str] = deque(maxlen=_MOST_NUDGES)
+        self._nudged_at = -1  # number of the event of the latest nudge
+        self._previous: Verdict | None = None
+        # Until a verdict has said anything, no call of a tool can be refused.
+        self._asks_before_tools = False
+
+    @property
+    def watches(self) -> bool:
+        """Whether anybody wants to be told about calls."""
+        return self._supervisor is not None
+
+    def before(self, operation: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """Ask whether a call may be made.
+
+        Raises:
+            CallRefused: The result is due, and no tool is to be called any more.
+            RunStopped: The run has ended, or a person is to be asked first.
+        """
+        supervisor = self._supervisor
+        if supervisor is None:
+            return
+        is_model = operation.kind == "llm"
+        if not is_model and not self._asks_before_tools:
+            return
+        try:
+            if is_model:
+                verdict = supervisor.check_before_model(self._chain_id, now=self._clock())
+            else:
+                call = ToolCall(
+                    name=operation.name,
+                    args=operation.arguments(args, kwargs),
+                    chain_id=self._chain_id,
+                    phase=Phase.STARTED,
+                )
+                verdict = supervisor.check_before_tool(call)
+            self._take(verdict)
+        except Exception as error:  # noqa: BLE001 - the run does not notice
+            self._observers.fault("supervisor", error)
+            return
+        if verdict.ends and not verdict.shadow:
+            if verdict.action is not Action.FINALIZE:
+                raise RunStopped(verdict)
+            if not is_model:
+                raise CallRefused(verdict)
+
+    def record(self, make: Callable[..., Event], **fields: Any) -> None:
+        """Tell of something that has happened.
+
+        Args:
+            make: Class of the event.
+            fields: Its fields, without chain and time.
+        """
+        supervisor = self._supervisor
+        if supervisor is None:
+            return
+        try:
+            with self._in_order:
+                event = make(chain_id=self._chain_id, ts=self._clock(), **fields)
+                self._take(supervisor.record(event))
+        except Exception as error:  # noqa: BLE001 - likewise
+            self._observers.fault("supervisor", error)
+
+    def check(self) -> None:
+        """Raise where the run has ended while a call is under way.
+
+        Raises:
+            RunStopped: By the latest verdict.
+        """
+        verdict = self._previous
+        if verdict is not None and verdict.action is Action.STOP and not verdict.shadow:
+            raise RunStopped(verdict)
+
+    def nudges(self) -> list[str]:
+        """What to tell the model, each once."""
+        texts = []
+        with suppress(IndexError):
+            while True:
+                texts.append(self._nudges.popleft())
+        return texts
+
+    def _take(self, verdict: Verdict) -> None:
+        if verdict is self._previous:
+            return
+        self._previous = verdict
+        if verdict.action is Action.ALLOW:
+            return
+        self._asks_before_tools = True
+        # What came with an event is handed over again before the next call of the model.
+        if verdict.nudge and (verdict.event or 0) > self._nudged_at:
+            self._nudged_at = verdict.event or 0
+            self._nudges.append(verdict.nudge)
+        self._observers.emit({"event_type": "VERDICT", "severity": verdict.action.value, **verdict.to_dict()})
