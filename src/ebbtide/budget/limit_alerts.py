@@ -97,31 +97,37 @@ class LimitAlerts:
 
     def see(self, event: Event) -> list[LimitAlert]:
         """The limits that have come nearer with an event that the tally has counted."""
-        tally, at = self._tally, self._at
-        is_tool = isinstance(event, ToolCall)
-        if is_tool and self._limits[_RETRIES] is not None:
-            self._try(event)  # type: ignore[arg-type]
-        if is_model_call(event):
+        tally, due = self._tally, self._at
+        near = False
+        if isinstance(event, ToolCall):
+            if self._limits[_RETRIES] is not None:
+                self._try(event)
+                near = self._retries >= due[_RETRIES]
+            near = (
+                near or tally.tool_calls >= due[_TOOL] or tally.model_calls + tally.tool_calls >= due[_STEPS]
+            )
+        elif is_model_call(event):
             cost = tokens = 0
             if event.usage is not None:
                 cost, tokens = tally.last_cost or 0, tally.last_tokens or 0
             if (cost, tokens) != (self._last[_COST], self._last[_TOKENS]):
                 self._last[_COST], self._last[_TOKENS] = cost, tokens
                 self._mark()
-        elif not is_tool and event.usage is None and self._limits[_WALL] is None:
-            return []
+            # What one more call takes has changed with this one, and with it how near the end is.
+            near = (
+                (tally.cost or 0) >= due[_COST]
+                or (tally.tokens or 0) >= due[_TOKENS]
+                or tally.model_calls >= due[_LLM]
+                or tally.model_calls + tally.tool_calls >= due[_STEPS]
+            )
+        if event.usage is not None and not near:
+            near = (tally.cost or 0) >= due[_COST] or (tally.tokens or 0) >= due[_TOKENS]
         if self._limits[_WALL] is not None and tally.latest_ts is not None and tally.first_ts is not None:
-            self._wall_s = max(self._wall_s, tally.latest_ts - tally.first_ts)
-        if (
-            (tally.cost or 0) >= at[_COST]
-            or (tally.tokens or 0) >= at[_TOKENS]
-            or tally.model_calls + tally.tool_calls >= at[_STEPS]
-            or (tally.tool_calls >= at[_TOOL] if is_tool else tally.model_calls >= at[_LLM])
-            or self._retries >= at[_RETRIES]
-            or self._wall_s >= at[_WALL]
-        ):
-            return self._alerts()
-        return []
+            elapsed = tally.latest_ts - tally.first_ts
+            if elapsed > self._wall_s:
+                self._wall_s = elapsed
+            near = near or self._wall_s >= due[_WALL]
+        return self._alerts() if near else []
 
     def at(self, now: float) -> list[LimitAlert]:
         """The limits that have come nearer by now; seconds on the clock of the events."""

@@ -5,7 +5,6 @@ Money is counted in whole units, so that a hundred times 0.01 dollars is 1 dolla
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 from ebbtide.budget.prices import Prices
@@ -104,21 +103,24 @@ class Tally:
             event: The event.
             ts: Its time, where that is known and can be.
         """
-        by_model = isinstance(event, ModelCall)
-        tool_calls = isinstance(event, ToolCall)
-        model_calls = is_model_call(event)
-        self.events += 1
-        self.tool_calls += tool_calls
-        self.model_calls += model_calls
         run = self.run
+        kind = type(event)
+        self.events += 1
         if run is not None:
             run.events += 1
-            run.tool_calls += tool_calls
-            run.model_calls += model_calls
+        if kind is ToolCall:
+            self.tool_calls += 1
+            if run is not None:
+                run.tool_calls += 1
+        elif is_model_call(event):
+            self.model_calls += 1
+            if run is not None:
+                run.model_calls += 1
         if ts is not None:
             self.at(ts)
-        if event.usage is not None:
-            self.spend(event.usage, by_model=by_model)
+        usage = event.usage
+        if usage is not None:
+            self.spend(usage, by_model=kind is ModelCall)
 
     def add_round(self) -> None:
         """Count a round that somebody handed over: an event that took nothing."""
@@ -127,14 +129,17 @@ class Tally:
             self.run.events += 1
 
     def at(self, ts: float) -> None:
-        """Take a time, in seconds."""
-        if self.first_ts is None:
+        """Take a time, in seconds; one before the latest changes nothing."""
+        if self.first_ts is None or self.latest_ts is None:
             self.first_ts = self.latest_ts = ts
-        elif self.latest_ts is None or ts > self.latest_ts:
+        elif ts > self.latest_ts:
             self.latest_ts = ts
         run = self.run
-        if run is not None and (run.first_ts is None or run.latest_ts is None or ts > run.latest_ts):
-            run.at(ts)
+        if run is not None:
+            if run.first_ts is None or run.latest_ts is None:
+                run.first_ts = run.latest_ts = ts
+            elif ts > run.latest_ts:
+                run.latest_ts = ts
 
     def spend(self, usage: Usage, *, by_model: bool = True) -> None:
         """Count what an event took, here and in the run.
@@ -143,46 +148,42 @@ class Tally:
             usage: What it states.
             by_model: Whether a model took it, whose cost ought to be known.
         """
+        run = self.run
+        tokens: int | None = None
         faults = 0
-        counts: list[tuple[int, int]] = []
         for place, count in enumerate(
             (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
         ):
             if count is None:
                 continue
-            if type(count) is int and 0 <= count <= MOST_TOKENS:
-                counts.append((place, count))
-            else:
+            if type(count) is not int or not 0 <= count <= MOST_TOKENS:
                 faults += 1
+                continue
+            tokens = count if tokens is None else tokens + count
+            self.by_class[place] = count + (self.by_class[place] or 0)
+            if run is not None:
+                run.by_class[place] = count + (run.by_class[place] or 0)
         cost_usd = usage.cost_usd
-        if cost_usd is not None and not is_cost(cost_usd):
+        if cost_usd is None:
+            if tokens is not None and not faults and usage.model and self._prices is not None:
+                cost_usd = self._prices.cost(usage)
+        elif not is_cost(cost_usd):
             faults += 1
             cost_usd = None
-        elif cost_usd is None and counts and not faults and usage.model and self._prices is not None:
-            cost_usd = self._prices.cost(usage)
         cost = None if cost_usd is None else round(cost_usd * UNITS)
-        tokens = sum([count for _, count in counts]) if counts else None
-        unpriced = (usage.model or "") if cost is None and counts and by_model else None
+        unpriced = (usage.model or "") if cost is None and tokens is not None and by_model else None
+        self.charge(cost, tokens, unpriced=unpriced)
         self.faults += faults
-        self.charge(cost, tokens, counts, unpriced=unpriced)
-        if self.run is not None:
-            self.run.faults += faults
-            self.run.charge(cost, tokens, counts, unpriced=unpriced)
+        if run is not None:
+            run.charge(cost, tokens, unpriced=unpriced)
+            run.faults += faults
 
-    def charge(
-        self,
-        cost: int | None,
-        tokens: int | None,
-        counts: Sequence[tuple[int, int]] = (),
-        *,
-        unpriced: str | None = None,
-    ) -> None:
+    def charge(self, cost: int | None, tokens: int | None, *, unpriced: str | None = None) -> None:
         """Add money and tokens, here alone.
 
         Args:
             cost: Units of money; None where it is not known.
             tokens: Of all classes, likewise.
-            counts: The tokens of each class, by its place in `CLASSES`.
             unpriced: The model that took tokens at a cost that nobody knows; None where there is none.
         """
         self.last_cost, self.last_tokens = cost, tokens
@@ -190,9 +191,6 @@ class Tally:
             self.cost = cost if self.cost is None else self.cost + cost
         if tokens is not None:
             self.tokens = tokens if self.tokens is None else self.tokens + tokens
-            by_class = self.by_class
-            for place, count in counts:
-                by_class[place] = count + (by_class[place] or 0)
         if unpriced is not None:
             self.unpriced_calls += 1
             if len(self.unpriced_models) < _MODELS:

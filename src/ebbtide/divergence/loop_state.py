@@ -79,17 +79,14 @@ class LoopState:
         self.talked = False  # whether `spoken` has anything to forget
         self.spending = False
         # Units of money and tokens that were spent before each of the latest calls.
-        self.cost_before: deque[int] = deque(maxlen=rules.max_period)
-        self.tokens_before: deque[int] = deque(maxlen=rules.max_period)
+        self.before_calls: deque[tuple[int, int]] = deque(maxlen=rules.max_period)
         self.latest = NO_CALL
         self.batch: str | int | None = None
         self.batch_calls: set[Key] = set()
         self.retried = False
 
-    def see(self, event: Event, policy: ToolPolicy | None) -> Finding | None:
-        """Take an event that has happened, and say what it shows."""
-        if isinstance(event, ToolCall):
-            return self._call(event, policy)
+    def see(self, event: Event) -> Finding | None:
+        """Take an event that is no call of a tool, and say what it shows."""
         if isinstance(event, ModelCall):
             self.talked = True
             return self._model(event)
@@ -145,7 +142,7 @@ class LoopState:
         self.chains.several = True
 
     # One pass over the rules, in one piece: calls between its parts would take a tenth of its time.
-    def _call(self, call: ToolCall, policy: ToolPolicy | None) -> Finding | None:  # noqa: PLR0915
+    def call(self, call: ToolCall, policy: ToolPolicy | None) -> Finding | None:  # noqa: PLR0915
         """Take a call that has ended, and say what it shows."""
         name, args, result, failed = call.name, call.args, call.result, call.error
         effect = None
@@ -180,9 +177,7 @@ class LoopState:
         repetition.steps.append(event - repetition.event)
         repetition.event = event
         if self.spending:
-            cost, tokens = self.spend.before(event)
-            self.cost_before.append(cost)
-            self.tokens_before.append(tokens)
+            self.before_calls.append(self.spend.before(event))
         if effect is not None and effect in _PASSIVE:
             return self._passive(effect, name, key, answer, now, call)
         known = answers.see(key, answer, failed, now)
@@ -303,10 +298,12 @@ class LoopState:
         text = event.text
         if event.part is ModelPart.CHUNK:
             return self.spoken.stream(text, self.event) if text else None
-        if text is None:
+        words = None if text is None else " ".join(text.split()).lower()
+        if not words:
             return self.spoken.silence(event.part.value, self.event)
-        self.hand_offs.hear(text, self.event)
-        return self.spoken.message(event.part.value, text, self.event)
+        key = key_of(event.part.value, words)
+        self.hand_offs.hear(key, self.event)
+        return self.spoken.message(key, words, text or "", self.event)
 
     def _message(self, event: Message) -> None:
         """New words of a person are news; the same words again come from a machine."""
@@ -337,7 +334,7 @@ class LoopState:
 
     def spent_before(self, event: int) -> tuple[int, int]:
         """Units and tokens that were spent before an event, or before the oldest one that is known."""
-        for back in range(len(self.cost_before), 0, -1):
+        for back in range(len(self.before_calls), 0, -1):
             if self.repetition.event_of(back) >= event:
-                return self.cost_before[-back], self.tokens_before[-back]
+                return self.before_calls[-back]
         return self.spend.before(self.event)

@@ -27,6 +27,7 @@ from ebbtide.profile import Profile
 
 _SCHEMA = 2
 _MAGIC = b"EBBL\x02"  # what the bytes are, and the version of their form
+_STARTED = Phase.STARTED  # reading a member off its enum takes as long as a call
 _SHOWN = 160  # characters of a call that a signal shows
 _NUMBERS = 1 << 62  # numbers of events that a state can carry
 _NUMBER = (int, float)  # a union would be built anew at every look
@@ -104,7 +105,7 @@ class LoopMonitor:
         Those are calls that have only started, and events whose number was there before.
         """
         try:
-            if isinstance(event, ToolCall) and event.phase is Phase.STARTED:
+            if isinstance(event, ToolCall) and event.phase is _STARTED:
                 return None
             chain = self.latest
             if chain is None or chain.name != event.chain_id:
@@ -137,12 +138,10 @@ class LoopMonitor:
                     signals = self._report(chain, event, spent)
             if event.agent is not None and event.agent != chain.hand_offs.agent:
                 signals += self._hand_off(chain, event, event.agent)
-            policy = (
-                self._tools.get(event.name)
-                if self._tools is not None and isinstance(event, ToolCall)
-                else None
-            )
-            finding = chain.see(event, policy)
+            if isinstance(event, ToolCall):
+                finding = chain.call(event, None if self._tools is None else self._tools.get(event.name))
+            else:
+                finding = chain.see(event)
             return signals if finding is None else signals + self._report(chain, event, finding)
         except Exception as error:  # noqa: BLE001 - watching must never break the run that is watched
             self._fault(f"{type(error).__name__}: {error}")

@@ -39,8 +39,7 @@ def chain_state(chain: LoopState) -> dict[str, Any]:
         "numbering": chain.numbering.to_state(),
         "latest_user": chain.latest_user.hex(),
         "batch_calls": pack_keys(sorted(map(settled, chain.batch_calls))),
-        "cost_before": list(chain.cost_before),
-        "tokens_before": list(chain.tokens_before),
+        "before_calls": [list(spent) for spent in chain.before_calls],
         "repetition": chain.repetition.to_state(),
         "tally": chain.tally.to_state(),
         "spend": chain.spend.to_state(),
@@ -63,8 +62,7 @@ def restore_chain(chain: LoopState, state: Mapping[str, Any]) -> None:
     chain.numbering.restore(state["numbering"])
     chain.latest_user = bytes.fromhex(state["latest_user"])
     chain.batch_calls.update(unpack_keys(state["batch_calls"]))
-    chain.cost_before.extend(state["cost_before"])
-    chain.tokens_before.extend(state["tokens_before"])
+    chain.before_calls.extend((cost, tokens) for cost, tokens in state["before_calls"])
     chain.repetition.restore(state["repetition"])
     chain.tally.restore(state["tally"])
     chain.spend.restore(state["spend"])

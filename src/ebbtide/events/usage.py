@@ -64,4 +64,6 @@ def is_count(value: object) -> bool:
 
 def is_cost(value: object) -> bool:
     """Whether a value can be dollars; NaN fails every comparison."""
-    return isinstance(value, _NUMBER) and not isinstance(value, bool) and 0 <= value <= MOST_USD
+    return (
+        type(value) is float or (isinstance(value, _NUMBER) and not isinstance(value, bool))
+    ) and 0 <= value <= MOST_USD  # type: ignore[operator]

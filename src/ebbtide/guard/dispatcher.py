@@ -244,7 +244,7 @@ class Dispatcher:
         self, running: RunningCall, usage: Usage | None, cost_usd: float | None, **fields: Any
     ) -> None:
         operation = running.operation
-        if usage is not None and not operation.is_free:
+        if usage is not None and (running.usage is not None or not operation.is_free):
             fields["usage"] = replace(usage, model=usage.model or operation.model, cost_usd=cost_usd)
         if operation.kind == "llm":
             self._guidance.record(ModelCall, **fields)

@@ -6,12 +6,14 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Protocol
 
 from ebbtide.errors import CallRefused, RunStopped
 from ebbtide.events.event import Event, Phase, ToolCall
 from ebbtide.guard.observers import Observers
 from ebbtide.guard.operation import Operation
+from ebbtide.supervision.facts import Facts
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.verdict import Verdict
 
@@ -55,7 +57,8 @@ class Guidance:
         self._clock = clock
         self._in_order = threading.Lock()
         self._nudges: deque[str] = deque(maxlen=_MOST_NUDGES)
-        self._nudged_at = -1  # number of the event of the latest nudge
+        # What was reported and not yet handed over by the supervisor, which it does before a call of the model.
+        self._reported: deque[Facts] = deque(maxlen=_MOST_NUDGES)
         self._previous: Verdict | None = None
         # Until a verdict has said anything, no call of a tool can be refused.
         self._asks_before_tools = False
@@ -89,10 +92,14 @@ class Guidance:
                     phase=Phase.STARTED,
                 )
                 verdict = supervisor.check_before_tool(call)
-            self._take(verdict)
+            with self._in_order:
+                news = self._take(verdict)
+                if is_model and not verdict.ends:
+                    self._reported.clear()
         except Exception as error:  # noqa: BLE001 - the run does not notice
             self._observers.fault("supervisor", error)
             return
+        self._forward(news)
         if verdict.ends and not verdict.shadow:
             if verdict.action is not Action.FINALIZE:
                 raise RunStopped(verdict)
@@ -112,9 +119,11 @@ class Guidance:
         try:
             with self._in_order:
                 event = make(chain_id=self._chain_id, ts=self._clock(), **fields)
-                self._take(supervisor.record(event))
+                news = self._take(supervisor.record(event))
         except Exception as error:  # noqa: BLE001 - likewise
             self._observers.fault("supervisor", error)
+            return
+        self._forward(news)
 
     def check(self) -> None:
         """Raise where the run has ended while a call is under way.
@@ -134,15 +143,28 @@ class Guidance:
                 texts.append(self._nudges.popleft())
         return texts
 
-    def _take(self, verdict: Verdict) -> None:
-        if verdict is self._previous:
-            return
-        self._previous = verdict
-        if verdict.action is Action.ALLOW:
-            return
+    def _take(self, verdict: Verdict) -> Verdict | None:
+        """Keep what follows from a verdict; what is new in it, or None."""
+        if not isinstance(verdict, Verdict):
+            raise TypeError(f"{type(verdict).__name__}: expected a Verdict")
+        previous, self._previous = self._previous, verdict
+        if verdict is previous or verdict.action is Action.ALLOW:
+            return None
         self._asks_before_tools = True
-        # What came with an event is handed over again before the next call of the model.
-        if verdict.nudge and (verdict.event or 0) > self._nudged_at:
-            self._nudged_at = verdict.event or 0
+        if verdict.action is Action.NUDGE:
+            facts = [each for each in (*verdict.more, verdict.facts) if each and each not in self._reported]
+            if not facts:
+                return None
+            self._reported.extend(facts)
+            verdict = replace(verdict, more=tuple(facts[:-1]), facts=facts[-1])
+        elif verdict == previous:
+            return None
+        if verdict.nudge and not verdict.shadow:
             self._nudges.append(verdict.nudge)
-        self._observers.emit({"event_type": "VERDICT", "severity": verdict.action.value, **verdict.to_dict()})
+        return verdict
+
+    def _forward(self, verdict: Verdict | None) -> None:
+        # Outside the lock: a pipeline may make calls of its own.
+        if verdict is not None:
+            wire = verdict.to_dict()
+            self._observers.emit({"event_type": "VERDICT", "severity": verdict.action.value, **wire})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from ebbtide.budget.limit_alerts import LimitAlert, LimitAlerts
 from ebbtide.budget.limits import LimitKind
@@ -52,6 +53,9 @@ class Judgement:
         verdict = self.calm
         if self.due:
             verdict = max(self.due, key=lambda due: due.rank)
+            if verdict.action is Action.NUDGE and len(self.due) > 1:
+                others = [due.facts for due in self.due if due is not verdict and due.facts is not None]
+                verdict = replace(verdict, more=tuple(others))
             self.due = []
         ending = self.run.ending  # which is not a matter of turns
         if ending is not None and ending.rank > verdict.rank:

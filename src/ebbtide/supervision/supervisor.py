@@ -112,10 +112,10 @@ class Supervisor:
         """
         with self._lock:
             try:
-                if isinstance(event, Round):
-                    return self._run.take_round(event)
                 if isinstance(event, Event):
                     return self._run.take(event)
+                if isinstance(event, Round):
+                    return self._run.take_round(event)
                 self._fault(f"{type(event).__name__}: expected an event or a Round")
             except Exception as error:  # noqa: BLE001 - watching must never break the run that is watched
                 self._fault(f"{type(error).__name__}: {error}")

@@ -19,20 +19,20 @@ from ebbtide.events.identity import UNKNOWN, Key, key_of
 from ebbtide.profile.divergence import LoopRules
 
 _LONGEST = 16  # hand-offs in one turn
-_WORDS = 64  # messages that are known again
+_MESSAGES = 64  # that are known again
 
 
 class HandOffs:
     """The hand-offs of one chain as a stream of their own, so that work in between does not hide a circle."""
 
-    __slots__ = ("_cycles", "_edges", "_rules", "_said", "_words", "agent", "key")
+    __slots__ = ("_cycles", "_edges", "_messages", "_news", "_rules", "agent", "key")
 
     def __init__(self, rules: LoopRules) -> None:
         self._rules = rules
         self._cycles = CycleDetector(max_period=_LONGEST, copies=3)
         self._edges: deque[tuple[str, str, int, int]] = deque(maxlen=self._cycles.copies * _LONGEST)
-        self._words: dict[Key, None] = {}  # the messages of late
-        self._said = 0  # number of the event at which something new was said
+        self._messages: dict[Key, None] = {}  # of late
+        self._news = 0  # number of the event at which something new was said
         self.agent: str | None = None
         self.key: Key = UNKNOWN  # the circle that is going on, or UNKNOWN
 
@@ -42,15 +42,14 @@ class HandOffs:
         self._edges.clear()
         self.key = UNKNOWN
 
-    def hear(self, text: str, event: int) -> None:
-        """An agent said something."""
-        words = key_of(" ".join(text.split()))
-        if words in self._words:
+    def hear(self, message: Key, event: int) -> None:
+        """An agent said something, whose words have this key."""
+        if message in self._messages:
             return
-        self._said = event
-        if len(self._words) >= _WORDS:
-            del self._words[next(iter(self._words))]
-        self._words[words] = None
+        self._news = event
+        if len(self._messages) >= _MESSAGES:
+            del self._messages[next(iter(self._messages))]
+        self._messages[message] = None
 
     def hand_off(self, source: str, target: str, news: int, now: int, event: int) -> Finding | None:
         """Take one hand-off.
@@ -74,7 +73,7 @@ class HandOffs:
         length = min(run, len(self._edges))
         edges = list(self._edges)[-length:]
         at = least if news <= edges[0][2] else 2 * least
-        if copies < at or self._said > edges[0][3]:
+        if copies < at or self._news > edges[0][3]:
             return None
         turn = edges[-period:]
         agents = min(tuple(edge[0] for edge in turn[start:] + turn[:start]) for start in range(period))
@@ -95,13 +94,13 @@ class HandOffs:
 
     def to_state(self) -> list[Any]:
         """All that later findings depend on."""
-        words = [self._said, pack_keys(list(self._words))]
-        return [self.agent, self.key.hex(), words, [list(edge) for edge in self._edges]]
+        messages = [self._news, pack_keys(list(self._messages))]
+        return [self.agent, self.key.hex(), messages, [list(edge) for edge in self._edges]]
 
     def restore(self, state: list[Any]) -> None:
         """Take up what `to_state` told."""
-        self.agent, key, (self._said, words), edges = state
-        self._words = dict.fromkeys(unpack_keys(words))
+        self.agent, key, (self._news, messages), edges = state
+        self._messages = dict.fromkeys(unpack_keys(messages))
         self.key = bytes.fromhex(key)
         for source, target, now, event in edges:
             self._cycles.push((source, target))

@@ -70,6 +70,7 @@ class Spend:
         "_rules",
         "_token_limit",
         "_usd_limit",
+        "_used_windows",
         "cost_at_news",
         "exceeded",
         "first_ts",
@@ -88,10 +89,16 @@ class Spend:
         self.first_ts: float | None = None
         self.exceeded: LoopKind | None = None  # what is out of bounds now
         self.windows = (Window(60.0), Window(600.0), Window(3600.0))
-        minute, _, hour = self.windows
+        minute, ten_minutes, hour = self.windows
         limits = ((minute, rules.usd_per_minute), (hour, rules.usd_per_hour))
         self._rate_limits = [(window, units(limit)) for window, limit in limits if limit]
         self._has_budget = bool(rules.budget_usd or rules.budget_tokens)
+        # What nobody looks at is not kept; the hour is in every snapshot.
+        self._used_windows = [hour]
+        if rules.usd_per_minute:
+            self._used_windows.append(minute)
+        if self._has_budget:
+            self._used_windows.append(ten_minutes)
         self._usd_limit = units(rules.usd_without_news) if rules.usd_without_news else _NO_LIMIT
         self._token_limit = rules.tokens_without_news or _NO_LIMIT
 
@@ -125,7 +132,7 @@ class Spend:
         if ts is not None:
             if self.first_ts is None:
                 self.first_ts = ts
-            for window in self.windows:
+            for window in self._used_windows:
                 window.add(ts, cost or 0, tokens or 0)
         excess = self._excess(ts)
         if excess is None:

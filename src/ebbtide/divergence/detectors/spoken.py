@@ -152,12 +152,16 @@ class Spoken:
         """A model call of which nothing is known but its name."""
         return self._said(_silent_key(name), self._rules.silent_messages, event)
 
-    def message(self, name: str, text: str, event: int) -> Finding | None:
-        """A whole message or thought."""
-        words = " ".join(text.split()).lower()
-        if not words:
-            return self.silence(name, event)
-        found = self._said(key_of(name, words), self._rules.messages, event)
+    def message(self, key: Key, words: str, text: str, event: int) -> Finding | None:
+        """A whole message or thought.
+
+        Args:
+            key: Stands for its part of the call and its words.
+            words: Its words in small letters, with a blank between.
+            text: The text itself.
+            event: Number of the event.
+        """
+        found = self._said(key, self._rules.messages, event)
         if found or len(text) < self._rules.chant_words // 2:  # fewer characters than words that it takes
             return found
         # A chant ends in copies of a block, so that the last word stands in each of them; most texts are
