@@ -10,18 +10,16 @@ from collections.abc import Callable
 from typing import Any
 
 from ebbtide.divergence.monitor import LoopMonitor
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, ModelCall, Notice, NoticeKind, ToolCall, title
 
-#: Takes a call, and says whether anything was raised at it.
-Watcher = Callable[[Call], bool]
-
-_BOUNDARIES = ("run_start", "conversation_start")
+#: Takes an event, and says whether anything was raised at it.
+Watcher = Callable[[Event], bool]
 
 
 def ebbtide() -> Watcher:
     """This project, with the default profile and no declarations."""
     monitor = LoopMonitor()
-    return lambda call: bool(monitor.update(call))
+    return lambda event: bool(monitor.update(event))
 
 
 def veronica_core() -> Watcher:
@@ -31,10 +29,10 @@ def veronica_core() -> Watcher:
     graph = ExecutionGraph()
     root = graph.create_root("run")
 
-    def see(call: Call) -> bool:
-        if call.kind in ("user", "system"):
+    def see(event: Event) -> bool:
+        if not isinstance(event, (ToolCall, ModelCall)):
             return False
-        node = graph.begin_node(root, call.kind, call.name)
+        node = graph.begin_node(root, "tool" if isinstance(event, ToolCall) else "llm", title(event))
         graph.mark_running(node)
         raised = bool(graph.drain_divergence_events())
         graph.mark_success(node, cost_usd=0.0)
@@ -49,11 +47,13 @@ def agentguard47(*, fuzzy: bool = False) -> Watcher:
 
     guards: list[Any] = [LoopGuard(), *([FuzzyLoopGuard()] if fuzzy else [])]
 
-    def see(call: Call) -> bool:
+    def see(event: Event) -> bool:
         raised = False
-        for guard in guards if call.kind == "tool" else ():
+        if not isinstance(event, ToolCall):
+            return raised
+        for guard in guards:
             try:
-                guard.check(call.name, _arguments(call))
+                guard.check(event.name, _arguments(event))
             except LoopDetected:
                 raised = True
         return raised
@@ -69,11 +69,11 @@ def agent_watchdog() -> Watcher:
     run = watchdog.watch("run")
     run.__enter__()
 
-    def see(call: Call, _open: object = run) -> bool:  # a run that nobody holds is closed
-        if call.kind != "tool":
+    def see(event: Event, _open: object = run) -> bool:  # a run that nobody holds is closed
+        if not isinstance(event, ToolCall):
             return False
         try:
-            watchdog.record_tool_call(call.name, call.args, call.result)
+            watchdog.record_tool_call(event.name, event.args, event.result)
         except WatchdogHalt:
             return True
         return False
@@ -104,19 +104,19 @@ def loopguard_runtime() -> Watcher:
     ]
     monitor = Monitor(detectors)
 
-    def see(call: Call) -> bool:
-        if call.kind != "tool":
+    def see(event: Event) -> bool:
+        if not isinstance(event, ToolCall):
             return False
-        args = _arguments(call)
+        args = _arguments(event)
         alerts = monitor.observe(
             "agent",
-            f"decided: {call.name}",
-            tool_signature(call.name, args),
-            last_tool=call.name,
+            f"decided: {event.name}",
+            tool_signature(event.name, args),
+            last_tool=event.name,
             last_args=args,
         )
-        if call.result is not None:
-            text = str(call.result).strip().replace("\n", " ")[:160]
+        if event.result is not None:
+            text = str(event.result).strip().replace("\n", " ")[:160]
             alerts += monitor.observe("agent", f"observed: {text}", f"result:{text}", last_result=text)
         return bool(alerts)
 
@@ -132,10 +132,10 @@ def installed() -> dict[str, Callable[[], Watcher]]:
         "agent-watchdog": ("agent_watchdog", agent_watchdog),
         "loopguard-runtime": ("loopguard", loopguard_runtime),
     }
-    found = {name: make for name, (module, make) in peers.items() if importlib.util.find_spec(module)}
-    for name in peers.keys() - found.keys():
+    makers = {name: make for name, (module, make) in peers.items() if importlib.util.find_spec(module)}
+    for name in peers.keys() - makers.keys():
         print(f"{name}: not installed; the extra `bench` has it")
-    return {"ebbtide": ebbtide, **found}
+    return {"ebbtide": ebbtide, **makers}
 
 
 def packages() -> list[str]:
@@ -143,12 +143,12 @@ def packages() -> list[str]:
     return sorted({name.split(" ")[0] for name in installed()} - {"ebbtide"})
 
 
-def starts_anew(call: Call) -> bool:
+def starts_anew(event: Event) -> bool:
     """Whether a watcher that knows no runs has to be made anew here."""
-    return call.kind == "system" and call.name in _BOUNDARIES
+    return isinstance(event, Notice) and event.kind is NoticeKind.RUN_START
 
 
-def _arguments(call: Call) -> dict[str, Any]:
+def _arguments(call: ToolCall) -> dict[str, Any]:
     if isinstance(call.args, dict):
         return call.args
     return {} if call.args is None else {"value": call.args}

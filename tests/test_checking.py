@@ -13,7 +13,8 @@ from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.checking import CheckOptions, check, check_events, check_many
 from ebbtide.errors import EbbtideError, TranscriptError
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, ToolCall
+from ebbtide.events.usage import Usage
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.verdict import Action
@@ -37,7 +38,10 @@ def stuck(tmp_path: Path) -> Path:
 def test_a_file_gives_what_its_events_give(stuck):
     """`check` is `check_events` over the reader."""
     found = check(stuck)
-    calls = [Call(name="read", args={"n": 1}, result="r1", cost_usd=0.1, ts=float(at)) for at in range(9)]
+    calls = [
+        ToolCall(name="read", args={"n": 1}, result="r1", ts=float(at), usage=Usage(cost_usd=0.1))
+        for at in range(9)
+    ]
     assert found == check_events(calls, source=str(stuck), form="ebbtide")
     assert found.verdict.action is Action.STOP
     assert found.saving is not None
@@ -73,7 +77,7 @@ def test_a_missing_file_is_refused(tmp_path):
 def test_progress_is_told_every_thousand_and_at_the_end():
     """For a bar that moves."""
     told: list[int] = []
-    check_events((Call(name="x", result=str(n)) for n in range(2_500)), progress=told.append)
+    check_events((ToolCall(name="x", result=str(n)) for n in range(2_500)), progress=told.append)
     assert told == [1_000, 2_000, 2_500]
 
 
@@ -97,8 +101,8 @@ class BrokenTrace:
     def __init__(self, error: Exception) -> None:
         self.error = error
 
-    def __iter__(self) -> Iterator[Call]:
-        yield Call(name="ls")
+    def __iter__(self) -> Iterator[Event]:
+        yield ToolCall(name="ls")
         raise self.error
 
 
@@ -144,7 +148,9 @@ def test_memory_hardly_grows_with_the_run():
     sizes = []
     for number in range(9_000):
         pick = number if number % 3 else max(number - 6, 0)
-        recorder.record(Call(name="read", args={"n": pick}, result=f"r{pick}", cost_usd=0.001))
+        recorder.record(
+            ToolCall(name="read", args={"n": pick}, result=f"r{pick}", usage=Usage(cost_usd=0.001))
+        )
         if number in (4_500, 8_999):
             sizes.append(len(recorder.supervisor.to_bytes()))
     assert sizes[1] < sizes[0] * 1.2

@@ -14,9 +14,9 @@ Sets: shell and SQL episodes (a success is the full reward, at the step that bri
 given theirs at `submit` alone, and count as lost where they are ended before it), question answering
 (CORRECT), airline support (reward 1), software issues (resolved; no answers of tools are in the data), and
 the refinement chains and reflection trials of `benchmarks.quality.stopping`, handed over as rounds. Alone:
-the loop monitor at its first hint and at its first block; the convergence engine on every text of the
-model. Budget: the tokens that nine of ten successful runs of the set stay below, as a hard limit alone, and
-with the joint rule before it.
+the loop monitor at the first report of a loop, and at the second report of one; the convergence engine on
+every text of the model. Budget: the tokens that nine of ten successful runs of the set stay below, as a hard
+limit alone, and with the joint rule before it.
 
 Nothing was fitted to these sets. The rows below a set's line of dashes show what other settings would do.
 """
@@ -39,9 +39,9 @@ from ebbtide.budget.limits import Limits
 from ebbtide.convergence.meter import ConvergenceMeter
 from ebbtide.convergence.recommendation import Signal
 from ebbtide.divergence.monitor import LoopMonitor
-from ebbtide.divergence.signals import Level
-from ebbtide.events.event import Call
+from ebbtide.events.event import EVENTS, Event, ModelCall, ToolCall
 from ebbtide.events.transcript import Round
+from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
 from ebbtide.profile.supervision import SupervisionRules
 from ebbtide.supervision.supervisor import Supervisor
@@ -54,36 +54,42 @@ _FIXED = (3, 5, 7, 10, 15, 20, 30)
 class Run:
     """A recorded run: its events, with turn and tokens of each; the turn that brought success; its turns."""
 
-    events: tuple[Call | Round, ...]
+    events: tuple[Event | Round, ...]
     turns: tuple[int, ...]
     tokens: tuple[int, ...]
     success: int | None
     length: int
 
 
-def run_of(events: Sequence[Call], *, success: bool, at: int | None = None) -> Run:
+def run_of(events: Sequence[Event], *, success: bool, at: int | None = None) -> Run:
     """A run whose events are given; success comes with the turn of event `at`, or the last."""
     turns, turn, talking = [], 0, False
-    for call in events:
-        if call.kind == "tool":
+    for event in events:
+        if isinstance(event, ToolCall):
             turn += not talking
             talking = False
-        elif call.kind == "llm":
+        elif isinstance(event, ModelCall):
             turn += not talking
             talking = True
         else:
             talking = False
         turns.append(max(turn, 1))
-    counted, said = [], 0
-    for call in events:
-        size = len(call.text or "") + len(str(call.args or "")) + len(str(call.result or ""))
-        tokens = (said + size) // 4
-        said += size
-        reads = call.kind in ("llm", "tool")
-        counted.append(dataclasses.replace(call, input_tokens=tokens) if reads else call)
+    metered: list[Event] = []
+    tokens, characters = [], 0
+    for event in events:
+        characters += _size(event)
+        reads = isinstance(event, (ToolCall, ModelCall))
+        tokens.append(characters // 4 if reads else 0)
+        metered.append(dataclasses.replace(event, usage=Usage(input_tokens=tokens[-1])) if reads else event)
     end = None if not success or not turns else turns[-1 if at is None else at]
-    tokens = tuple(call.input_tokens or 0 for call in counted)
-    return Run(tuple(counted), tuple(turns), tokens, end, turns[-1] if turns else 0)
+    return Run(tuple(metered), tuple(turns), tuple(tokens), end, turns[-1] if turns else 0)
+
+
+def _size(event: Event) -> int:
+    """Characters of an event."""
+    if isinstance(event, ToolCall):
+        return len(str(event.args or "")) + len(str(event.result or ""))
+    return len(event.text or "")
 
 
 def episodes(data: Path) -> Iterator[Run]:
@@ -95,13 +101,13 @@ def episodes(data: Path) -> Iterator[Run]:
 
 def questions(data: Path) -> Iterator[Run]:
     for trace in lines(data / "loops" / "hotpotqa_react_base.jsonl.gz"):
-        events = []
+        events: list[Event] = []
         for step in trace["steps"]:
             if step.get("thought"):
-                events.append(Call(kind="llm", name="message", text=step["thought"]))
+                events.append(ModelCall(text=step["thought"]))
             match = _ACTION.match(step["action"] or "")
             name, query = match.groups() if match else ("action", step["action"])
-            events.append(Call(name=name, args={"query": query}, result=step["observation"]))
+            events.append(ToolCall(name=name, args={"query": query}, result=step["observation"]))
         yield run_of(events, success=trace["status"] == "CORRECT")
 
 
@@ -113,20 +119,20 @@ def support(data: Path) -> Iterator[Run]:
 
 def issues(data: Path) -> Iterator[Run]:
     for row in lines(data / "loops" / "swe_transitions.jsonl.gz"):
-        events = []
+        events: list[Event] = []
         for thought, action in zip(row["thoughts"], row["actions"], strict=False):
             if thought:
-                events.append(Call(kind="llm", name="message", text=str(thought)))
-            events.append(Call(name="step", args={"action": action}))
+                events.append(ModelCall(text=str(thought)))
+            events.append(ToolCall(name="step", args={"action": action}))
         yield run_of(events, success=row["resolved"] == "True")
 
 
 def conversation(run: stopping.Run) -> Run:
     """A run whose rounds are handed over; what was not recorded gives none."""
-    said = list(itertools.accumulate(map(len, run.texts)))
+    sizes = list(itertools.accumulate(map(len, run.texts)))
     rounds = tuple(Round.from_text(text, number=number) for number, text in enumerate(run.texts, start=1))
     turns = tuple(range(1, len(rounds) + 1))
-    return Run(rounds, turns, tuple(count // 4 for count in said), run.solved_at, run.length)
+    return Run(rounds, turns, tuple(size // 4 for size in sizes), run.solved_at, run.length)
 
 
 SETS: dict[str, Callable[[Path], Iterator[Run]]] = {
@@ -146,23 +152,19 @@ def joint(limits: Limits | None = None, **rules: Any) -> Policy:
 
     def ended(run: Run) -> int | None:
         supervisor = Supervisor(profile, limits=limits)
-        for place, call in enumerate(run.events):
-            if supervisor.record(call).ends:
+        for place, event in enumerate(run.events):
+            if supervisor.record(event).ends:
                 return place
         return None
 
     return ended
 
 
-def loops_at(level: Level) -> Policy:
-    order = list(Level)
-
+def loops_at(report: int) -> Policy:
     def ended(run: Run) -> int | None:
         monitor = LoopMonitor()
-        for place, call in enumerate(run.events):
-            if isinstance(call, Call) and any(
-                order.index(signal.level) >= order.index(level) for signal in monitor.update(call)
-            ):
+        for place, event in enumerate(run.events):
+            if isinstance(event, EVENTS) and any(signal.report >= report for signal in monitor.update(event)):
                 return place
         return None
 
@@ -173,8 +175,8 @@ def every_text(run: Run) -> int | None:
     """The convergence engine, told every text of the model as a round."""
     meter = ConvergenceMeter()
     number = 0
-    for place, call in enumerate(run.events):
-        text = call.text if isinstance(call, Round) or call.kind == "llm" else None
+    for place, event in enumerate(run.events):
+        text = event.text if isinstance(event, (Round, ModelCall)) else None
         if text:
             number += 1
             reading = meter.update(Round.from_text(text, number=number))
@@ -225,8 +227,8 @@ def nudged(runs: Sequence[Run]) -> dict[str, Any]:
     for run in successes:
         supervisor = Supervisor()
         verdicts = (
-            supervisor.record(call)
-            for call, turn in zip(run.events, run.turns, strict=True)
+            supervisor.record(event)
+            for event, turn in zip(run.events, run.turns, strict=True)
             if turn < (run.success or 0)
         )
         count += any(verdict.action is not Action.ALLOW for verdict in verdicts)
@@ -243,8 +245,8 @@ def measure(name: str, runs: Sequence[Run]) -> dict[str, Any]:
     budget = budget_of(runs)
     policies: dict[str, Policy] = {
         "joint verdict": joint(),
-        "loops alone, first hint": loops_at(Level.HINT),
-        "loops alone, block": loops_at(Level.BLOCK),
+        "loops alone, first report": loops_at(1),
+        "loops alone, second report": loops_at(2),
         "convergence alone": every_text,
         "budget alone": joint(Limits(tokens=budget, warn_at=None), joint_from=None),
         "budget and joint rule": joint(Limits(tokens=budget, warn_at=None)),
@@ -261,13 +263,13 @@ def measure(name: str, runs: Sequence[Run]) -> dict[str, Any]:
     for label, row in rows.items():
         low, high = row["lost_interval"]
         print(
-            f"  {label:<24} ended {row['ended']:5}  saved {row['turns_saved']:6} turns "
+            f"  {label:<26} ended {row['ended']:5}  saved {row['turns_saved']:6} turns "
             f"({row['turns_saved_share']:6.1%}), {row['tokens_saved_share']:6.1%} of tokens   "
             f"lost {row['lost']:4} of {row['successes']} (95 % {low:.4f} to {high:.4f})"
         )
-    told = nudged(runs)
-    print(f"  successful runs that are nudged before they succeed: {told['nudged']} of {told['of']}")
-    return {"runs": len(runs), "budget_tokens": budget, "rows": rows, "nudged": told}
+    nudges = nudged(runs)
+    print(f"  successful runs that are nudged before they succeed: {nudges['nudged']} of {nudges['of']}")
+    return {"runs": len(runs), "budget_tokens": budget, "rows": rows, "nudged": nudges}
 
 
 def main() -> None:

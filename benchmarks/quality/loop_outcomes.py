@@ -24,7 +24,7 @@ from typing import Any
 
 from benchmarks.measure import add_data_option, data_folder, setup, wilson, write_result
 from ebbtide.divergence.monitor import LoopMonitor
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, Message, ModelCall, ModelPart, ToolCall
 
 _CUT = 300  # characters at which the data cuts an action, whose whole text has a hash beside it
 _CUT_ANSWER = 70
@@ -37,7 +37,7 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, text)
 
 
-def step_call(episode: dict[str, Any], step: dict[str, Any]) -> Call:
+def step_call(episode: dict[str, Any], step: dict[str, Any]) -> ToolCall:
     args = {"action": step["action"]}
     if len(step["action"]) >= _CUT:
         args["sha1"] = step["action_sha1"]
@@ -45,7 +45,7 @@ def step_call(episode: dict[str, Any], step: dict[str, Any]) -> Call:
     failed = answer.startswith(_ERROR)
     if len(answer) >= _CUT_ANSWER:
         answer = f"{answer} {step['observation_sha1']}"
-    return Call(name=episode["env"], args=args, result=answer, error=failed)
+    return ToolCall(name=episode["env"], args=args, result=answer, error=failed)
 
 
 def alarm_of_ebbtide(episode: dict[str, Any]) -> tuple[int, str] | None:
@@ -126,10 +126,12 @@ def score_questions(traces: list[dict[str, Any]]) -> dict[str, Any]:
         raised = False
         for step in trace["steps"]:
             if step.get("thought"):
-                raised |= bool(monitor.update(Call(kind="llm", name="thought", text=step["thought"])))
+                raised |= bool(monitor.update(ModelCall(text=step["thought"], part=ModelPart.THOUGHT)))
             match = _ACTION.match(step["action"] or "")
             name, query = match.groups() if match else ("action", step["action"])
-            raised |= bool(monitor.update(Call(name=name, args={"query": query}, result=step["observation"])))
+            raised |= bool(
+                monitor.update(ToolCall(name=name, args={"query": query}, result=step["observation"]))
+            )
         status = trace["status"]
         total[status] += 1
         alarmed[status] += raised
@@ -151,20 +153,20 @@ def score_questions(traces: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def chat_calls(messages: list[dict[str, Any]]) -> Iterator[Call]:
-    asked: dict[str, tuple[str, Any]] = {}
+def chat_calls(messages: list[dict[str, Any]]) -> Iterator[Event]:
+    requests: dict[str, tuple[str, Any]] = {}
     for message in messages:
         role, text = message["role"], message.get("content")
         if role == "user":
-            yield Call(kind="user", name="message", text=text)
+            yield Message(text=text)
         elif role == "assistant":
             if text:
-                yield Call(kind="llm", name="message", text=text)
+                yield ModelCall(text=text)
             for call in message.get("tool_calls") or []:
-                asked[call["id"]] = (call["function"]["name"], json.loads(call["function"]["arguments"]))
+                requests[call["id"]] = (call["function"]["name"], json.loads(call["function"]["arguments"]))
         elif role == "tool":
-            name, args = asked[message["tool_call_id"]]
-            yield Call(name=name, args=args, result=text, error=str(text).startswith("Error"))
+            name, args = requests[message["tool_call_id"]]
+            yield ToolCall(name=name, args=args, result=text, error=str(text).startswith("Error"))
 
 
 def score_support(runs: list[dict[str, Any]]) -> dict[str, Any]:

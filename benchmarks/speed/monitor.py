@@ -23,14 +23,14 @@ from typing import Any
 from benchmarks.loop_peers import installed, packages
 from benchmarks.measure import setup, write_result
 from ebbtide.divergence.monitor import LoopMonitor
-from ebbtide.events.event import Call
+from ebbtide.events.event import ToolCall
 
 _BLOCK = 250
 
-Make = Callable[[int], Call]
+Make = Callable[[int], ToolCall]
 
 
-def flat(number: int) -> Call:
+def flat(number: int) -> ToolCall:
     tool = ("read_file", "grep", "bash", "edit", "list_dir", "fetch")[number % 6]
     args: dict[str, Any] = {
         "read_file": {"path": f"src/module_{number}.py"},
@@ -40,31 +40,31 @@ def flat(number: int) -> Call:
         "list_dir": {"path": f"pkg/{number}", "depth": 2},
         "fetch": {"url": f"https://example.test/{number}"},
     }[tool]
-    return Call(
+    return ToolCall(
         name=tool, args=args, result=f"result {number}: ok, 12 lines of content were found", seq=number
     )
 
 
-def text(number: int) -> Call:
+def text(number: int) -> ToolCall:
     command = f"pytest tests/test_{number}.py -q"
-    return Call(
+    return ToolCall(
         name="bash", args={"command": command}, result=f"{number} passed in 12 seconds, ok", seq=number
     )
 
 
-def nested(number: int) -> Call:
+def nested(number: int) -> ToolCall:
     edits = [{"old": f"x{number}", "new": "y"}, {"old": "z", "new": "w"}]
     args = {"path": f"a{number}.py", "edits": edits, "options": {"dry": False}}
-    return Call(name="edit", args=args, result=f"result {number}: ok", seq=number)
+    return ToolCall(name="edit", args=args, result=f"result {number}: ok", seq=number)
 
 
-def known(number: int, chance: random.Random) -> Call:
+def known(number: int, chance: random.Random) -> ToolCall:
     pick = flat(chance.randrange(400))
-    return Call(name=pick.name, args=pick.args, result=pick.result, seq=number)
+    return ToolCall(name=pick.name, args=pick.args, result=pick.result, seq=number)
 
 
-def stuck(number: int) -> Call:
-    return Call(name="ls", args={"path": "."}, result="a.txt b.txt", seq=number)
+def stuck(number: int) -> ToolCall:
+    return ToolCall(name="ls", args={"path": "."}, result="a.txt b.txt", seq=number)
 
 
 def streams() -> dict[str, Make]:
@@ -72,7 +72,7 @@ def streams() -> dict[str, Make]:
     return {"text": text, "flat": flat, "nested": nested, "known": lambda n: known(n, chance), "stuck": stuck}
 
 
-def cost_us(see: Callable[[Call], object], make: Make, first: int, events: int) -> float:
+def cost_us(see: Callable[[ToolCall], object], make: Make, first: int, events: int) -> float:
     """Microseconds an event: the median block."""
     blocks = []
     gc.collect()

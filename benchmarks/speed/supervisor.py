@@ -33,32 +33,32 @@ from benchmarks.quality.loop_outcomes import chat_calls, lines
 from benchmarks.speed.monitor import flat
 from ebbtide.budget.limits import Limits
 from ebbtide.divergence.monitor import LoopMonitor
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, Message, ModelCall, ToolCall
+from ebbtide.events.usage import Usage
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.supervisor import Supervisor
 
 _BLOCK = 500
 _LIMITS = Limits(cost_usd=1e9, tokens=10**11, steps=10**9, llm_calls=10**9, tool_calls=10**9, wall_s=1e9)
 _EVERY = 40
+_KINDS = {"tool": ToolCall, "llm": ModelCall, "user": Message}
 
-Make = Callable[[], Iterator[Call]]
+Make = Callable[[], Iterator[Event]]
 
 
-def calls(_data: Path) -> Iterator[Call]:
+def calls(_data: Path) -> Iterator[ToolCall]:
     for number in itertools.count():
         yield dataclasses.replace(flat(number), seq=None, ts=float(number))
 
 
-def spending(_data: Path) -> Iterator[Call]:
+def spending(_data: Path) -> Iterator[Event]:
     for call in calls(_data):
-        yield dataclasses.replace(call, input_tokens=900, cost_usd=0.004)
+        yield dataclasses.replace(call, usage=Usage(input_tokens=900, cost_usd=0.004))
 
 
-def usage(_data: Path) -> Iterator[Call]:
+def usage(_data: Path) -> Iterator[Event]:
     for call in calls(_data):
-        yield Call(
-            kind="llm", name="message", ts=call.ts, input_tokens=4_000, output_tokens=90, cost_usd=0.02
-        )
+        yield ModelCall(ts=call.ts, usage=Usage(cost_usd=0.02, input_tokens=4_000, output_tokens=90))
         yield call
 
 
@@ -70,34 +70,37 @@ def _thoughts(data: Path) -> Iterator[tuple[str, str]]:
                 yield f"{thought} ({again})", f"{action} {again}"
 
 
-def agent(data: Path) -> Iterator[Call]:
-    spent: dict[str, Any] = {"input_tokens": 4_000, "output_tokens": 300, "cost_usd": 0.02}
+def agent(data: Path) -> Iterator[Event]:
+    spent = Usage(model="some-model", input_tokens=4_000, output_tokens=300, cost_usd=0.02)
     for number, (thought, action) in enumerate(_thoughts(data)):
         at = float(number * 10)
-        yield Call(kind="llm", name="message", text=thought, ts=at, model="some-model", **spent)
+        yield ModelCall(text=thought, ts=at, usage=spent)
         if number % (_EVERY // 2) == 0:
-            yield Call(kind="user", name="message", text=f"Now do part {number}.", ts=at)
+            yield Message(text=f"Now do part {number}.", ts=at)
         else:
-            yield Call(name="bash", args={"command": action}, result=f"{action} done", ts=at + 3)
+            yield ToolCall(name="bash", args={"command": action}, result=f"{action} done", ts=at + 3)
 
 
-def support(data: Path) -> Iterator[Call]:
+def support(data: Path) -> Iterator[Event]:
     path = data / "traces" / "openai_messages" / "tau_airline_20.json"
     runs = [list(chat_calls(run["traj"])) for run in json.loads(path.read_text(encoding="utf-8"))]
     for again in itertools.count():
-        for call in itertools.chain.from_iterable(runs):
-            text = None if call.text is None else f"{call.text} ({again})"
-            args = {**call.args, "again": again} if isinstance(call.args, dict) else call.args
-            yield dataclasses.replace(call, text=text, args=args)
+        for event in itertools.chain.from_iterable(runs):
+            if isinstance(event, ToolCall):
+                args = {**event.args, "again": again} if isinstance(event.args, dict) else event.args
+                yield dataclasses.replace(event, args=args)
+            else:
+                text = None if event.text is None else f"{event.text} ({again})"
+                yield dataclasses.replace(event, text=text)
 
 
-def talk(data: Path) -> Iterator[Call]:
-    for call in support(data):
-        if call.kind == "llm":
-            yield call
+def talk(data: Path) -> Iterator[Event]:
+    for event in support(data):
+        if isinstance(event, ModelCall):
+            yield event
 
 
-MIXES: dict[str, Callable[[Path], Iterator[Call]]] = {
+MIXES: dict[str, Callable[[Path], Iterator[Event]]] = {
     "calls": calls,
     "spending": spending,
     "usage": usage,
@@ -107,7 +110,7 @@ MIXES: dict[str, Callable[[Path], Iterator[Call]]] = {
 }
 
 
-def cost_us(see: Callable[[Call], object], events: Iterator[Call], count: int) -> dict[str, float]:
+def cost_us(see: Callable[[Event], object], events: Iterator[Event], count: int) -> dict[str, float]:
     """Microseconds an event: the median block, and the mean."""
     blocks = []
     gc.collect()
@@ -115,8 +118,8 @@ def cost_us(see: Callable[[Call], object], events: Iterator[Call], count: int) -
         block = list(itertools.islice(events, _BLOCK))
         gc.disable()
         begin = time.thread_time()
-        for call in block:
-            see(call)
+        for event in block:
+            see(event)
         blocks.append((time.thread_time() - begin) / len(block) * 1e6)
         gc.enable()
     return {"median_us": round(median(blocks), 2), "mean_us": round(mean(blocks), 2)}
@@ -131,7 +134,7 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=20_000, help="events of a mix; a tenth of it for talk")
     options = parser.parse_args()
     data = data_folder(options.data)
-    found: dict[str, Any] = {}
+    rows: dict[str, Any] = {}
     for name, mix in MIXES.items():
         count = options.events // 10 if name == "talk" else options.events
         supervisor = Supervisor(limits=_LIMITS)
@@ -140,16 +143,16 @@ def main() -> None:
         row["state_bytes"] = len(supervisor.to_bytes())
         row["monitor"] = cost_us(LoopMonitor().update, mix(data), count)
         row["recorder"] = cost_us(RunRecorder(limits=_LIMITS).record, mix(data), count)
-        kinds = [call.kind for call in itertools.islice(mix(data), 2_000)]
-        row["mix"] = {kind: round(kinds.count(kind) / len(kinds), 3) for kind in ("tool", "llm", "user")}
-        found[name] = row
+        kinds = [type(event) for event in itertools.islice(mix(data), 2_000)]
+        row["mix"] = {label: round(kinds.count(kind) / len(kinds), 3) for label, kind in _KINDS.items()}
+        rows[name] = row
         print(
             f"{name:8} {row['mix']}: {row['supervisor']['median_us']:.2f} us an event (mean "
             f"{row['supervisor']['mean_us']:.2f}), monitor alone {row['monitor']['median_us']:.2f}, recorder "
             f"{row['recorder']['median_us']:.2f} (mean {row['recorder']['mean_us']:.2f}); "
             f"{row['rounds_read']} rounds read of {count} events, {row['state_bytes']} bytes"
         )
-    write_result("speed-supervisor", {"mixes": found, "setup": setup()})
+    write_result("speed-supervisor", {"mixes": rows, "setup": setup()})
 
 
 if __name__ == "__main__":

@@ -6,34 +6,34 @@ from typing import Any
 import pytest
 
 from ebbtide.divergence.monitor import find_loops
-from ebbtide.divergence.signals import Level, LoopKind, Signal
-from ebbtide.events.event import Call
+from ebbtide.divergence.signals import LoopKind, LoopSignal, Quantity
+from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
 from ebbtide.events.tool_policy import Effect, ToolPolicies, ToolPolicy
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
 
-Run = list[Call]
+Run = list[Event]
 
 
 def tool(
     name: str, result: object = None, /, *, error: bool = False, gap: float | None = None, **args: Any
-) -> Call:
-    return Call(name=name, args=args, result=result, error=error, waited_s=gap)
+) -> Event:
+    return ToolCall(name=name, args=args, result=result, error=error, waited_s=gap)
 
 
-def said(text: str, name: str = "message") -> Call:
-    return Call(kind="llm", name=name, text=text)
+def said(text: str, part: ModelPart = ModelPart.WHOLE) -> Event:
+    return ModelCall(text=text, part=part)
 
 
-def system(name: str, **args: Any) -> Call:
-    return Call(kind="system", name=name, args=args)
+def handoff(source: str, target: str) -> Event:
+    return Notice(kind=NoticeKind.HANDOFF, source=source, target=target)
 
 
-def each(count: int, make: Callable[[int], Call | Iterable[Call]]) -> Run:
+def each(count: int, make: Callable[[int], Event | Iterable[Event]]) -> Run:
     run: Run = []
     for number in range(count):
         made = make(number)
-        run.extend([made] if isinstance(made, Call) else made)
+        run.extend([made] if isinstance(made, Event) else made)
     return run
 
 
@@ -51,7 +51,7 @@ LOOPS: dict[str, tuple[LoopKind, Run]] = {
     ),
     "thoughts between the calls do not hide it": (
         LoopKind.REPEAT,
-        each(3, lambda n: [said(f"thought {n}", "thought"), tool("ls", "a b", path=".")]),
+        each(3, lambda n: [said(f"thought {n}", ModelPart.THOUGHT), tool("ls", "a b", path=".")]),
     ),
     "two in turn": (LoopKind.CYCLE, [tool("read", "x", path="a"), tool("edit", "no match", error=True)] * 3),
     "seven in turn": (LoopKind.CYCLE, [tool("read", f"text {n}", path=str(n)) for n in range(7)] * 3),
@@ -117,17 +117,17 @@ LOOPS: dict[str, tuple[LoopKind, Run]] = {
     ),
     "hand-offs in a circle": (
         LoopKind.HANDOFF_CYCLE,
-        [system("handoff", **{"from": a, "to": b}) for a, b in ("ab", "bc", "ca")] * 3,
+        [handoff(a, b) for a, b in ("ab", "bc", "ca")] * 3,
     ),
-    "condensations": (LoopKind.CONDENSATION, [system("condensation")] * 10),
+    "condensations": (LoopKind.CONDENSATION, [Notice(kind=NoticeKind.COMPACTION)] * 10),
     "one message": (LoopKind.MONOLOGUE, [said("I am waiting for your answer.")] * 3),
     "two messages in turn": (LoopKind.MONOLOGUE, [said("Over to you."), said("No, to you.")] * 3),
-    "model calls of which nothing is known": (LoopKind.MONOLOGUE, [Call(kind="llm", name="generate")] * 5),
-    "chanting in a stream": (LoopKind.CHANTING, each(6, lambda _: said(LAMENT, "stream"))),
+    "model calls of which nothing is known": (LoopKind.MONOLOGUE, [ModelCall()] * 5),
+    "chanting in a stream": (LoopKind.CHANTING, each(6, lambda _: said(LAMENT, ModelPart.CHUNK))),
     "chanting within a message": (LoopKind.CHANTING, [said("So: " + LAMENT * 5)]),
     "chanting in pieces that cut words": (
         LoopKind.CHANTING,
-        [said((LAMENT * 6)[start : start + 7], "stream") for start in range(0, 6 * len(LAMENT), 7)],
+        [said((LAMENT * 6)[start : start + 7], ModelPart.CHUNK) for start in range(0, 6 * len(LAMENT), 7)],
     ),
     "a service hammered without a pause": (
         LoopKind.REPEAT,
@@ -171,31 +171,31 @@ WORK: dict[str, Run] = {
         *each(3, lambda n: tool("get", "503 unavailable", error=True, gap=5.0 * 2**n, url="u")),
         tool("get", "200 ok", gap=40, url="u"),
     ],
-    "a new conversation": [*[tool("ls", "a")] * 2, system("conversation_start"), *[tool("ls", "a")] * 2],
-    "a parallel batch": [Call(name="get", args={"u": 1}, result="x", batch="one")] * 5,
+    "a new conversation": [*[tool("ls", "a")] * 2, Notice(kind=NoticeKind.RUN_START), *[tool("ls", "a")] * 2],
+    "a parallel batch": [ToolCall(name="get", args={"u": 1}, result="x", batch="one")] * 5,
     "a call sent again after a retry": [
         tool("ls", "a"),
-        system("retry"),
+        Notice(kind=NoticeKind.RETRY),
         tool("ls", "a"),
-        system("retry"),
+        Notice(kind=NoticeKind.RETRY),
         tool("ls", "a"),
     ],
     "a person asks again in other words": each(
-        4, lambda n: [Call(kind="user", name="message", text=f"and now {n}?"), tool("get", "same", id=1)]
+        4, lambda n: [Message(text=f"and now {n}?"), tool("get", "same", id=1)]
     ),
     "hand-offs with changes between": each(
         8,
         lambda n: [
-            system("handoff", **{"from": "coder", "to": "reviewer"}),
+            handoff("coder", "reviewer"),
             tool("review", f"a remark that is new, number {n}", id=n),
-            system("handoff", **{"from": "reviewer", "to": "coder"}),
+            handoff("reviewer", "coder"),
         ],
     )[:12],
     "a round of agents that talk": each(
         30,
         lambda n: [
             said(f"remark {n}"),
-            system("handoff", **{"from": "abc"[n % 3], "to": "abc"[(n + 1) % 3]}),
+            handoff("abc"[n % 3], "abc"[(n + 1) % 3]),
         ],
     ),
     "equal messages with calls between": each(
@@ -206,7 +206,7 @@ WORK: dict[str, Run] = {
     ],
     "a table": [said("| a | b |\n|---|---|\n" + "| one of the rows | that are alike |\n" * 30)],
     "code between fences": [said("```\n" + "x = compute(x, y, z)\n" * 40 + "```\n")],
-    "a rule in pieces": each(30, lambda _: said("----------", "stream")),
+    "a rule in pieces": each(30, lambda _: said("----------", ModelPart.CHUNK)),
     "words that once repeated": [
         said("try again now " * 6 + "but then I found the answer to your question in the docs")
     ],
@@ -220,7 +220,7 @@ def test_a_loop_is_found(name: str) -> None:
     kind, run = LOOPS[name]
     signals = find_loops(run)
     assert {signal.kind for signal in signals} == {kind}
-    assert signals[0].level is Level.HINT
+    assert signals[0].report == 1
     if kind is not LoopKind.CHANTING:
         assert signals[0].last_event == len(run)
 
@@ -248,7 +248,7 @@ DECLARED = ToolPolicies(
 )
 
 
-def declared(run: Run) -> list[Signal]:
+def declared(run: Run) -> list[LoopSignal]:
     return find_loops(run, tools=DECLARED)
 
 
@@ -322,7 +322,7 @@ def test_a_call_spread_over_chains_is_found() -> None:
     """Three chains that each come twice to one answer are a loop of the session; reading it once is none."""
 
     def chain(name: str, times: int) -> Run:
-        return [Call(name="get", args={"id": 7}, result="not ready yet", chain_id=name)] * times
+        return [ToolCall(name="get", args={"id": 7}, result="not ready yet", chain_id=name)] * times
 
     assert find_loops([*chain("a", 1), *chain("b", 1), *chain("c", 1), *chain("d", 1)]) == []
     assert find_loops([*chain("a", 2), *chain("b", 2)]) == []
@@ -333,7 +333,7 @@ def test_a_call_spread_over_chains_is_found() -> None:
 @pytest.mark.clause("D12")
 def test_agents_that_repeat_themselves_go_in_a_circle() -> None:
     """Words do not hide a circle of hand-offs once they were said before; new words end it."""
-    turn = [said("Over to you."), *[system("handoff", **{"from": a, "to": b}) for a, b in ("ab", "ba")]]
+    turn = [said("Over to you."), *[handoff(a, b) for a, b in ("ab", "ba")]]
     profile = Profile(name="hand-offs", divergence=LoopRules(messages=None))
     assert {signal.kind for signal in find_loops(turn * 4, profile)} == {LoopKind.HANDOFF_CYCLE}
     assert find_loops([*turn * 2, said("I have found it."), *turn * 2], profile) == []
@@ -342,7 +342,7 @@ def test_agents_that_repeat_themselves_go_in_a_circle() -> None:
 @pytest.mark.clause("D12")
 def test_agents_that_act_in_turn_hand_over() -> None:
     """Where events name their agent, a change of agent is a hand-off."""
-    run = [Call(name=f"{agent}-{n}", agent=agent, result=f"r{n}") for n in range(12) for agent in "ab"]
+    run = [ToolCall(name=f"{agent}-{n}", result=f"r{n}", agent=agent) for n in range(12) for agent in "ab"]
     assert {signal.kind for signal in find_loops(run)} == {LoopKind.HANDOFF_CYCLE}
 
 
@@ -372,4 +372,8 @@ def test_a_window_of_low_entropy_is_monotonous() -> None:
     signals = find_loops(run, Profile(name="entropy", divergence=others_off))
     told = [signal for signal in signals if signal.kind is LoopKind.MONOTONY]
     assert told
-    assert "bits over 64 calls, below 2" in told[0].evidence
+    measure = told[0].measure
+    assert measure is not None
+    assert measure.quantity is Quantity.BITS
+    assert measure.value < measure.limit == 2
+    assert told[0].copies == 64

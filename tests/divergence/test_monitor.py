@@ -12,11 +12,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ebbtide.budget.tally import Tally
 from ebbtide.divergence.monitor import LoopMonitor, find_loops
-from ebbtide.divergence.signals import Level, LoopKind, Signal
+from ebbtide.divergence.signals import LoopKind, LoopSignal
 from ebbtide.errors import ConfigError
-from ebbtide.events.event import Call, Phase
+from ebbtide.events.event import (
+    Event,
+    Message,
+    ModelCall,
+    ModelPart,
+    Notice,
+    NoticeKind,
+    Phase,
+    ToolCall,
+)
+from ebbtide.events.event_json import read_event
 from ebbtide.events.tool_policy import Effect, ToolPolicies, ToolPolicy
+from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
 
@@ -28,7 +40,7 @@ TOOLS = ToolPolicies(
         "job": ToolPolicy(volatile_fields=("ms",), key_fields=("id",), group="work"),
     }
 )
-LS = Call(name="ls", args={"path": "."}, result="a b")
+LS = ToolCall(name="ls", args={"path": "."}, result="a b")
 
 results = st.none() | st.sampled_from(
     ["", "ok", "no match", "503 busy", '{"ms": 1, "x": 2}', "a longer answer, which tells things"]
@@ -42,7 +54,7 @@ arguments = st.none() | st.fixed_dictionaries(
     },
 )
 tool_calls = st.builds(
-    Call,
+    ToolCall,
     name=st.sampled_from(["read", "read_v2", "poll", "edit", "now", "job"]),
     args=arguments,
     result=results,
@@ -52,42 +64,50 @@ tool_calls = st.builds(
     ts=st.none() | st.floats(0, 2000),
     waited_s=st.none() | st.sampled_from([0.1, 10.0, 400.0]),
     batch=st.none() | st.just("b"),
-    cost_usd=st.none() | st.sampled_from([0.0, 0.4, 9.0]),
-    output_tokens=st.none() | st.integers(0, 90_000),
+    usage=st.none()
+    | st.builds(
+        Usage,
+        cost_usd=st.none() | st.sampled_from([0.0, 0.4, 9.0]),
+        output_tokens=st.none() | st.integers(0, 90_000),
+    ),
     phase=st.sampled_from([Phase.FINISHED, Phase.FINISHED, Phase.STARTED]),
 )
-words = st.builds(
-    Call,
-    kind=st.sampled_from(["llm", "user"]),
-    name=st.sampled_from(["message", "stream", "thought", "generate"]),
-    text=st.none() | st.sampled_from(["hello", "on and on and on and " * 4, "- a\n- b\n", "```x\n"]),
-)
-events = st.builds(
-    Call,
-    kind=st.just("system"),
-    name=st.sampled_from(["handoff", "condensation", "retry", "run_start", "anything"]),
-    args=st.none() | st.sampled_from([{"from": "a", "to": "b"}, {"from": "b", "to": "a"}]),
+texts = st.none() | st.sampled_from(["hello", "on and on and on and " * 4, "- a\n- b\n", "```x\n"])
+words = st.builds(ModelCall, part=st.sampled_from(ModelPart), text=texts) | st.builds(Message, text=texts)
+notices = st.builds(
+    Notice,
+    kind=st.sampled_from(
+        [
+            NoticeKind.HANDOFF,
+            NoticeKind.COMPACTION,
+            NoticeKind.RETRY,
+            NoticeKind.RUN_START,
+            NoticeKind.OTHER,
+        ]
+    ),
+    source=st.none() | st.sampled_from("ab"),
+    target=st.none() | st.sampled_from("ab"),
 )
 blocks = st.lists(
-    st.tuples(st.lists(tool_calls | tool_calls | words | events, min_size=1, max_size=4), st.integers(1, 6)),
+    st.tuples(st.lists(tool_calls | tool_calls | words | notices, min_size=1, max_size=4), st.integers(1, 6)),
     max_size=6,
 )
 runs = blocks.map(lambda parts: [call for block, times in parts for call in block * times])
 
 
-def told(monitor: LoopMonitor, calls: list[Call]) -> list[Signal]:
+def told(monitor: LoopMonitor, calls: list[Event]) -> list[LoopSignal]:
     return [signal for call in calls for signal in monitor.update(call)]
 
 
 @given(runs)
-def test_batch_is_the_fold_of_online(run: list[Call]) -> None:
+def test_batch_is_the_fold_of_online(run: list[Event]) -> None:
     """Looking at a recorded run says what watching it said."""
     assert find_loops(run, tools=TOOLS) == told(LoopMonitor(tools=TOOLS), run)
 
 
 @settings(max_examples=300)
 @given(runs, st.integers(0, 80), st.booleans())
-def test_a_restart_changes_nothing(run: list[Call], at: int, as_bytes: bool) -> None:
+def test_a_restart_changes_nothing(run: list[Event], at: int, as_bytes: bool) -> None:
     """A monitor that was stored and read again, at any event, says the same and has the same state."""
     straight, restarted = LoopMonitor(tools=TOOLS), LoopMonitor(tools=TOOLS)
     for place, call in enumerate(run):
@@ -104,18 +124,20 @@ def test_a_restart_changes_nothing(run: list[Call], at: int, as_bytes: bool) -> 
 
 
 @given(runs)
-def test_reading_changes_nothing(run: list[Call]) -> None:
-    """Asking for the snapshot or the state between events leaves no trace."""
+def test_reading_changes_nothing(run: list[Event]) -> None:
+    """Asking for the snapshot, the state, or the loop of a call between events leaves no trace."""
     asked, unasked = LoopMonitor(tools=TOOLS), LoopMonitor(tools=TOOLS)
     for call in run:
         asked.snapshot().to_dict()
         asked.to_bytes()
+        if isinstance(call, ToolCall):
+            asked.loop_of(call)
         assert asked.update(call) == unasked.update(call)
     assert asked.to_state() == unasked.to_state()
 
 
 @given(runs)
-def test_events_that_come_twice_count_once(run: list[Call]) -> None:
+def test_events_that_come_twice_count_once(run: list[Event]) -> None:
     """Delivering each numbered event twice, or again later, says what delivering it once says."""
     numbered = [replace(call, seq=place) for place, call in enumerate(run)]
     twice = [
@@ -124,84 +146,83 @@ def test_events_that_come_twice_count_once(run: list[Call]) -> None:
     assert find_loops(numbered, tools=TOOLS) == find_loops(twice, tools=TOOLS)
 
 
-def test_a_loop_climbs_and_is_never_forgotten() -> None:
-    """Hint, block, stop, and then again each time the count has doubled."""
+def test_a_loop_is_reported_as_it_goes_on_and_never_forgotten() -> None:
+    """Three times at even steps, and then again each time the count has doubled."""
     signals = told(LoopMonitor(), [LS] * 100)
-    assert [(signal.level, signal.copies) for signal in signals] == [
-        (Level.HINT, 3),
-        (Level.BLOCK, 5),
-        (Level.STOP, 7),
-        (Level.STOP, 14),
-        (Level.STOP, 28),
-        (Level.STOP, 56),
+    assert [(signal.report, signal.copies) for signal in signals] == [
+        (1, 3),
+        (2, 5),
+        (3, 7),
+        (4, 14),
+        (5, 28),
+        (6, 56),
     ]
     assert len({signal.id for signal in signals}) == 1
 
 
-def test_a_loop_that_comes_back_is_told_one_level_higher() -> None:
-    """It is told again when it has ended and returned, as a relapse, without a second hint."""
-    other = [Call(name="read", args={"path": str(n)}, result=f"text {n}") for n in range(5)]
+def test_a_loop_that_comes_back_is_reported_again() -> None:
+    """It is reported when it has ended and returned, as a relapse, and not as a loop of its own."""
+    other = [ToolCall(name="read", args={"path": str(n)}, result=f"text {n}") for n in range(5)]
     signals = told(LoopMonitor(), [*[LS] * 3, *other[:2], *[LS] * 3, *other[2:], *[LS] * 3])
-    assert [(signal.level, signal.relapses) for signal in signals if signal.kind is LoopKind.REPEAT] == [
-        (Level.HINT, 0),
-        (Level.BLOCK, 1),
-        (Level.STOP, 2),
+    assert [(signal.report, signal.relapses) for signal in signals if signal.kind is LoopKind.REPEAT] == [
+        (1, 0),
+        (2, 1),
+        (3, 2),
     ]
 
 
-def test_a_blocked_call_is_refused_each_time_it_is_dispatched() -> None:
-    """A started call of a blocked loop is told every time; sent all the same, it ends in a stop."""
+def test_a_call_that_would_go_on_with_a_loop_is_known_before_it_is_made() -> None:
+    """Once a loop went on after it had been reported, its next call is recognised; asking changes nothing."""
     monitor = LoopMonitor()
     start = replace(LS, phase=Phase.STARTED)
-    assert told(monitor, [start, LS] * 4)[-1].level is Level.HINT
-    assert told(monitor, [start, LS])[-1].level is Level.BLOCK
-    assert [told(monitor, [start])[0].level for _ in range(3)] == [Level.BLOCK, Level.BLOCK, Level.STOP]
-    assert told(monitor, [replace(start, args={"path": "elsewhere"})]) == []
+    assert told(monitor, [start, LS] * 4)[-1].report == 1
+    assert monitor.loop_of(start) is None
+    assert told(monitor, [start, LS])[-1].report == 2
+    assert [monitor.loop_of(start).report for _ in range(3)] == [2, 2, 2]
+    assert monitor.loop_of(replace(start, args={"path": "elsewhere"})) is None
+    assert monitor.loop_of(replace(start, chain_id="another")) is None
 
 
-def test_both_partners_of_a_pair_are_blocked() -> None:
-    """Of a cycle, every call is refused, and none any more when something new has come."""
-    pair = [Call(name=name, args={"q": name}, result="same") for name in ("find", "get")]
+def test_both_partners_of_a_pair_go_on_with_their_cycle() -> None:
+    """Of a cycle, every call is recognised, and none any more when something new has come."""
+    pair = [ToolCall(name=name, args={"q": name}, result="same") for name in ("find", "get")]
     monitor = LoopMonitor()
-    assert told(monitor, pair * 5)[-1].level is Level.BLOCK
+    assert told(monitor, pair * 5)[-1].report == 2
     for call in pair:
-        assert told(monitor, [replace(call, phase=Phase.STARTED)])[0].kind is LoopKind.CYCLE
-    told(monitor, [Call(name="read", args={"path": "new"}, result="something new")])
-    assert told(monitor, [replace(pair[0], phase=Phase.STARTED)]) == []
+        assert monitor.loop_of(call).kind is LoopKind.CYCLE
+    told(monitor, [ToolCall(name="read", args={"path": "new"}, result="something new")])
+    assert monitor.loop_of(pair[0]) is None
 
 
 def test_a_signal_names_the_loop() -> None:
     """Period, turns, calls, first and last event, tools, money and tokens inside it, and the latest call."""
-    spent = {"cost_usd": 0.5, "input_tokens": 100, "cache_read_tokens": 1000}
-    before = Call(name="plan", result="a plan", cost_usd=7.0)
-    pair = [Call(name=name, args={"q": name}, result="same", **spent) for name in ("find", "get")]
+    spent = Usage(cost_usd=0.5, input_tokens=100, cache_read_tokens=1000)
+    before = ToolCall(name="plan", result="a plan", usage=Usage(cost_usd=7.0))
+    pair = [ToolCall(name=name, args={"q": name}, result="same", usage=spent) for name in ("find", "get")]
     patient = Profile(name="patient", divergence=LoopRules(usd_without_news=None))
     (signal,) = told(LoopMonitor(patient), [before, *pair * 3])
-    assert signal.to_dict() == {
-        "schema": 1,
-        "id": signal.id,
-        "kind": "cycle",
-        "level": "hint",
-        "chain_id": "",
-        "tools": ["find", "get"],
-        "period": 2,
-        "copies": 3,
-        "threshold": 3,
-        "calls": 6,
-        "relapses": 0,
-        "first_event": 2,
-        "last_event": 7,
-        "cost_usd": 3.0,
-        "tokens": 6600,
-        "evidence": "get get",
-        "message": signal.message,
-    }
-    assert "in turn" in signal.message
+    assert signal == LoopSignal(
+        id=signal.id,
+        kind=LoopKind.CYCLE,
+        report=1,
+        chain_id="",
+        tools=("find", "get"),
+        period=2,
+        copies=3,
+        threshold=3,
+        calls=6,
+        relapses=0,
+        first_event=2,
+        last_event=7,
+        cost_usd=3.0,
+        tokens=6600,
+        latest_call="get get",
+    )
 
 
 def test_the_id_is_that_of_the_loop_wherever_it_began() -> None:
     """Rotations of one cycle, and the same cycle in another monitor, have one id."""
-    trio = [Call(name=name, result="same") for name in "abc"]
+    trio = [ToolCall(name=name, result="same") for name in "abc"]
     ids = {find_loops((trio * 4)[start:])[0].id for start in range(3)}
     assert len(ids) == 1
 
@@ -209,13 +230,13 @@ def test_the_id_is_that_of_the_loop_wherever_it_began() -> None:
 def test_signals_do_not_depend_on_the_process() -> None:
     """Another process with another hash seed tells the same signals, and stores the same bytes."""
     program = (
-        "from ebbtide.events.event import Call\n"
+        "from ebbtide.events.event import ToolCall\n"
         "from ebbtide.divergence.monitor import LoopMonitor\n"
         "m = LoopMonitor()\n"
         "for n in range(600):\n"
         "    a = {'q': f'x {n * n % 7}', 'of': {'b': n % 2, 'a': 1}}\n"
         "    a = a if n % 3 else {'page': n % 5, 'path': 'p'}\n"
-        "    print(m.update(Call(name='t', args=a, result=f'{n * n % 7} is it')))\n"
+        "    print(m.update(ToolCall(name='t', args=a, result=f'{n * n % 7} is it')))\n"
         "print(m.to_bytes().hex())\n"
     )
     outputs = {
@@ -233,17 +254,18 @@ def test_signals_do_not_depend_on_the_process() -> None:
 
 _LONG_CHAIN = """
 import gc, sys, tracemalloc
-from ebbtide.events.event import Call
+from ebbtide.events.event import ModelCall, ModelPart, ToolCall
+from ebbtide.events.usage import Usage
 from ebbtide.divergence.monitor import LoopMonitor
 
 def feed(monitor, numbers):
     for n in numbers:
         name = f"tool number {n} of the server"
         args = {"path": f"file {n}" * 3, "page": n, "size": n % 9, "text": f"word {n}"}
-        spent = {"cost_usd": 0.001 * n, "output_tokens": n}
+        usage = Usage(cost_usd=0.001 * n, output_tokens=n)
         answer = {"result": f"failed {n}", "error": n % 3 == 0, "ts": float(n)}
-        monitor.update(Call(name=name, args=args, **answer, **spent))
-        monitor.update(Call(kind="llm", name="stream", text=f"word {n} and more"))
+        monitor.update(ToolCall(name=name, args=args, usage=usage, **answer))
+        monitor.update(ModelCall(part=ModelPart.CHUNK, text=f"word {n} and more"))
 
 monitor = LoopMonitor()
 feed(monitor, range(2_000))
@@ -303,11 +325,12 @@ endless.append(endless)
 @pytest.mark.parametrize(
     ("bad", "degraded", "unreadable", "faults"),
     [
-        pytest.param({"cost_usd": float("nan")}, 0, 0, 1, id="a cost that is no number"),
-        pytest.param({"cost_usd": -1.0}, 0, 0, 1, id="a negative cost"),
-        pytest.param({"cost_usd": float("inf")}, 0, 0, 1, id="an infinite cost"),
-        pytest.param({"input_tokens": -5}, 0, 0, 1, id="negative tokens"),
-        pytest.param({"cost_usd": "much"}, 0, 0, 1, id="a cost in words"),
+        pytest.param({"usage": Usage(cost_usd=float("nan"))}, 0, 0, 1, id="a cost that is no number"),
+        pytest.param({"usage": Usage(cost_usd=-1.0)}, 0, 0, 1, id="a negative cost"),
+        pytest.param({"usage": Usage(cost_usd=float("inf"))}, 0, 0, 1, id="an infinite cost"),
+        pytest.param({"usage": Usage(input_tokens=-5)}, 0, 0, 1, id="negative tokens"),
+        pytest.param({"usage": Usage(cost_usd="much")}, 0, 0, 1, id="a cost in words"),  # type: ignore[arg-type]
+        pytest.param({"usage": "much"}, 1, 0, 0, id="usage in words"),
         pytest.param({"ts": float("nan")}, 1, 0, 0, id="a time that is no number"),
         pytest.param({"ts": float("inf")}, 1, 0, 0, id="an infinite time"),
         pytest.param({"ts": -5.0}, 1, 0, 0, id="a clock that goes back"),
@@ -322,20 +345,27 @@ endless.append(endless)
         pytest.param({"result": {"rows": [1, 2]}}, 0, 0, 0, id="an answer that is no text"),
         pytest.param({"name": "読む📖" * 50}, 0, 0, 0, id="a long name in another script"),
         pytest.param({"name": None}, 1, 0, 0, id="no name"),
-        pytest.param({"kind": "memory_read"}, 0, 0, 0, id="an unknown kind"),
         pytest.param(
-            {"kind": "system", "name": "handoff", "args": "ab"}, 0, 0, 0, id="a hand-off without ends"
+            read_event({"kind": "memory_read", "name": "ls", "args": {"path": "."}, "result": "a b"}),
+            0,
+            0,
+            0,
+            id="an unknown kind",
         ),
-        pytest.param({"kind": "llm", "text": "\ud800" * 30}, 0, 0, 0, id="a lone surrogate"),
+        pytest.param(Notice(kind=NoticeKind.HANDOFF), 0, 0, 0, id="a hand-off without ends"),
+        pytest.param(
+            read_event({"kind": "system", "name": "handoff", "args": "ab"}), 0, 0, 0, id="ends in words"
+        ),
+        pytest.param(ModelCall(text="\ud800" * 30), 0, 0, 0, id="a lone surrogate"),
     ],
 )
 def test_bad_input_has_a_stated_outcome(
-    bad: dict[str, Any], degraded: int, unreadable: int, faults: int
+    bad: Event | dict[str, Any], degraded: int, unreadable: int, faults: int
 ) -> None:
     """No event raises: each counts where it belongs, and the loop around it is found all the same."""
     monitor = LoopMonitor()
     monitor.update(replace(LS, ts=0.0, args={"path": "elsewhere"}))
-    monitor.update(replace(LS, **bad))
+    monitor.update(replace(LS, **bad) if isinstance(bad, dict) else bad)
     assert told(monitor, [LS] * 3)
     snapshot = monitor.snapshot()
     assert snapshot.degraded == degraded
@@ -367,7 +397,8 @@ def test_starts_and_finishes_may_be_missing_or_doubled() -> None:
         {},
         {"schema": 99},
         {"schema": 1},
-        {"schema": 1, "chains": [{}], "across": [False, []], "counts": []},
+        {"schema": 1, "chains": [{}], "tally": Tally().to_state(), "across": [False, []], "counts": []},
+        {"schema": 1, "chains": [], "tally": [], "across": [False, []], "counts": [0, None, 0, 0]},
     ],
 )
 def test_a_state_of_another_version_is_refused(state: Any) -> None:
@@ -394,7 +425,7 @@ def test_thresholds_come_from_the_profile() -> None:
     later = Profile(name="later", divergence=LoopRules(copies=5))
     assert [signal.copies for signal in find_loops([LS] * 6, later)] == [5]
     off = Profile(name="off", divergence=LoopRules(messages=None))
-    assert find_loops([Call(kind="llm", name="message", text="again")] * 9, off) == []
+    assert find_loops([ModelCall(text="again")] * 9, off) == []
 
 
 @pytest.mark.parametrize("bad", [{"copies": 2}, {"polls": 0}, {"shared_words": 2}, {"pause_s": float("nan")}])

@@ -105,15 +105,15 @@ def call(function: Any, *args: Any, **kwargs: Any) -> Any:
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_callable_is_wrapped(kind: str, wrap: str) -> None:
     """The answer is that of the callable; its call is a node of the graph, counted, and in the report."""
-    run = ExecutionContext(Limits(steps=2))
+    graph = ExecutionGraph()
+    run = ExecutionContext(Limits(steps=2), graph=graph)
     wrapped = getattr(run, wrap)(KINDS[kind], name="say")
     with run:
         assert call(wrapped, "tick") == ["tick", "tick"]
         assert call(wrapped, word="tock", times=2) == ["tock", "tock"]
         with pytest.raises(LimitExceeded):
             call(wrapped, "tick")
-    found = run.graph.snapshot()
-    nodes = list(found["nodes"].values())
+    nodes = list(graph.snapshot()["nodes"].values())
     assert [node["status"] for node in nodes] == ["success", "success", "success", "halt"]
     expected = "llm" if wrap == "wrap_llm_call" else "tool"
     assert [(node["kind"], node["name"], node["depth"]) for node in nodes[1:]] == [(expected, "say", 1)] * 3
@@ -131,14 +131,15 @@ def test_every_kind_of_callable_is_wrapped(kind: str, wrap: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_raised_comes_through(kind: str) -> None:
     """An exception of the callable reaches the caller untouched; the node failed, and nothing was spent."""
-    run = ExecutionContext(Limits(cost_usd=1.0))
+    graph = ExecutionGraph()
+    run = ExecutionContext(Limits(cost_usd=1.0), graph=graph)
     wrapped = run.wrap_llm_call(KINDS[kind], at_most=Usage(cost_usd=0.5))
     with pytest.raises(TypeError):
         call(wrapped, "tick", "twice")
     (record,) = run.report().calls
     assert (record.outcome, record.result) == (Outcome.FAILURE, "TypeError")
     assert (run.report().spent.cost_usd, run.report().spent.reserved_usd) == (0, 0)
-    node = list(run.graph.snapshot()["nodes"].values())[-1]
+    node = list(graph.snapshot()["nodes"].values())[-1]
     assert (node["status"], node["error_class"]) == ("fail", "TypeError")
 
 
@@ -162,7 +163,8 @@ def test_a_generator_stays_a_generator() -> None:
 @pytest.mark.clause("X02")
 def test_decorators() -> None:
     """Both wrappers decorate, with options and without."""
-    run = ExecutionContext()
+    graph = ExecutionGraph()
+    run = ExecutionContext(graph=graph)
 
     @run.wrap_tool_call
     def look() -> str:
@@ -173,7 +175,7 @@ def test_decorators() -> None:
         return "answered"
 
     assert (look(), ask()) == ("seen", "answered")
-    nodes = list(run.graph.snapshot()["nodes"].values())[1:]
+    nodes = list(graph.snapshot()["nodes"].values())[1:]
     assert [(node["kind"], node["name"], node["model"]) for node in nodes] == [
         ("tool", "look", None),
         ("llm", "generate", "small-1"),
@@ -199,7 +201,8 @@ def test_a_call_in_a_with_block() -> None:
 @pytest.mark.clause("X02")
 def test_calls_inside_calls() -> None:
     """A call that is made inside another is its child in the graph, in a task as well."""
-    run = ExecutionContext()
+    graph = ExecutionGraph()
+    run = ExecutionContext(graph=graph)
 
     @run.wrap_tool_call
     def inner(depth: int) -> int:
@@ -214,7 +217,7 @@ def test_calls_inside_calls() -> None:
         return await asyncio.gather(middle(), middle())
 
     assert asyncio.run(outer()) == [[2, 2], [2, 2]]
-    nodes = run.graph.snapshot()["nodes"]
+    nodes = graph.snapshot()["nodes"]
     depths = [(node["name"], node["depth"]) for node in nodes.values()]
     assert sorted(depths) == [("inner", 3)] * 4 + [("middle", 2)] * 2 + [("outer", 1), ("run", 0)]
     for node in nodes.values():
@@ -223,10 +226,11 @@ def test_calls_inside_calls() -> None:
 
 
 @pytest.mark.clause("D08", "X01", "X02")
-def test_a_halt_by_the_third_call_is_told_as_a_loop() -> None:
+def test_a_halt_by_the_third_call_is_reported_as_a_loop() -> None:
     """A call that a limit refuses was meant all the same: it is in the ring, and its node is halted."""
     sink = Sink()
-    run = ExecutionContext(Limits(tool_calls=2), pipeline=sink, graph=ExecutionGraph("chain-9"))
+    graph = ExecutionGraph("chain-9")
+    run = ExecutionContext(Limits(tool_calls=2), pipeline=sink, graph=graph)
     look = run.wrap_tool_call(plain, name="call_api")
     look("a")
     look("b")
@@ -242,7 +246,7 @@ def test_a_halt_by_the_third_call_is_told_as_a_loop() -> None:
             "chain_id": "chain-9",
         }
     ]
-    assert [node["status"] for node in run.graph.snapshot()["nodes"].values()][1:] == [
+    assert [node["status"] for node in graph.snapshot()["nodes"].values()][1:] == [
         "success",
         "success",
         "halt",
@@ -279,7 +283,8 @@ def test_every_event_is_forwarded_at_once() -> None:
 @pytest.mark.clause("X01")
 def test_a_halt_hands_back_what_was_done() -> None:
     """The error has the report of the run: the latest results, what was spent, and why it ended."""
-    run = ExecutionContext(Limits(steps=30), keep=3)
+    graph = ExecutionGraph()
+    run = ExecutionContext(Limits(steps=30), keep=3, graph=graph)
     look = run.wrap_tool_call(plain)
     with pytest.raises(LimitExceeded) as halt, run:
         deque(map(look, range(100), [1] * 100))
@@ -288,7 +293,7 @@ def test_a_halt_hands_back_what_was_done() -> None:
     assert done.spent.steps == 30
     assert done.halted.args == halt.value.args == ("steps", 31, 30, "run")
     assert done.halted.__traceback__ is None
-    assert run.graph.snapshot()["nodes"]["n1"]["status"] == "halt"
+    assert graph.snapshot()["nodes"]["n1"]["status"] == "halt"
 
 
 @pytest.mark.parametrize(
@@ -302,11 +307,12 @@ def test_a_halt_hands_back_what_was_done() -> None:
 )
 def test_the_run_is_the_root(error: BaseException | None, status: str) -> None:
     """How the with block ends is how the root ends."""
-    run = ExecutionContext(name="night shift")
+    graph = ExecutionGraph()
+    run = ExecutionContext(name="night shift", graph=graph)
     with contextlib.nullcontext() if error is None else pytest.raises(type(error)), run:
         if error is not None:
             raise error
-    root = run.graph.snapshot()["nodes"]["n1"]
+    root = graph.snapshot()["nodes"]["n1"]
     assert (root["name"], root["status"]) == ("night shift", status)
 
 
@@ -405,7 +411,8 @@ def test_tools_are_free_unless_they_have_a_meter() -> None:
 def test_prices() -> None:
     """Tokens are priced by the model of the meter, or else of the call; the estimate as well."""
     prices = Prices({"small": {"input": 1.0, "output": 2.0}, "large": {"output": 100.0}}, public=False)
-    run = ExecutionContext(Limits(cost_usd=10.0), prices=prices)
+    graph = ExecutionGraph()
+    run = ExecutionContext(Limits(cost_usd=10.0), prices=prices, graph=graph)
     ask = run.wrap_llm_call(
         lambda model: model,
         model="small",
@@ -414,7 +421,7 @@ def test_prices() -> None:
     )
     ask(None)
     assert run.report().spent.cost_usd == 3.0
-    node = run.graph.snapshot()["nodes"]["n2"]
+    node = graph.snapshot()["nodes"]["n2"]
     assert (node["cost_usd"], node["tokens_in"], node["tokens_out"]) == (3.0, 1_000_000, 1_000_000)
     ask("large")
     with pytest.raises(LimitExceeded, match="would be at 13 cost_usd"):  # 3, 5 set aside, and 5
@@ -422,9 +429,9 @@ def test_prices() -> None:
 
 
 def test_an_unknown_price_is_shown() -> None:
-    """A cost that nobody knows is counted, told once where it matters, and never zero."""
-    sink = Sink()
-    run = ExecutionContext(Limits(cost_usd=1.0), pipeline=sink, prices=Prices(public=False))
+    """A cost that nobody knows is counted, reported once where it matters, and never zero."""
+    sink, graph = Sink(), ExecutionGraph()
+    run = ExecutionContext(Limits(cost_usd=1.0), pipeline=sink, prices=Prices(public=False), graph=graph)
     ask = run.wrap_llm_call(plain, name="ask", model="large", usage=lambda _: Usage(input_tokens=5))
     for _ in range(3):
         ask("a")
@@ -434,14 +441,14 @@ def test_an_unknown_price_is_shown() -> None:
             "severity": "warn",
             "name": "ask",
             "model": "large",
-            "chain_id": run.graph.chain_id,
+            "chain_id": graph.chain_id,
         }
     ]
     report = run.report()
     assert (report.spent.cost_usd, report.spent.unpriced_calls, report.spent.tokens) == (0.0, 3, 15)
     assert report.unknown_prices == {"large": 3}
-    assert run.graph.snapshot()["nodes"]["n2"]["cost_usd"] is None
-    assert run.graph.snapshot()["nodes"]["n2"]["tokens_in"] == 5
+    assert graph.snapshot()["nodes"]["n2"]["cost_usd"] is None
+    assert graph.snapshot()["nodes"]["n2"]["tokens_in"] == 5
 
 
 @pytest.mark.clause("X01")
@@ -474,7 +481,8 @@ def test_a_stream_is_cut_when_the_time_is_up() -> None:
 @pytest.mark.parametrize("how", ["close", "drop", "throw"])
 def test_a_stream_that_is_not_read_to_its_end(kind: str, how: str) -> None:
     """A stream that is closed, let go or broken off settles: what was set aside counts as spent."""
-    run = ExecutionContext(Limits(cost_usd=1.0))
+    graph = ExecutionGraph()
+    run = ExecutionContext(Limits(cost_usd=1.0), graph=graph)
     items = run.wrap_llm_call(KINDS[kind], at_most=Usage(cost_usd=0.25))("tick", 100)
     assert next(items) == "tick"
     if how == "close":
@@ -484,7 +492,7 @@ def test_a_stream_that_is_not_read_to_its_end(kind: str, how: str) -> None:
     gc.collect()
     spent = run.report().spent
     assert (spent.cost_usd, spent.reserved_usd, spent.unpriced_calls) == (0.25, 0, 1)
-    node = list(run.graph.snapshot()["nodes"].values())[-1]
+    node = list(graph.snapshot()["nodes"].values())[-1]
     assert node["status"] == "halt"
 
 
@@ -561,7 +569,8 @@ def test_streams_of_a_client_library() -> None:
 @pytest.mark.parametrize("kind", ["asynchronous", "asynchronous stream", "lambda that awaits"])
 def test_a_cancelled_call_may_have_cost_all_it_asked_for(kind: str) -> None:
     """Cancelling ends the call and the node; the provider goes on counting, so the estimate is spent."""
-    run = ExecutionContext(Limits(cost_usd=1.0))
+    graph = ExecutionGraph()
+    run = ExecutionContext(Limits(cost_usd=1.0), graph=graph)
     ask = run.wrap_llm_call(KINDS[kind], at_most=Usage(cost_usd=0.25))
 
     async def main() -> None:
@@ -581,7 +590,7 @@ def test_a_cancelled_call_may_have_cost_all_it_asked_for(kind: str) -> None:
     asyncio.run(main())
     spent = run.report().spent
     assert (spent.cost_usd, spent.reserved_usd) == (0.25, 0)
-    assert list(run.graph.snapshot()["nodes"].values())[-1]["status"] == "halt"
+    assert list(graph.snapshot()["nodes"].values())[-1]["status"] == "halt"
 
 
 @pytest.mark.clause("X01")
@@ -606,11 +615,13 @@ def test_scopes_and_contexts_in_each_other() -> None:
 
 def test_a_context_inside_a_call_of_another() -> None:
     """Its calls hang below its own root."""
-    lead, helper = ExecutionContext(name="lead"), ExecutionContext(name="helper")
+    graph = ExecutionGraph()
+    lead = ExecutionContext(name="lead", graph=ExecutionGraph())
+    helper = ExecutionContext(name="helper", graph=graph)
     for _ in range(5):
         lead.wrap_tool_call(plain)("a")
     lead.wrap_tool_call(helper.wrap_tool_call(plain))("b")
-    nodes = helper.graph.snapshot()["nodes"]
+    nodes = graph.snapshot()["nodes"]
     assert [(node["parent_id"], node["depth"]) for node in nodes.values()] == [(None, 0), ("n1", 1)]
     assert not helper.report().degraded
 

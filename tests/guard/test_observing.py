@@ -11,9 +11,9 @@ from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.divergence.graph.execution_graph import ExecutionGraph
 from ebbtide.divergence.monitor import LoopMonitor
-from ebbtide.divergence.signals import Level, LoopKind, Signal
+from ebbtide.divergence.signals import LoopKind, LoopSignal
 from ebbtide.errors import CallBlocked, ConfigError, LoopHalted
-from ebbtide.events.event import Call, Phase
+from ebbtide.events.event import Event, Phase
 from ebbtide.events.usage import Usage
 from ebbtide.guard.execution_context import ExecutionContext
 
@@ -24,7 +24,7 @@ class Broken:
     def emit_safety_event(self, event: dict[str, Any]) -> None:
         raise RuntimeError(event["event_type"])
 
-    def update(self, call: Call) -> tuple[Signal, ...]:
+    def update(self, call: Event) -> tuple[Signal, ...]:
         raise LookupError(call.name)
 
 
@@ -45,11 +45,11 @@ class SilentError(Exception):
 class Recorder:
     """A monitor that keeps what it is told, and answers with the signals of a plan."""
 
-    def __init__(self, plan: Callable[[Call], tuple[Signal, ...]] = lambda _: ()) -> None:
-        self.calls: list[Call] = []
+    def __init__(self, plan: Callable[[Event], tuple[Signal, ...]] = lambda _: ()) -> None:
+        self.calls: list[Event] = []
         self.plan = plan
 
-    def update(self, call: Call) -> tuple[Signal, ...]:
+    def update(self, call: Event) -> tuple[Signal, ...]:
         self.calls.append(call)
         return self.plan(call)
 
@@ -320,7 +320,7 @@ def test_signals_are_forwarded_and_hints_are_for_the_model() -> None:
 def test_a_blocked_call_is_not_made() -> None:
     """Once the monitor blocks a loop it sees calls first, and can refuse one; others go on."""
 
-    def plan(call: Call) -> tuple[Signal, ...]:
+    def plan(call: Event) -> tuple[Signal, ...]:
         return (signal(Level.BLOCK),) if call.args == {"place": "attic"} else ()
 
     recorder = Recorder(plan)
@@ -385,7 +385,7 @@ def test_a_loop_ends_the_run() -> None:
 def test_a_stream_is_cut_by_a_loop() -> None:
     """A model that chants is cut while it streams."""
 
-    def plan(call: Call) -> tuple[Signal, ...]:
+    def plan(call: Event) -> tuple[Signal, ...]:
         return (signal(Level.STOP),) if call.name == "stream" and call.text == "no" else ()
 
     run = ExecutionContext(monitor=Recorder(plan))

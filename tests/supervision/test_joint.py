@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, Message, ToolCall
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
 from ebbtide.supervision.joint import Progress, burn, flatness, stretch
@@ -16,15 +16,15 @@ PROFILE = replace(
 )
 
 
-def watched(*calls: Call) -> RunMonitor:
+def watched(*calls: Event) -> RunMonitor:
     monitor = RunMonitor(PROFILE)
     for call in calls:
         monitor.update(call)
     return monitor
 
 
-def idle(count: int, **fields: object) -> list[Call]:
-    return [Call(name=f"t{n % 3}", result="same", **fields) for n in range(count + 3)]
+def idle(count: int, **fields: object) -> list[Event]:
+    return [ToolCall(name=f"t{n % 3}", result="same", **fields) for n in range(count + 3)]
 
 
 def test_flatness_adds_what_calls_and_rounds_lack():
@@ -86,8 +86,8 @@ def test_a_person_begins_the_stretch_afresh():
     watch = monitor.latest
     assert watch is not None
     assert stretch(watch) == 4
-    monitor.update(Call(kind="user", name="message", text="Try the other one."))
+    monitor.update(Message(text="Try the other one."))
     assert stretch(watch) == 0
     for expected in (0, 1, 2):  # the first look after it is a new one
-        monitor.update(Call(name="t0", result="same"))
+        monitor.update(ToolCall(name="t0", result="same"))
         assert stretch(watch) == expected

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
-from ebbtide.events.event import Call, Phase
+from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, Phase, ToolCall
 from ebbtide.events.transcript import Round
+from ebbtide.events.usage import Usage
 from ebbtide.supervision.summary import sentences
 from ebbtide.supervision.summary.found import OtherNotes
 from ebbtide.supervision.summary.ledger import Ledger
@@ -24,25 +25,25 @@ from ebbtide.supervision.verdict import Action, Cause, Verdict
 CLAIMS = ("The cache is stale after every deployment.", "Retries hide the timeouts.", "The index is missing.")
 
 
-def recorded(*events: Call | Round, **how: Any) -> RunSummary:
+def recorded(*events: Event | Round, **how: Any) -> RunSummary:
     recorder = RunRecorder(**how)
     for event in events:
         recorder.record(event)
     return recorder.summary("run", "test")
 
 
-def look(number: int, **fields: Any) -> Call:
-    return Call(name="read", args={"path": f"f{number}"}, result=f"content {number}", **fields)
+def look(number: int, **fields: Any) -> Event:
+    return ToolCall(name="read", args={"path": f"f{number}"}, result=f"content {number}", **fields)
 
 
-def say(text: str | None, **fields: Any) -> Call:
-    return Call(kind="llm", name="message", text=text, **fields)
+def say(text: str | None, **fields: Any) -> Event:
+    return ModelCall(text=text, **fields)
 
 
-def pair(**fields: Any) -> list[Call]:
+def pair(**fields: Any) -> list[Event]:
     return [
-        Call(name="search_web", args={"q": "x"}, result="none", **fields),
-        Call(name="open_page", **fields),
+        ToolCall(name="search_web", args={"q": "x"}, result="none", **fields),
+        ToolCall(name="open_page", **fields),
     ]
 
 
@@ -52,8 +53,8 @@ def test_spending_is_summed_by_class_and_what_is_unknown_stays_unknown():
         say("Hello there, all of you.", input_tokens=10, output_tokens=2, cost_usd=0.5, ts=10.0),
         look(1, ts=13.0),
         say(None, input_tokens=5, cache_read_tokens=100, model="m", ts=20.0),
-        Call(kind="user", name="message", text="Go on."),
-        Call(kind="system", name="usage", output_tokens=7),
+        Message(text="Go on."),
+        Notice(kind=NoticeKind.USAGE, usage=Usage(output_tokens=7)),
     ).spent
     assert (spent.events, spent.tool_calls, spent.llm_calls) == (5, 1, 2)
     tokens = spent.tokens
@@ -111,7 +112,7 @@ def test_no_ending_and_an_ending_at_the_end_save_nothing():
 
 def test_a_loop_that_comes_back_costs_without_what_was_between():
     """Honest work between two stretches of a loop is not the loop's."""
-    loop = [Call(name="ls", result="a", cost_usd=0.1)] * 3
+    loop = [ToolCall(name="ls", result="a", usage=Usage(cost_usd=0.1))] * 3
     events = [*loop, *[look(number, cost_usd=5.0) for number in range(4)], *loop]
     found = recorded(*events).findings[0]
     assert (found.first_event, found.last_event) == (1, 10)
@@ -120,8 +121,8 @@ def test_a_loop_that_comes_back_costs_without_what_was_between():
 
 def test_findings_come_dearest_first_and_then_longest():
     """Money comes before length."""
-    cheap = [Call(name="ls", result="a", cost_usd=0.01)] * 9
-    dear = [Call(name="buy", result="b", cost_usd=0.5)] * 4
+    cheap = [ToolCall(name="ls", result="a", usage=Usage(cost_usd=0.01))] * 9
+    dear = [ToolCall(name="buy", result="b", usage=Usage(cost_usd=0.5))] * 4
     assert [found.tools for found in recorded(*cheap, *dear).findings] == [("buy",), ("ls",)]
     long = [replace(call, cost_usd=None) for call in (*dear, *cheap)]
     assert [found.tools for found in recorded(*long).findings] == [("ls",), ("buy",)]
@@ -131,7 +132,10 @@ def test_chains_are_apart_and_events_are_numbered_over_all():
     """A sub-agent's loop costs what the sub-agent spent, at the run's numbers."""
     events = []
     for number in range(6):
-        events += [look(number, cost_usd=1.0), Call(name="ls", chain_id="sub", cost_usd=0.1, result="a")]
+        events += [
+            look(number, cost_usd=1.0),
+            ToolCall(name="ls", result="a", chain_id="sub", usage=Usage(cost_usd=0.1)),
+        ]
     summary = recorded(*events)
     found = summary.findings[0]
     assert (found.chain_id, found.first_event, found.last_event) == ("sub", 2, 12)
@@ -143,7 +147,9 @@ def test_chains_are_apart_and_events_are_numbered_over_all():
 
 def test_numbers_of_the_source_do_not_move_findings():
     """Events may be numbered by their file, with gaps; started calls and duplicates take no number."""
-    calls = [Call(name="ls", result="a", seq=10 * number, cost_usd=1.0) for number in range(3, 7)]
+    calls = [
+        ToolCall(name="ls", result="a", seq=10 * number, usage=Usage(cost_usd=1.0)) for number in range(3, 7)
+    ]
     events = [replace(calls[0], phase=Phase.STARTED, seq=None), look(0, seq=5), *calls, calls[-1]]
     summary = recorded(*events)
     found = summary.findings[0]
@@ -225,7 +231,7 @@ def test_the_last_call_before_a_limit_and_the_limit_are_two_findings():
 def test_what_was_decided_repeated_reversed_and_refused():
     """Decisions come from the agent's turns alone, with the event that they repeat or reverse."""
     summary = recorded(
-        Call(kind="user", name="message", text="We'll use MySQL, I have decided."),
+        Message(text="We'll use MySQL, I have decided."),
         say("We'll use SQLite for the event store because there is one writer."),
         look(1),
         say("We'll use SQLite for the event store because there is one writer."),
@@ -258,21 +264,21 @@ def test_a_summary_may_be_asked_for_while_the_run_goes_on():
     """What comes later is in the next one; what was said stays said."""
     recorder = RunRecorder()
     for number in range(8):
-        recorder.record(Call(name="ls", result="a", cost_usd=0.1))
+        recorder.record(ToolCall(name="ls", result="a", usage=Usage(cost_usd=0.1)))
         copies = recorder.summary("run", "test").findings
         assert [found.copies for found in copies] == ([number + 1] if number >= 2 else [])
 
 
 def test_shadow_says_where_it_would_have_ended():
     """The verdict is marked, and the saving is there."""
-    summary = recorded(*[Call(name="ls", result="a")] * 7, shadow=True)
+    summary = recorded(*[ToolCall(name="ls", result="a")] * 7, shadow=True)
     assert summary.saving is not None
     assert summary.saving.verdict.shadow
 
 
 def test_the_wire_form_is_json_and_the_value_can_be_sent_to_another_process():
     """`to_dict` leaves the strip out."""
-    summary = recorded(*[Call(name="ls", result="a")] * 7, say("We'll use SQLite here."), strip=True)
+    summary = recorded(*[ToolCall(name="ls", result="a")] * 7, say("We'll use SQLite here."), strip=True)
     wire = json.loads(json.dumps(summary.to_dict()))
     assert wire["schema"] == 1
     assert "strip" not in wire
@@ -283,7 +289,7 @@ def test_the_wire_form_is_json_and_the_value_can_be_sent_to_another_process():
 @given(
     st.lists(
         st.builds(
-            Call,
+            Event,
             name=st.sampled_from("ab"),
             result=st.sampled_from(["x", "y"]),
             chain_id=st.sampled_from(["", "sub"]),
@@ -329,7 +335,7 @@ amounts = st.none() | st.integers(-1, 9_000) | st.sampled_from([1.5, math.nan, T
 @given(
     st.lists(
         st.builds(
-            Call,
+            Event,
             name=st.sampled_from(["read", "message", "thought"]),
             kind=st.sampled_from(["tool", "llm", "user"]),
             ts=amounts,

@@ -6,7 +6,7 @@ import pytest
 
 from ebbtide.budget.limit_alerts import LimitState, Near
 from ebbtide.budget.limits import LimitKind
-from ebbtide.divergence.signals import Level, LoopKind, Signal
+from ebbtide.divergence.signals import LoopKind, LoopSignal
 from ebbtide.supervision.joint import Burn
 from ebbtide.supervision.summary import sentences
 from ebbtide.supervision.summary.run_summary import RunFinding, Spending

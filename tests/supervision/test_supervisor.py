@@ -14,15 +14,16 @@ from ebbtide.budget.prices import Prices
 from ebbtide.convergence.meter import ConvergenceMeter
 from ebbtide.convergence.recommendation import Signal
 from ebbtide.errors import ConfigError
-from ebbtide.events.event import Call, Phase
+from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Phase, ToolCall
 from ebbtide.events.transcript import Round
+from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
 from ebbtide.profile.supervision import SupervisionRules
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Action, Cause, Verdict
 
-LS = Call(name="ls", args={"path": "."}, result="a b")
+LS = ToolCall(name="ls", args={"path": "."}, result="a b")
 CLAIMS = (
     "The cache of the client is stale after every deployment.",
     "Retries hide the timeouts of the billing service.",
@@ -30,23 +31,23 @@ CLAIMS = (
 )
 
 
-def say(text: str, **fields: Any) -> Call:
-    return Call(kind="llm", name="message", text=text, **fields)
+def say(text: str, **fields: Any) -> Event:
+    return ModelCall(text=text, **fields)
 
 
-def ask(text: str) -> Call:
-    return Call(kind="user", name="message", text=text)
+def ask(text: str) -> Event:
+    return Message(text=text)
 
 
-def look(number: int, **fields: Any) -> Call:
-    return Call(name="read", args={"path": f"f{number}"}, result=f"content {number}", **fields)
+def look(number: int, **fields: Any) -> Event:
+    return ToolCall(name="read", args={"path": f"f{number}"}, result=f"content {number}", **fields)
 
 
 def ruled(**rules: Any) -> Profile:
     return replace(Profile.DEFAULT, supervision=SupervisionRules(**rules))
 
 
-def run(supervisor: Supervisor, *events: Call | Round) -> list[str]:
+def run(supervisor: Supervisor, *events: Event | Round) -> list[str]:
     """The rungs that `record` gives."""
     return [supervisor.record(event).action.value for event in events]
 
@@ -82,7 +83,7 @@ def test_a_loop_that_comes_back_after_it_was_told_is_a_stop():
 
 def test_calls_of_one_batch_do_not_end_the_run_before_the_model_could_hear():
     """Calls that were asked for at once give the model no chance: they are nudged at most."""
-    calls = [Call(name="ping", args={"host": number}, result="down", error=True) for number in range(12)]
+    calls = [ToolCall(name="ping", args={"host": number}, result="down", error=True) for number in range(12)]
     assert run(Supervisor(), *calls)[-1] == "stop"
     batch = run(Supervisor(), *[replace(call, batch="b") for call in calls])
     assert "nudge" in batch
@@ -232,7 +233,7 @@ def test_a_person_s_words_are_no_rounds_where_tools_are_called_or_somebody_asks_
 def test_answers_that_are_not_known_are_not_the_same():
     """A trace may leave answers out."""
     supervisor = Supervisor()
-    verdicts = [supervisor.record(Call(name="ls", args={"path": "."})) for _ in range(3)]
+    verdicts = [supervisor.record(ToolCall(name="ls", args={"path": "."})) for _ in range(3)]
     assert verdicts[-1].reason == "ls 3 times in a row, same arguments, no answers known."
     assert verdicts[-1].nudge is not None
     assert "answer" not in verdicts[-1].nudge
@@ -344,12 +345,12 @@ LIMITS = {
     "nothing allowed": (Limits(steps=0), [look(1)], ["stop"]),
     "thoughts are no calls": (
         Limits(llm_calls=1, warn_at=None),
-        [Call(kind="llm", name="thought", text="hm"), ask("x")],
+        [ModelCall(text="hm", part=ModelPart.THOUGHT), ask("x")],
         ["allow", "allow"],
     ),
     "retries": (
         Limits(retries=1, warn_at=None),
-        [Call(name="a", error=True), Call(name="a", error=True)],
+        [ToolCall(name="a", error=True), ToolCall(name="a", error=True)],
         ["allow", "stop"],
     ),
 }
@@ -435,8 +436,8 @@ JOINT = replace(
 )
 
 
-def idle(number: int, cost: float) -> Call:
-    return Call(name=f"t{number % 5}", args={"n": number % 5}, result="same", cost_usd=cost)
+def idle(number: int, cost: float) -> Event:
+    return ToolCall(name=f"t{number % 5}", args={"n": number % 5}, result="same", usage=Usage(cost_usd=cost))
 
 
 def joint_run(cost: float, calls: int = 12) -> list[Verdict]:
@@ -495,7 +496,7 @@ def test_a_conversation_without_tools_is_no_spending_without_news():
         for number, word in enumerate(("house", "garden", "cellar", "attic", "roof", "barn"), start=1)
     ]
     assert set(run(Supervisor(), *people)) == {"allow"}
-    told = [event for item in models for event in (Call(kind="system", name="usage", **LONG), item)]
+    told = [event for item in models for event in (Notice(kind=NoticeKind.USAGE, **LONG), item)]
     assert set(run(Supervisor(), *told)) == {"allow"}
 
 
@@ -513,13 +514,13 @@ def test_spending_without_news_is_told_and_then_a_person_is_asked():
 ODD: list[Any] = [
     None,
     "text",
-    Call(name=None, args={1: object()}),
-    Call(name="x", chain_id=["unhashable"]),
-    Call(name="x", cost_usd=float("nan"), input_tokens="many"),
-    Call(name="x", cost_usd=-1.0, ts=float("inf")),
-    Call(name="x", kind="llm", text=5),
-    Call(name="x", kind="user", text="\ud800\0"),
-    Call(name="message", kind="llm", text="\ud800 lone surrogates and \0 in a turn of words"),
+    ToolCall(name=None, args={1: object()}),
+    ToolCall(name="x", chain_id=["unhashable"]),
+    ToolCall(name="x", usage=Usage(cost_usd=float("nan"), input_tokens="many")),
+    ToolCall(name="x", ts=float("inf"), usage=Usage(cost_usd=-1.0)),
+    ModelCall(text=5),
+    Message(text="\ud800\0"),
+    ModelCall(text="\ud800 lone surrogates and \0 in a turn of words"),
     Round(number=1, claims=(None,)),
 ]
 
@@ -570,7 +571,7 @@ texts = st.sampled_from(
 )
 events = st.one_of(
     st.builds(
-        Call,
+        Event,
         name=st.sampled_from(["ls", "read"]),
         args=st.fixed_dictionaries({"n": st.integers(0, 2)}),
         result=st.sampled_from(["same", "other", None]),

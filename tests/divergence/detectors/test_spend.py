@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from ebbtide.divergence.detectors.spend import Window
 from ebbtide.divergence.monitor import LoopMonitor, find_loops
-from ebbtide.divergence.signals import Level, LoopKind
-from ebbtide.events.event import Call
+from ebbtide.divergence.signals import LoopKind, Measure, Quantity
+from ebbtide.events.event import Event, ModelCall, ToolCall
+from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
 
@@ -18,21 +19,22 @@ def profile(**rules: object) -> Profile:
     return Profile(name="spend", divergence=LoopRules(**rules))  # type: ignore[arg-type]
 
 
-def news(number: int, **fields: object) -> Call:
-    return Call(name="read", args={"path": str(number)}, result=f"text {number}", **fields)  # type: ignore[arg-type]
+def news(number: int, *, ts: float | None = None, **spent: float) -> Event:
+    usage = Usage(**spent)  # type: ignore[arg-type]
+    return ToolCall(name="read", args={"path": str(number)}, result=f"text {number}", ts=ts, usage=usage)
 
 
 def test_spending_over_an_hour_climbs_with_its_multiples() -> None:
-    """Above the limit it is a hint, above twice as much a block, above three times a stop."""
+    """It is reported above the limit, and again above twice and three times as much."""
     run = [news(n, ts=60.0 * n, cost_usd=0.9) for n in range(120)]
     signals = find_loops(run, profile(usd_per_hour=15.0))
-    assert [(signal.kind, signal.level) for signal in signals] == [
-        (LoopKind.SPEND_RATE, Level.HINT),
-        (LoopKind.SPEND_RATE, Level.BLOCK),
-        (LoopKind.SPEND_RATE, Level.STOP),
+    assert [(signal.kind, signal.report) for signal in signals] == [
+        (LoopKind.SPEND_RATE, 1),
+        (LoopKind.SPEND_RATE, 2),
+        (LoopKind.SPEND_RATE, 3),
     ]
     assert signals[0].last_event == 17
-    assert "$15.30 in 60 min, above $15.00" in signals[0].evidence
+    assert signals[0].measure == Measure(Quantity.USD, 15.3, 15.0, 3600.0)
 
 
 def test_a_window_forgets() -> None:
@@ -57,10 +59,10 @@ def test_a_window_holds_what_fell_into_its_parts(span_s: float, start: float, st
         start += step
         part = max(part, math.floor(start * 10 / span_s))
         fell.append((part, number))
-        window.add(start, 0.5 * number, number)
+        window.add(start, 5 * number, number)
         within = [number for at, number in fell if at > part - 10]
         assert window.tokens == sum(within)
-        assert window.cost_usd == sum(within) / 2
+        assert window.cost == 5 * sum(within)
 
 
 def test_a_burst_within_a_minute_is_told_where_that_is_asked_for() -> None:
@@ -83,27 +85,28 @@ def test_the_end_of_a_budget_is_told_in_time(rules: dict[str, float], spent: dic
     first = find_loops(run, profile(**rules))[0]
     assert first.kind is LoopKind.BUDGET_END
     assert 70 <= first.last_event <= 82
-    assert "the rest lasts" in first.evidence
+    assert first.measure is not None
+    assert 0 < (first.measure.span_s or 0) < 600
 
 
 def test_money_that_brings_nothing_new_is_told() -> None:
     """Dollars, or tokens of all classes, since the last new answer; something new begins again."""
-    think = Call(kind="llm", name="generate", text="hm", cost_usd=0.3)
+    think = ModelCall(text="hm", usage=Usage(cost_usd=0.3))
     quiet = profile(messages=None, silent_messages=None)
     signals = find_loops([news(0), *[think] * 4, news(1), *[think] * 4], quiet)
-    assert [(signal.kind, signal.level, signal.relapses) for signal in signals] == [
-        (LoopKind.SPEND_WITHOUT_NEWS, Level.HINT, 0),
-        (LoopKind.SPEND_WITHOUT_NEWS, Level.BLOCK, 1),
+    assert [(signal.kind, signal.report, signal.relapses) for signal in signals] == [
+        (LoopKind.SPEND_WITHOUT_NEWS, 1, 0),
+        (LoopKind.SPEND_WITHOUT_NEWS, 2, 1),
     ]
-    cached = Call(kind="llm", name="generate", text="hm", cache_read_tokens=60_000)
-    evidence = find_loops([cached] * 4, quiet)[0].evidence
-    assert evidence == "240,000 tokens since the last new answer, above 200,000 tokens"
+    cached = ModelCall(text="hm", usage=Usage(cache_read_tokens=60_000))
+    measure = find_loops([cached] * 4, quiet)[0].measure
+    assert measure == Measure(Quantity.TOKENS, 240_000, 200_000)
 
 
 def test_unknown_stays_unknown() -> None:
     """Without a cost there is no sum, and a signal says so; a cost of zero is a sum."""
-    free = Call(name="ls", result="a", cost_usd=0.0, output_tokens=0)
-    unknown = Call(name="ls", result="a")
+    free = ToolCall(name="ls", result="a", usage=Usage(cost_usd=0.0, output_tokens=0))
+    unknown = ToolCall(name="ls", result="a")
     assert [(s.cost_usd, s.tokens) for s in find_loops([free] * 3)] == [(0.0, 0)]
     assert [(s.cost_usd, s.tokens) for s in find_loops([unknown] * 3)] == [(None, None)]
     monitor = LoopMonitor()

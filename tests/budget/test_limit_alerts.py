@@ -1,0 +1,143 @@
+"""How near a run has come to its limits: warned of, one call left, reached."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from ebbtide.budget.limit_alerts import LimitAlert, LimitAlerts, Nearness
+from ebbtide.budget.limits import LimitKind, Limits
+from ebbtide.budget.prices import Prices
+from ebbtide.budget.tally import Tally, units
+from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
+from ebbtide.events.usage import Usage
+
+WARN, LAST, REACHED = Nearness
+THINK = ModelCall(text="hm")
+PAID = ModelCall(text="hm", usage=Usage(cost_usd=0.25, input_tokens=10))
+LS = ToolCall(name="ls")
+
+
+class Run:
+    """A tally and its alerts, fed with the same events."""
+
+    def __init__(self, limits: Limits, prices: Prices | None = None) -> None:
+        self.limits = limits
+        self.tally = Tally(prices)
+        self.alerts = LimitAlerts(limits, self.tally)
+
+    def see(self, *events: Event) -> list[list[Nearness]]:
+        """How near each event brings what it brings nearer."""
+        return [[alert.nearness for alert in self.take(event)] for event in events]
+
+    def take(self, event: Event) -> list[LimitAlert]:
+        self.tally.add(event, event.ts)
+        return self.alerts.see(event)
+
+    def restarted(self) -> "Run":
+        again = Run(self.limits)
+        again.tally.restore(json.loads(json.dumps(self.tally.to_state())))
+        again.alerts.restore(json.loads(json.dumps(self.alerts.to_state())))
+        return again
+
+
+SCENARIOS: dict[str, tuple[Limits, list[Event], list[list[Nearness]]]] = {
+    "cost": (Limits(cost_usd=1.0), [PAID] * 5, [[], [], [LAST], [REACHED], []]),
+    "tokens": (Limits(tokens=40), [PAID] * 4, [[], [], [LAST], [REACHED]]),
+    "model calls": (Limits(llm_calls=3), [THINK] * 3, [[], [LAST], [REACHED]]),
+    "tool calls": (Limits(tool_calls=2, warn_at=None), [LS] * 3, [[], [LAST], [REACHED]]),
+    "warning": (Limits(steps=10), [LS] * 9, [[]] * 6 + [[WARN], [], [LAST]]),
+    "no warning": (Limits(steps=10, warn_at=None), [LS] * 9, [[]] * 8 + [[LAST]]),
+    "time": (Limits(wall_s=10), [replace(LS, ts=5.0 * n) for n in range(3)], [[], [], [REACHED]]),
+    "time of messages": (Limits(wall_s=10), [Message(ts=0.0), Message(ts=7.0)], [[], [WARN]]),
+    "nothing allowed": (Limits(steps=0), [LS], [[REACHED]]),
+    "several at once": (Limits(cost_usd=0.5, tokens=20), [PAID] * 2, [[LAST] * 2, [REACHED] * 2]),
+    "thoughts are no calls": (
+        Limits(llm_calls=1, warn_at=None),
+        [ModelCall(part=ModelPart.THOUGHT, text="hm"), Message(text="x")],
+        [[], []],
+    ),
+    "retries": (
+        Limits(retries=1, warn_at=None),
+        [ToolCall(name="a", error=True), ToolCall(name="b"), ToolCall(name="a", error=True)],
+        [[], [], [REACHED]],
+    ),
+    "what a notice took": (
+        Limits(tokens=10),
+        [Notice(kind=NoticeKind.USAGE, usage=Usage(output_tokens=10))],
+        [[REACHED]],
+    ),
+    "what a message took": (Limits(tokens=10), [Message(usage=Usage(output_tokens=8))], [[WARN]]),
+    "what a tool took is no measure of a call": (
+        Limits(cost_usd=1.0),
+        [PAID, ToolCall(name="ls", usage=Usage(cost_usd=0.4))],
+        [[], []],
+    ),
+    "numbers that cannot be": (
+        Limits(cost_usd=1.0, tokens=1),
+        [ModelCall(usage=Usage(cost_usd=float("nan"), input_tokens=-1))] * 3,
+        [[], [], []],
+    ),
+}
+
+
+@pytest.mark.parametrize(("limits", "events", "expected"), SCENARIOS.values(), ids=SCENARIOS)
+def test_a_limit_is_reported_as_it_comes_nearer(
+    limits: Limits, events: list[Event], expected: list[list[Nearness]]
+) -> None:
+    """Once when the share is used, once when one call is left, once when none is; also after a restart."""
+    assert Run(limits).see(*events) == expected
+    run, nearness = Run(limits), []
+    for event in events:
+        run = run.restarted()
+        nearness += run.see(event)
+    assert nearness == expected
+
+
+def test_an_alert_has_the_value_and_the_limit() -> None:
+    """Money in dollars, and how much is left in units."""
+    run = Run(Limits(cost_usd=1.0, tool_calls=9))
+    run.see(PAID, PAID)
+    (alert,) = run.take(PAID)
+    assert alert == LimitAlert(LimitKind.COST_USD, LAST, 0.75, 1.0)
+    assert run.alerts.left(LimitKind.COST_USD) == units(0.25)
+    assert run.alerts.left(LimitKind.TOOL_CALLS) == 9
+    assert run.alerts.left(LimitKind.WALL_S) is None
+
+
+def test_the_time_can_run_out_while_nothing_happens() -> None:
+    """The time is given from outside, on the clock of the events."""
+    run = Run(Limits(wall_s=60))
+    run.take(replace(LS, ts=100.0))
+    assert run.alerts.at(130.0) == []
+    assert [alert.nearness for alert in run.alerts.at(150.0)] == [WARN]
+    assert run.alerts.at(float("nan")) == []
+    assert [alert.nearness for alert in run.alerts.at(160.0)] == [REACHED]
+    assert run.alerts.at(170.0) == []
+
+
+def test_other_limits_may_be_set_and_what_was_taken_counts() -> None:
+    """A person who allows more steps gets as many as are left of them."""
+    run = Run(Limits(steps=3, retries=2, warn_at=None))
+    assert run.see(ToolCall(name="a", error=True), ToolCall(name="a"), LS) == [[], [LAST], [REACHED]]
+    run.alerts = run.alerts.replaced(Limits(steps=5, retries=2, warn_at=None))
+    assert run.see(ToolCall(name="b", error=True)) == [[LAST]]
+    assert run.see(ToolCall(name="b", error=True)) == [[REACHED, REACHED]]
+
+
+def test_prices_turn_tokens_into_money() -> None:
+    """Events that state tokens count at the price of their model."""
+    prices = Prices({"m": {"input": 1_000_000.0}}, public=False)
+    run = Run(Limits(cost_usd=4.0, warn_at=None), prices)
+    assert run.see(*[ModelCall(usage=Usage(model="m", input_tokens=2))] * 2) == [[LAST], [REACHED]]
+
+
+def test_a_limit_holds_for_all_chains() -> None:
+    """Alerts read the tally of the run, to which those of its chains add up."""
+    run = Run(Limits(cost_usd=1.0, warn_at=None))
+    chains = [Tally(run=run.tally) for _ in range(2)]
+    nearness = []
+    for number in range(4):
+        chains[number % 2].add(PAID)
+        nearness.append([alert.nearness for alert in run.alerts.see(PAID)])
+    assert nearness == [[], [], [LAST], [REACHED]]
