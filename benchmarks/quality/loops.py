@@ -27,7 +27,7 @@ from typing import Any
 from benchmarks.loop_peers import Watcher, installed, packages, starts_anew
 from benchmarks.measure import add_data_option, data_folder, setup, wilson, write_result
 from ebbtide.divergence.monitor import LoopMonitor
-from ebbtide.events.event import read_calls
+from ebbtide.events.event_json import read_events
 from ebbtide.events.tool_policy import Effect, ToolPolicies, ToolPolicy
 
 # What the scenarios themselves say that has to be declared.
@@ -55,7 +55,7 @@ def declared() -> Watcher:
 def first_alarm(scenario: dict[str, Any], make: Callable[[], Watcher], *, anew: bool) -> int | None:
     """The event at which anything is raised first, counted from 1."""
     watcher = make()
-    for place, call in enumerate(read_calls(scenario["events"]), start=1):
+    for place, call in enumerate(read_events(scenario["events"]), start=1):
         if anew and starts_anew(call):
             watcher = make()
         if watcher(call):
@@ -134,7 +134,7 @@ def main() -> None:
 
 def _signals(scenario: dict[str, Any]) -> list[Any]:
     monitor = LoopMonitor()
-    return [signal for call in read_calls(scenario["events"]) for signal in monitor.update(call)]
+    return [signal for call in read_events(scenario["events"]) for signal in monitor.update(call)]
 
 
 if __name__ == "__main__":

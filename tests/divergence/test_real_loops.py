@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ebbtide.divergence.monitor import LoopMonitor, find_loops
-from ebbtide.events.event import read_calls
+from ebbtide.events.event_json import read_events
 
 NOT_DECIDABLE = {
     # Without a declaration: equal polls of one tool are fine, five of another are stuck.
@@ -29,7 +29,7 @@ def test_stuck_runs_are_found_and_work_is_left_alone(scenarios: list[dict[str, A
     wrong = {
         scenario["id"]
         for scenario in scenarios
-        if bool(find_loops(read_calls(scenario["events"]))) != (scenario["expect"] == "stuck")
+        if bool(find_loops(read_events(scenario["events"]))) != (scenario["expect"] == "stuck")
     }
     assert wrong <= NOT_DECIDABLE
 
@@ -37,7 +37,7 @@ def test_stuck_runs_are_found_and_work_is_left_alone(scenarios: list[dict[str, A
 def test_no_scenario_degrades_the_monitor(scenarios: list[dict[str, Any]]) -> None:
     """Whatever the sources hold can be read, and a restart at any tenth event changes nothing."""
     for scenario in scenarios:
-        calls = list(read_calls(scenario["events"]))[:400]
+        calls = list(read_events(scenario["events"]))[:400]
         straight, restarted = LoopMonitor(), LoopMonitor()
         for place, call in enumerate(calls):
             if place % 10 == 0:

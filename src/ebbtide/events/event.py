@@ -154,9 +154,13 @@ def title(event: Event) -> str:
 
     >>> title(ToolCall(name="ls")), title(ModelCall()), title(Message()), title(Notice(kind=NoticeKind.RETRY))
     ('ls', 'message', 'message', 'retry')
+    >>> title(Message(role=Role.SYSTEM))
+    'instructions'
     """
     if isinstance(event, ToolCall):
         return event.name
     if isinstance(event, ModelCall):
         return event.part.value
-    return "message" if isinstance(event, Message) else event.kind.value
+    if isinstance(event, Notice):
+        return event.kind.value
+    return "message" if event.role is Role.USER else "instructions"

@@ -105,7 +105,7 @@ class GeminiCliReader:
         first = name is None or not self._given.before(f"message {name}")
         # What the tool says in the name of the model, about a summary, says nothing of tokens.
         if kind == "gemini" and not message.keys().isdisjoint(_ANSWERED):
-            return self._model_call(message, name, ts=ts, words=words if first else None, first=first)
+            return self._model_call(message, name, ts=ts, words=(words or "") if first else None, first=first)
         if not first:
             self._repeated += 1
             return ()
@@ -130,7 +130,7 @@ class GeminiCliReader:
         events: list[Event] = []
         if first or has_spent(usage):
             usage.model = text(message.get("model"))
-            events.append(ModelCall(text=words or "", ts=ts, usage=reported(usage)))
+            events.append(ModelCall(text=words, ts=ts, usage=reported(usage)))
         calls = (self._tool_call(mapping(entry), name, ts) for entry in items(message.get("toolCalls")))
         events.extend(call for call in calls if call is not None)
         return events
