@@ -31,4 +31,5 @@ def test_tokens_of_all_classes(counts: dict[str, Any], tokens: int | None) -> No
 def test_amounts_that_are_none(name: str, value: Any) -> None:
     """A negative, endless or wrong amount is refused by name and value."""
     with pytest.raises(ConfigError, match=f"{name} = {value!r}"):
-        Usage(**{name: value})
+        Usage(**{name: value}).checked()
+    assert Usage(**{name: 1}).checked() == Usage(**{name: 1})

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, Message, ModelCall, ToolCall
+from ebbtide.events.transcript import Round
+from ebbtide.events.usage import CLASSES
 from ebbtide.traces.trace import Trace, open_trace
 
-CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+_COUNTED = {"tool": ToolCall, "llm": ModelCall, "user": Message}
 
 
 @pytest.fixture(scope="session")
@@ -19,32 +21,33 @@ def samples() -> Path:
 
 
 @pytest.fixture
-def calls(samples: Path) -> Callable[..., list[Call]]:
+def calls(samples: Path) -> Callable[..., list[Event]]:
     """Reads a sample, or a file; nothing in it may be left unread, as far as `faults` allows."""
 
-    def read(name: str | Path, *, form: str, faults: int = 0) -> list[Call]:
+    def read(name: str | Path, *, form: str, faults: int = 0) -> list[Event]:
         trace = open_trace(samples / name)
-        found = [event for event in trace if isinstance(event, Call)]
+        events = [event for event in trace if not isinstance(event, Round)]
         assert (trace.format.name, trace.fault_count) == (form, faults)
-        return found
+        return events
 
     return read
 
 
 @pytest.fixture(scope="session")
-def totals() -> Callable[[list[Call]], dict[str, Any]]:
+def totals() -> Callable[[list[Event]], dict[str, Any]]:
     """Counts of events by kind, and sums of tokens by class and of cost."""
 
-    def count(events: list[Call]) -> dict[str, Any]:
-        found: dict[str, Any] = {
-            kind: sum(call.kind == kind for call in events) for kind in ("tool", "llm", "user")
+    def count(events: list[Event]) -> dict[str, Any]:
+        counts: dict[str, Any] = {
+            name: sum(isinstance(event, kind) for event in events) for name, kind in _COUNTED.items()
         }
+        usages = [event.usage for event in events if event.usage is not None]
         for name in CLASSES:
-            known = [value for call in events if (value := getattr(call, name)) is not None]
-            found[name] = sum(known) if known else None
-        costs = [call.cost_usd for call in events if call.cost_usd is not None]
-        found["cost_usd"] = pytest.approx(sum(costs)) if costs else None
-        return found
+            amounts = [amount for usage in usages if (amount := getattr(usage, name)) is not None]
+            counts[name] = sum(amounts) if amounts else None
+        costs = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
+        counts["cost_usd"] = pytest.approx(sum(costs)) if costs else None
+        return counts
 
     return count
 

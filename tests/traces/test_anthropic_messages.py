@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, Message, ModelCall, ToolCall, title
+from ebbtide.events.usage import Usage
 from ebbtide.traces.registry import load
 
 
-def test_a_conversation(calls: Callable[..., list[Call]], totals: Callable[..., dict[str, Any]]) -> None:
+def test_a_conversation(calls: Callable[..., list[Event]], totals: Callable[..., dict[str, Any]]) -> None:
     """Results stand with their calls, whatever their order; cached tokens are none of the input's."""
     found = calls("anthropic_messages.json", form="anthropic-messages")
     assert totals(found) == {
@@ -24,20 +25,22 @@ def test_a_conversation(calls: Callable[..., list[Call]], totals: Callable[..., 
         "cache_write_tokens": 500,
         "cost_usd": None,
     }
-    tools = [call for call in found if call.kind == "tool"]
+    tools = [call for call in found if isinstance(call, ToolCall)]
     assert [(call.args, call.result, call.error) for call in tools] == [
         ({"city": "Rome"}, "no such city", True),
         ({"city": "Paris"}, "rain", False),
     ]
     assert tools[0].batch == tools[1].batch is not None
-    assert [call.text for call in found if call.kind != "tool"] == [
+    assert [call.text for call in found if not isinstance(call, ToolCall)] == [
         "Be brief.",
         "Weather in Paris and Rome?",
         "I look.",
         "Go on.",
         "Rain in Paris.",
     ]
-    assert {call.model for call in found if call.kind == "llm"} == {"claude-fake-1"}
+    assert {(call.usage or Usage()).model for call in found if isinstance(call, ModelCall)} == {
+        "claude-fake-1"
+    }
 
 
 def test_the_conversation_of_it(samples: Path) -> None:
@@ -50,7 +53,7 @@ def test_the_conversation_of_it(samples: Path) -> None:
     ]
 
 
-def test_answers_in_parts(calls: Callable[..., list[Call]], totals: Callable[..., dict[str, Any]]) -> None:
+def test_answers_in_parts(calls: Callable[..., list[Event]], totals: Callable[..., dict[str, Any]]) -> None:
     """An answer that is logged block by block repeats its usage, which counts once; servers run tools too."""
     found = calls("anthropic_responses.jsonl", form="anthropic-messages")
     counts = totals(found)
@@ -60,7 +63,7 @@ def test_answers_in_parts(calls: Callable[..., list[Call]], totals: Callable[...
         30 + 9,
         4,
     )
-    assert [call.result for call in found if call.name == "web_search"] == [
+    assert [call.result for call in found if title(call) == "web_search"] == [
         [{"type": "web_search_result", "url": "https://example.com"}]
     ]
 
@@ -95,11 +98,19 @@ def test_requests_with_answers(read_data: Callable[..., Any], wrapped: bool) -> 
         )
     trace, found = read_data("\n".join(lines).encode())
     assert trace.format.name == "anthropic-messages"
-    assert [(call.kind, call.text, call.result, call.input_tokens) for call in found] == [
-        ("user", "Hi", None, None),
-        ("llm", None, None, 3),
-        ("tool", None, "waves", None),
-        ("llm", "Waves.", None, 3),
+    assert [
+        (
+            type(call),
+            getattr(call, "text", None),
+            getattr(call, "result", None),
+            (call.usage or Usage()).input_tokens,
+        )
+        for call in found
+    ] == [
+        (Message, "Hi", None, None),
+        (ModelCall, "", None, 3),
+        (ToolCall, None, "waves", None),
+        (ModelCall, "Waves.", None, 3),
     ]
 
 

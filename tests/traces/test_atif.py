@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, Notice, ToolCall, title
+from ebbtide.events.usage import Usage
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def stated() -> Callable[[Any], dict[str, Any]]:
 
 
 def test_sums_are_those_of_the_totals(
-    calls: Callable[..., list[Call]],
+    calls: Callable[..., list[Event]],
     samples: Path,
     totals: Callable[..., dict[str, Any]],
     stated: Callable[[Any], dict[str, Any]],
@@ -39,9 +40,9 @@ def test_sums_are_those_of_the_totals(
     assert totals(found) == {"tool": 3, "llm": 2 + 1, "user": 1, **stated(wire["final_metrics"])}
 
 
-def test_results_by_id_or_by_order(calls: Callable[..., list[Call]]) -> None:
+def test_results_by_id_or_by_order(calls: Callable[..., list[Event]]) -> None:
     """A result that names no call belongs to the first that has none."""
-    tools = [call for call in calls("atif.json", form="atif") if call.kind == "tool"]
+    tools = [call for call in calls("atif.json", form="atif") if isinstance(call, ToolCall)]
     assert [(call.result, call.error) for call in tools] == [
         ("[1] 17", False),
         ("refused", True),
@@ -49,12 +50,12 @@ def test_results_by_id_or_by_order(calls: Callable[..., list[Call]]) -> None:
     ]
 
 
-def test_sub_agents_are_chains(calls: Callable[..., list[Call]]) -> None:
+def test_sub_agents_are_chains(calls: Callable[..., list[Event]]) -> None:
     """An embedded trajectory has its own id and agent."""
     below = [call for call in calls("atif.json", form="atif") if call.chain_id]
-    assert [(call.chain_id, call.agent, call.text, call.input_tokens) for call in below] == [
-        ("sub1", "helper", "Looked it up.", 10)
-    ]
+    assert [
+        (call.chain_id, call.agent, call.text, (call.usage or Usage()).input_tokens) for call in below
+    ] == [("sub1", "helper", "Looked it up.", 10)]
 
 
 def test_trajectories_a_line(samples: Path, read_data: Callable[..., Any]) -> None:
@@ -126,7 +127,7 @@ def test_a_step_without_a_model_call(read_data: Callable[..., Any]) -> None:
         "tool_calls": [{"tool_call_id": "c", "function_name": "init", "arguments": {}}],
     }
     _, events = read_data(json.dumps(_trajectory(step)).encode())
-    assert [(call.kind, call.name) for call in events] == [("system", "note"), ("tool", "init")]
+    assert [(type(call), title(call)) for call in events] == [(Notice, "note"), (ToolCall, "init")]
 
 
 @pytest.mark.parametrize(

@@ -7,23 +7,24 @@ from typing import Any
 
 import pytest
 
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, Message, ModelCall, Notice, ToolCall, title
+from ebbtide.events.usage import Usage
 from ebbtide.traces.registry import load
 
 
-def test_real_groups_agree(data: Path, calls: Callable[..., list[Call]]) -> None:
+def test_real_groups_agree(data: Path, calls: Callable[..., list[Event]]) -> None:
     """Every message is an event by its speaker; what the executor says is the call of the code before it."""
     for path in sorted((data / "traces" / "autogen_messages").glob("*.json")):
         history = json.loads(path.read_text())["history"]
         found = calls(path, form="autogen")
         assert [call.agent for call in found] == [message["name"] for message in history]
         ran = [message["name"] == "Computer_terminal" for message in history]
-        assert [call.kind == "tool" for call in found] == ran
+        assert [isinstance(call, ToolCall) for call in found] == ran
         for call, message in zip(found, history, strict=True):
-            assert (call.result if call.kind == "tool" else call.text) == message["content"]
+            assert (call.result if isinstance(call, ToolCall) else call.text) == message["content"]
             assert call.error == (
                 message["content"].lstrip().startswith(("There is no code",))
-                or "(execution failed)" in (message["content"][:40] if call.kind == "tool" else "")
+                or "(execution failed)" in (message["content"][:40] if isinstance(call, ToolCall) else "")
             )
         assert len(load(path).rounds) == len(history)
 
@@ -41,7 +42,7 @@ def test_the_code_is_what_was_called(read_data: Callable[..., Any]) -> None:
         "history": [{"role": "assistant", "name": "Boss", "content": "Do."}, code, ran, code, ran],
     }
     _, found = read_data(json.dumps(wire).encode())
-    tools = [call for call in found if call.kind == "tool"]
+    tools = [call for call in found if isinstance(call, ToolCall)]
     assert [(call.args, call.error) for call in tools] == [("print(1)\n\nls", True)] * 2
 
 
@@ -54,14 +55,14 @@ def test_roles_that_are_names(read_data: Callable[..., Any]) -> None:
     ]
     trace, found = read_data(json.dumps({"mistake_agent": "WebSurfer", "history": history}).encode())
     assert trace.format.name == "autogen"
-    assert [(call.kind, call.agent) for call in found] == [
-        ("user", "human"),
-        ("llm", "Orchestrator (thought)"),
-        ("llm", "WebSurfer"),
+    assert [(type(call), call.agent) for call in found] == [
+        (Message, "human"),
+        (ModelCall, "Orchestrator (thought)"),
+        (ModelCall, "WebSurfer"),
     ]
 
 
-def test_typed_messages(calls: Callable[..., list[Call]], totals: Callable[..., dict[str, Any]]) -> None:
+def test_typed_messages(calls: Callable[..., list[Event]], totals: Callable[..., dict[str, Any]]) -> None:
     """Usage stands on requests and replies; summaries and repeated messages are not told again."""
     found = calls("autogen.json", form="autogen")
     assert totals(found) == {
@@ -74,7 +75,9 @@ def test_typed_messages(calls: Callable[..., list[Call]], totals: Callable[..., 
         "cache_write_tokens": None,
         "cost_usd": None,
     }
-    assert [(call.name, call.args, call.result, call.error) for call in found if call.kind == "tool"] == [
+    assert [
+        (call.name, call.args, call.result, call.error) for call in found if isinstance(call, ToolCall)
+    ] == [
         ("get_weather", {"city": "Paris"}, "rain", False),
         ("boom", {}, "kaputt", True),
     ]
@@ -102,13 +105,13 @@ def test_other_wrappings_and_types(read_data: Callable[..., Any]) -> None:
         {"source": "b", "type": "StructuredMessage", "content": {"sea": "rough"}},
     ]
     expected = [
-        ("user", "message"),
-        ("llm", "thought"),
-        ("llm", "message"),
-        ("tool", "look"),
-        ("system", "handoff"),
-        ("llm", "generate"),
-        ("llm", "message"),
+        (Message, "message"),
+        (ModelCall, "thought"),
+        (ModelCall, "message"),
+        (ToolCall, "look"),
+        (Notice, "handoff"),
+        (ModelCall, "message"),
+        (ModelCall, "message"),
     ]
     for wire in (
         json.dumps(messages),
@@ -116,7 +119,7 @@ def test_other_wrappings_and_types(read_data: Callable[..., Any]) -> None:
         "\n".join(map(json.dumps, messages)),
     ):
         trace, found = read_data(wire.encode())
-        assert (trace.format.name, [(call.kind, call.name) for call in found]) == ("autogen", expected)
+        assert (trace.format.name, [(type(call), title(call)) for call in found]) == ("autogen", expected)
 
 
 CODE = [
@@ -145,11 +148,11 @@ def test_code_that_an_executor_ran(read_data: Callable[..., Any], wire: str) -> 
     """It is a call in every wrapping of an early chat."""
     trace, found = read_data(wire.encode())
     assert (trace.format.name, trace.fault_count) == ("autogen", 0)
-    assert [(call.kind, call.agent) for call in found] == [
-        ("llm", "user_proxy"),
-        ("llm", "coder"),
-        ("tool", "user_proxy"),
-        ("llm", "coder"),
+    assert [(type(call), call.agent) for call in found] == [
+        (ModelCall, "user_proxy"),
+        (ModelCall, "coder"),
+        (ToolCall, "user_proxy"),
+        (ModelCall, "coder"),
     ]
     assert found[2].args == "print(7)"
 
@@ -184,11 +187,11 @@ def test_one_message_answers_all_calls(read_data: Callable[..., Any]) -> None:
     ]
     trace, found = read_data(json.dumps(history).encode())
     assert trace.format.name == "autogen"
-    assert [(call.kind, call.name, call.result) for call in found] == [
-        ("llm", "message", None),
-        ("tool", "f", "of f"),
-        ("tool", "g", "of g"),
-        ("llm", "message", None),
+    assert [(type(call), title(call), getattr(call, "result", None)) for call in found] == [
+        (ModelCall, "message", None),
+        (ToolCall, "f", "of f"),
+        (ToolCall, "g", "of g"),
+        (ModelCall, "message", None),
     ]
 
 
@@ -219,11 +222,19 @@ def test_saved_states(
         states["manager"] = {"type": "RoundRobinManagerState", "message_thread": said, "current_turn": 4}
     trace, found = read_data(json.dumps({"type": "TeamState", "agent_states": states}).encode())
     assert (trace.format.name, trace.fault_count) == ("autogen", 0)
-    assert [(event.kind, event.text, event.result, event.error) for event in found] == [
-        ("user", "Weather?", None, False),
-        ("llm", None, None, False),
-        ("tool", None, "waves", True),
-        ("llm", "Waves.", None, False),
+    assert [
+        (
+            type(event),
+            getattr(event, "text", None),
+            getattr(event, "result", None),
+            getattr(event, "error", False),
+        )
+        for event in found
+    ] == [
+        (Message, "Weather?", None, False),
+        (ModelCall, "", None, False),
+        (ToolCall, None, "waves", True),
+        (ModelCall, "Waves.", None, False),
     ]
 
 
@@ -241,7 +252,10 @@ def test_results_without_ids_and_sources(read_data: Callable[..., Any]) -> None:
     ]
     trace, found = read_data(json.dumps({"inner_messages": messages}).encode())
     assert trace.format.name == "autogen"
-    assert {(call.name, call.result) for call in found if call.kind == "tool"} == {("f", "f"), ("g", "g")}
+    assert {(call.name, call.result) for call in found if isinstance(call, ToolCall)} == {
+        ("f", "f"),
+        ("g", "g"),
+    }
 
 
 @pytest.mark.parametrize("code", [0, 1])
@@ -258,8 +272,17 @@ def test_code_of_an_executor_agent(read_data: Callable[..., Any], code: int) -> 
         {"type": "TextMessage", "source": "x", "content": "Seven."},
     ]
     _, found = read_data(json.dumps(messages).encode())
-    assert [(call.kind, call.args, call.result, call.error, call.input_tokens) for call in found] == [
-        ("llm", None, None, False, 5),
-        ("tool", "print(7)", "7", bool(code), None),
-        ("llm", None, None, False, None),
+    assert [
+        (
+            type(call),
+            getattr(call, "args", None),
+            getattr(call, "result", None),
+            getattr(call, "error", None),
+            (call.usage or Usage()).input_tokens,
+        )
+        for call in found
+    ] == [
+        (ModelCall, None, None, False, 5),
+        (ToolCall, "print(7)", "7", bool(code), None),
+        (ModelCall, None, None, False, None),
     ]

@@ -8,19 +8,22 @@ from typing import Any
 import pytest
 
 from ebbtide.errors import TranscriptError
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, Message, Notice, ToolCall, title
+from ebbtide.events.usage import Usage
 from ebbtide.traces.registry import load
 from ebbtide.traces.trace import Trace
 
 
 @pytest.fixture
-def session(calls: Callable[..., list[Call]]) -> list[Call]:
+def session(calls: Callable[..., list[Event]]) -> list[Event]:
     return calls("claude_code.jsonl", form="claude-code")
 
 
-def test_a_call_comes_once_with_its_result(session: list[Call]) -> None:
+def test_a_call_comes_once_with_its_result(session: list[Event]) -> None:
     """Each tool call has the result that names it, its error flag and the time at which it was there."""
-    tools = [(call.name, call.args, call.result, call.error) for call in session if call.kind == "tool"]
+    tools = [
+        (call.name, call.args, call.result, call.error) for call in session if isinstance(call, ToolCall)
+    ]
     assert tools == [
         ("Read", {"file_path": "a.py"}, "import b", False),
         ("Read", {"file_path": "b.py"}, "no such file", True),
@@ -28,10 +31,10 @@ def test_a_call_comes_once_with_its_result(session: list[Call]) -> None:
         ("Task", {"prompt": "Find b."}, "There is none.", False),
         ("Bash", {"command": "sleep 9"}, None, False),
     ]
-    assert [call.batch for call in session if call.kind == "tool"] == ["m1", "m1", "m3", "m2", "m4"]
+    assert [call.batch for call in session if isinstance(call, ToolCall)] == ["m1", "m1", "m3", "m2", "m4"]
 
 
-def test_usage_counts_once_a_model_call(session: list[Call], totals: Callable[..., dict[str, Any]]) -> None:
+def test_usage_counts_once_a_model_call(session: list[Event], totals: Callable[..., dict[str, Any]]) -> None:
     """Lines of one message share their usage; the last line counts, though calls came in between."""
     assert totals(session) == {
         "tool": 5,
@@ -45,18 +48,18 @@ def test_usage_counts_once_a_model_call(session: list[Call], totals: Callable[..
     }
 
 
-def test_sub_agents_are_chains_of_their_own(session: list[Call]) -> None:
+def test_sub_agents_are_chains_of_their_own(session: list[Event]) -> None:
     """Lines of a sidechain follow their parents; the main run has no name."""
-    chains = {call.name: call.chain_id for call in session if call.kind == "tool"}
+    chains = {call.name: call.chain_id for call in session if isinstance(call, ToolCall)}
     assert chains["Glob"] == "sidechain 1"
     assert {chains[name] for name in ("Read", "Task", "Bash")} == {""}
 
 
-def test_a_compaction_is_an_event(session: list[Call]) -> None:
+def test_a_compaction_is_an_event(session: list[Event]) -> None:
     """The boundary is a condensation, and its summary is nothing that a user said."""
-    system = [call.name for call in session if call.kind == "system"]
-    assert system == ["usage", "condensation", "summary", "usage"]
-    assert session[-1].cost_usd == pytest.approx(0.35)
+    system = [title(call) for call in session if isinstance(call, Notice)]
+    assert system == ["usage", "condensation", "note", "usage"]
+    assert (session[-1].usage or Usage()).cost_usd == pytest.approx(0.35)
 
 
 def test_the_session_is_a_conversation(samples: Path) -> None:
@@ -85,7 +88,15 @@ def test_what_is_printed_is_read_too(read_data: Callable[..., Any]) -> None:
     for data in ("\n".join(map(json.dumps, lines)), json.dumps(lines)):
         trace, events = read_data(data.encode())
         assert not trace.timed
-        assert [(call.name, call.chain_id, call.input_tokens, call.cost_usd) for call in events] == [
+        assert [
+            (
+                title(call),
+                call.chain_id,
+                (call.usage or Usage()).input_tokens,
+                (call.usage or Usage()).cost_usd,
+            )
+            for call in events
+        ] == [
             ("message", "t9", 3, None),
             ("usage", "", None, 0.5),
         ]
@@ -162,10 +173,10 @@ def test_results_have_the_tokens_that_lines_lack(read_data: Callable[..., Any]) 
         result("t", 10, 0.125),
     ]
     _, events = read_data("\n".join(map(json.dumps, lines)).encode())
-    assert sum(call.input_tokens or 0 for call in events) == 2 * (50 + 20)
-    assert sum(call.output_tokens or 0 for call in events) == (40 + 5) + (10 + 5)
-    assert sum(call.cache_read_tokens or 0 for call in events) == 2 * 7
-    assert sum(call.cost_usd or 0 for call in events) == 0.625
+    assert sum((call.usage or Usage()).input_tokens or 0 for call in events) == 2 * (50 + 20)
+    assert sum((call.usage or Usage()).output_tokens or 0 for call in events) == (40 + 5) + (10 + 5)
+    assert sum((call.usage or Usage()).cache_read_tokens or 0 for call in events) == 2 * 7
+    assert sum((call.usage or Usage()).cost_usd or 0 for call in events) == 0.625
 
 
 @pytest.mark.parametrize(
@@ -179,7 +190,7 @@ def test_the_tool_does_not_speak_for_the_user(tag: str, read_data: Callable[...,
         for said in texts
     ]
     _, events = read_data("\n".join(map(json.dumps, lines)).encode())
-    assert [call.kind for call in events] == ["user", "system", "user"]
+    assert [type(call) for call in events] == [Message, Notice, Message]
 
 
 def test_a_list_of_prompts_is_no_session(read_data: Callable[..., Any]) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from ebbtide.divergence.monitor import find_loops
 from ebbtide.errors import TranscriptError
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, Message, ModelCall, Notice, ToolCall, title
+from ebbtide.events.usage import Usage
 
 # What two model calls used; the first says something and makes two calls, the second only speaks.
 USAGE = (
@@ -82,23 +83,25 @@ def test_model_calls_count_once_in_every_order(
         "cache_write_tokens": None,
         "cost_usd": None,
     }
-    spoken = [(call.text, call.output_tokens) for call in events if call.kind == "llm"]
+    spoken = [
+        (call.text, (call.usage or Usage()).output_tokens) for call in events if isinstance(call, ModelCall)
+    ]
     assert spoken == [("I look.", 10), ("All is well.", 20)]
-    assert len({call.batch for call in events if call.kind == "tool"}) == 1
+    assert len({call.batch for call in events if isinstance(call, ToolCall)}) == 1
 
 
 def test_sessions_in_one_file_count_apart(read_data: Callable[..., Any]) -> None:
     """Totals of another session may be the same; a session that goes on begins with its last total."""
     meta = {"type": "session_meta", "payload": {"id": "x"}}
     _, events = read_data("\n".join(map(json.dumps, [meta, ONE, BOTH, meta, BOTH, meta, ONE, BOTH])).encode())
-    assert [call.output_tokens for call in events] == [10, 20, 10, 20]
+    assert [(call.usage or Usage()).output_tokens for call in events] == [10, 20, 10, 20]
 
 
 def test_answers_without_usage(read_data: Callable[..., Any]) -> None:
     """Where nobody tells of tokens, an answer ends where outputs of its calls are followed by another one."""
     lines = [*FIRST, *asked("a", "b"), *answered("a", "b"), *asked("c"), *answered("c"), *LAST]
     _, events = read_data("\n".join(map(json.dumps, lines)).encode())
-    assert [call.text for call in events if call.kind == "llm"] == ["I look.", None, "All is well."]
+    assert [call.text for call in events if isinstance(call, ModelCall)] == ["I look.", "", "All is well."]
 
 
 def test_a_total_without_a_call_counts_nothing(read_data: Callable[..., Any]) -> None:
@@ -108,12 +111,12 @@ def test_a_total_without_a_call_counts_nothing(read_data: Callable[..., Any]) ->
     empty = counted(dict.fromkeys(USAGE[0], 0))
     lines = [{"type": "session_meta", "payload": {}}, ONE, BOTH, estimate, empty]
     _, events = read_data("\n".join(map(json.dumps, lines)).encode())
-    assert [call.output_tokens for call in events] == [10, 20]
+    assert [(call.usage or Usage()).output_tokens for call in events] == [10, 20]
 
 
-def test_calls_have_their_results_and_errors(calls: Callable[..., list[Call]]) -> None:
+def test_calls_have_their_results_and_errors(calls: Callable[..., list[Event]]) -> None:
     """Results are joined by id, in the order in which they came; exit codes stand in the text, or beside."""
-    tools = [call for call in calls("codex.jsonl", form="codex") if call.kind == "tool"]
+    tools = [call for call in calls("codex.jsonl", form="codex") if isinstance(call, ToolCall)]
     assert [(call.name, call.args, call.error, call.batch) for call in tools] == [
         ("exec_command", {"cmd": "ls"}, False, "turn 0"),
         ("exec_command", {"cmd": "pytest -q"}, True, "turn 0"),
@@ -123,7 +126,7 @@ def test_calls_have_their_results_and_errors(calls: Callable[..., list[Call]]) -
     assert [call.result for call in tools[1:]] == ["1 failed", "patch does not apply", None]
 
 
-def test_usage_counts_once(calls: Callable[..., list[Call]], totals: Callable[..., dict[str, Any]]) -> None:
+def test_usage_counts_once(calls: Callable[..., list[Event]], totals: Callable[..., dict[str, Any]]) -> None:
     """Of three records a model call one counts; cached tokens are no longer in the input."""
     assert totals(calls("codex.jsonl", form="codex")) == {
         "tool": 4,
@@ -137,38 +140,51 @@ def test_usage_counts_once(calls: Callable[..., list[Call]], totals: Callable[..
     }
 
 
-def test_the_tool_does_not_speak_for_the_user(calls: Callable[..., list[Call]]) -> None:
+def test_the_tool_does_not_speak_for_the_user(calls: Callable[..., list[Event]]) -> None:
     """The environment that Codex puts in is an event of the system, as is a compaction."""
-    system = [call.name for call in calls("codex.jsonl", form="codex") if call.kind == "system"]
-    assert system == ["context", "condensation"]
+    system = [title(call) for call in calls("codex.jsonl", form="codex") if isinstance(call, Notice)]
+    assert system == ["note", "condensation"]
 
 
-def test_early_rollouts(calls: Callable[..., list[Call]]) -> None:
+def test_early_rollouts(calls: Callable[..., list[Event]]) -> None:
     """Lines without an envelope are the same items; lines of state stand between the model calls."""
     found = calls("codex_old.jsonl", form="codex")
-    assert [(call.kind, call.name, call.text, call.result, call.error) for call in found] == [
-        ("user", "message", "List the files.", None, False),
-        ("tool", "shell", None, "a.txt\n", False),
-        ("tool", "shell", None, "error: no such directory", True),
-        ("llm", "message", None, None, False),
-        ("llm", "message", "There is a.txt.", None, False),
+    assert [
+        (
+            type(call),
+            title(call),
+            getattr(call, "text", None),
+            getattr(call, "result", None),
+            getattr(call, "error", False),
+        )
+        for call in found
+    ] == [
+        (Message, "message", "List the files.", None, False),
+        (ToolCall, "shell", None, "a.txt\n", False),
+        (ToolCall, "shell", None, "error: no such directory", True),
+        (ModelCall, "message", "", None, False),
+        (ModelCall, "message", "There is a.txt.", None, False),
     ]
 
 
-def test_printed_items(calls: Callable[..., list[Call]]) -> None:
+def test_printed_items(calls: Callable[..., list[Event]]) -> None:
     """What is printed comes complete; the tokens of a turn are an event of their own."""
     found = calls("codex_exec.jsonl", form="codex")
-    assert [(call.kind, call.name, call.error) for call in found] == [
-        ("system", "error", True),
-        ("tool", "command_execution", True),
-        ("tool", "search", False),
-        ("llm", "message", False),
-        ("system", "usage", False),
+    assert [(type(call), title(call), getattr(call, "error", False)) for call in found] == [
+        (Notice, "error", True),
+        (ToolCall, "command_execution", True),
+        (ToolCall, "search", False),
+        (ModelCall, "message", False),
+        (Notice, "usage", False),
     ]
-    assert (found[-1].input_tokens, found[-1].cache_read_tokens, found[-1].output_tokens) == (100, 200, 30)
+    assert (
+        (found[-1].usage or Usage()).input_tokens,
+        (found[-1].usage or Usage()).cache_read_tokens,
+        (found[-1].usage or Usage()).output_tokens,
+    ) == (100, 200, 30)
 
 
-def test_printed_events(calls: Callable[..., list[Call]], totals: Callable[..., dict[str, Any]]) -> None:
+def test_printed_events(calls: Callable[..., list[Event]], totals: Callable[..., dict[str, Any]]) -> None:
     """Before there were items, the begin and the end of each call were printed, and tokens by answer."""
     found = calls("codex_protocol.jsonl", form="codex")
     assert totals(found) == {
@@ -181,14 +197,14 @@ def test_printed_events(calls: Callable[..., list[Call]], totals: Callable[..., 
         "cache_write_tokens": None,
         "cost_usd": None,
     }
-    tools = [(call.name, call.args, call.result, call.error) for call in found if call.kind == "tool"]
+    tools = [(call.name, call.args, call.result, call.error) for call in found if isinstance(call, ToolCall)]
     assert tools == [
         ("exec_command", {"command": ["bash", "-lc", "ls"]}, "a.txt\n", False),
         ("search", {"q": "x"}, "no such index", True),
         ("patch_apply", {"changes": {"a.txt": {"add": {"content": "x"}}}}, "no", True),
     ]
-    spoken = [(call.text, call.model) for call in found if call.kind == "llm"]
-    assert spoken == [("I look.", "gpt-5-codex"), (None, "gpt-5-codex"), ("Done.", "gpt-5-codex")]
+    spoken = [(call.text, (call.usage or Usage()).model) for call in found if isinstance(call, ModelCall)]
+    assert spoken == [("I look.", "gpt-5-codex"), ("", "gpt-5-codex"), ("Done.", "gpt-5-codex")]
 
 
 def test_usage_records_count_once(read_data: Callable[..., Any]) -> None:
@@ -199,7 +215,10 @@ def test_usage_records_count_once(read_data: Callable[..., Any]) -> None:
     trace, events = read_data(
         "\n".join(map(json.dumps, [{"type": "session_meta", "payload": {}}, *records])).encode()
     )
-    assert [(call.kind, call.output_tokens) for call in events] == [("llm", 20), ("llm", 20)]
+    assert [(type(call), (call.usage or Usage()).output_tokens) for call in events] == [
+        (ModelCall, 20),
+        (ModelCall, 20),
+    ]
     assert trace.duplicates == 1
 
 
@@ -250,8 +269,8 @@ def test_other_ways_to_write_a_rollout(samples: Path, read_data: Callable[..., A
     items = [line["payload"] for line in lines if line["type"] == "response_item"]
     session = {"session": {"id": "x", "timestamp": "2025-04-20T10:00:00Z"}, "items": items}
     _, found = read_data(json.dumps(session).encode())
-    assert [call.name for call in found if call.kind == "tool"] == [
-        call.name for call in written if call.kind == "tool"
+    assert [call.name for call in found if isinstance(call, ToolCall)] == [
+        call.name for call in written if isinstance(call, ToolCall)
     ]
 
 

@@ -10,9 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbtide.errors import TranscriptError
-from ebbtide.events.event import Call, read_calls
+from ebbtide.events.event import EVENTS, Message, ModelCall
+from ebbtide.events.event_json import read_events
+from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.ebbtide_events import EbbtideEventsReader
 from ebbtide.traces.events import load_events
+from ebbtide.traces.registry import loads
+from ebbtide.traces.trace_stream import TraceStream
 
 texts = st.sampled_from(["", "a", "tool", "system", "clock", "round", '{"x": 1}', "[1"])
 odd = (
@@ -28,11 +32,15 @@ KEYS = """
     kind args result error text phase chain_id agent seq ts waited_s batch status model cost_usd input_tokens
     cache_read_tokens other
 """.split()
-events = st.dictionaries(st.sampled_from(KEYS), odd, max_size=4).map(lambda event: {"name": "a", **event})
+events = st.dictionaries(st.sampled_from([*KEYS, "name"]), odd, max_size=4).map(
+    lambda event: {"name": "a", **event}
+)
 plain = st.fixed_dictionaries(
     {"name": texts},
     optional={
-        "kind": st.sampled_from(["tool", "llm", "system"]),
+        "kind": st.sampled_from(["tool", "llm", "user", "system"]),
+        "text": st.none() | texts,
+        "input_tokens": st.none() | st.integers(0, 9),
         "args": st.none() | st.just({"elapsed_s": 1.5}),
         "result": texts,
         "ts": st.floats(0, 9) | st.integers(0, 9),
@@ -46,18 +54,18 @@ blocks = st.builds(
 
 @given(st.lists(events | plain | blocks, min_size=1, max_size=6))
 def test_one_by_one_is_as_all_at_once(wire: list[dict[str, Any]]) -> None:
-    """Reading record by record gives what `read_calls` gives of the list, or the same error."""
+    """The quick way gives what `read_events` gives of the list, or the same error."""
     reader = EbbtideEventsReader()
-    found: list[object] = []
+    read: list[object] = []
     try:
         for event in wire:
-            found += reader.read(event, "events.item")
+            read += reader.read(event, "events.item")
     except TranscriptError as error:
         with pytest.raises(TranscriptError) as caught:
-            list(read_calls(wire))
+            list(read_events(wire))
         assert (error.what, error.path) == (caught.value.what, caught.value.path)  # noqa: PT017 - either way
         return
-    assert found == list(read_calls(wire))
+    assert read == list(read_events(wire))
 
 
 def test_a_block_has_a_bound() -> None:
@@ -69,13 +77,18 @@ def test_a_block_has_a_bound() -> None:
         EbbtideEventsReader().read(block, "")
 
 
-def test_blocks_stand_only_so_deep() -> None:
-    """A block in a block in a block ... is refused."""
-    block: dict[str, Any] = {"name": "a", "kind": "tool"}
-    for _ in range(12):
-        block = {"repeat": 1, "events": [block]}
-    with pytest.raises(TranscriptError, match="more than 8 deep"):
-        EbbtideEventsReader().read(block, "")
+@pytest.mark.parametrize("name", [{}, {"name": None}, {"name": "message"}])
+def test_messages_need_no_name(read_data: Callable[..., Any], name: dict[str, Any]) -> None:
+    """What a person or a model says is told by its kind, in a file, in a list, and line by line."""
+    wire = [{"kind": "user", **name, "text": "Go on."}, {"kind": "llm", **name, "text": "", "model": "m"}]
+    expected = [Message(text="Go on.", seq=1), ModelCall(text="", usage=Usage(model="m"), seq=2)]
+    lines = "\n".join(map(json.dumps, wire)).encode()
+    for data in (lines, json.dumps(wire).encode(), json.dumps({"events": wire}).encode()):
+        trace, events = read_data(data)
+        assert (trace.format.name, trace.faults, events) == ("ebbtide", (), expected)
+    assert [(item.agent, item.text) for item in loads(lines).rounds] == [("user", "Go on.")]
+    stream = TraceStream()
+    assert [*stream.feed(lines), *stream.finish()] == expected
 
 
 @pytest.mark.parametrize(
@@ -95,7 +108,7 @@ def test_wrappings(read_data: Callable[..., Any], wire: object) -> None:
 
 def test_all_events_at_once(tmp_path: Path, samples: Path) -> None:
     """Events of any format are loaded; what is no run says so."""
-    assert {type(call) for call in load_events(samples / "codex.jsonl")} == {Call}
+    assert {type(event) for event in load_events(samples / "codex.jsonl")} <= set(EVENTS)
     talk = tmp_path / "talk.txt"
     talk.write_text("Ann: one\nBob: two\n")
     with pytest.raises(TranscriptError, match="there are no events, but a text"):

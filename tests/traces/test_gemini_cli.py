@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from ebbtide.divergence.monitor import find_loops
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, Message, ModelCall, Notice, ToolCall
+from ebbtide.events.usage import Usage
 
 
 def test_the_last_writing_of_a_message_counts(
-    calls: Callable[..., list[Call]], totals: Callable[..., dict[str, Any]]
+    calls: Callable[..., list[Event]], totals: Callable[..., dict[str, Any]]
 ) -> None:
     """A message that is there twice is one event, with the tokens of its last writing by class."""
     assert totals(calls("gemini_cli.jsonl", form="gemini-cli")) == {
@@ -25,9 +26,9 @@ def test_the_last_writing_of_a_message_counts(
     }
 
 
-def test_calls_stand_in_their_message(calls: Callable[..., list[Call]]) -> None:
+def test_calls_stand_in_their_message(calls: Callable[..., list[Event]]) -> None:
     """Arguments, result and error come from the call; a response with an error alone failed."""
-    tools = [call for call in calls("gemini_cli.jsonl", form="gemini-cli") if call.kind == "tool"]
+    tools = [call for call in calls("gemini_cli.jsonl", form="gemini-cli") if isinstance(call, ToolCall)]
     assert [(call.name, call.args, call.result, call.error) for call in tools] == [
         ("read_file", {"path": "notes.txt"}, "Ship it.", False),
         ("read_file", {"path": "none.txt"}, "File not found.", True),
@@ -48,7 +49,7 @@ def test_a_message_may_hold_the_calls_of_several_answers(read_data: Callable[...
     ]
     message = {"id": "m", "type": "gemini", "content": "", "toolCalls": calls, "model": "gemini-2.5-pro"}
     _, events = read_data(json.dumps({"sessionId": "s", "projectHash": "p", "messages": [message]}).encode())
-    batches = [call.batch for call in events if call.kind == "tool"]
+    batches = [call.batch for call in events if isinstance(call, ToolCall)]
     assert (len(batches), len(set(batches)), batches[0] == batches[1]) == (4, 3, True)
 
 
@@ -79,16 +80,16 @@ def test_what_the_tool_says_is_nobody_elses(read_data: Callable[..., Any]) -> No
     header = {"sessionId": "s", "projectHash": "p"}
     lines = [header, asked, answered, {"$set": {"messages": [summary, thanks, asked, answered, output]}}]
     trace, events = read_data("\n".join(map(json.dumps, lines)).encode())
-    assert [(call.kind, call.text) for call in events] == [
-        ("user", "Go."),
-        ("llm", "Gone."),
-        ("system", "<state_snapshot>Gone.</state_snapshot>"),
-        ("system", "Got it."),
+    assert [(type(call), getattr(call, "text", None)) for call in events] == [
+        (Message, "Go."),
+        (ModelCall, "Gone."),
+        (Notice, "<state_snapshot>Gone.</state_snapshot>"),
+        (Notice, "Got it."),
     ]
     assert trace.duplicates == 1
 
 
-def test_printed_lines(calls: Callable[..., list[Call]], totals: Callable[..., dict[str, Any]]) -> None:
+def test_printed_lines(calls: Callable[..., list[Event]], totals: Callable[..., dict[str, Any]]) -> None:
     """Pieces of an answer are one model call; thoughts are in the total of tokens alone."""
     found = calls("gemini_cli_printed.jsonl", form="gemini-cli")
     assert totals(found) == {
@@ -101,25 +102,29 @@ def test_printed_lines(calls: Callable[..., list[Call]], totals: Callable[..., d
         "cache_write_tokens": None,
         "cost_usd": None,
     }
-    assert [call.text for call in found if call.kind == "llm"] == ["Let me look.", None, "Nothing there."]
-    tools = [(call.name, call.args, call.result, call.error) for call in found if call.kind == "tool"]
+    assert [call.text for call in found if isinstance(call, ModelCall)] == [
+        "Let me look.",
+        "",
+        "Nothing there.",
+    ]
+    tools = [(call.name, call.args, call.result, call.error) for call in found if isinstance(call, ToolCall)]
     assert tools == [
         ("ls", {"path": "."}, "a.txt", False),
         ("read_file", {"path": "b.txt"}, "no such file", True),
         ("ls", {"path": "src"}, None, False),
     ]
-    batches = [call.batch for call in found if call.kind == "tool"]
+    batches = [call.batch for call in found if isinstance(call, ToolCall)]
     assert batches[0] == batches[1] != batches[2]
 
 
-def test_the_object_form(calls: Callable[..., list[Call]]) -> None:
+def test_the_object_form(calls: Callable[..., list[Event]]) -> None:
     """Older versions write one object; a message without text is still a model call."""
     found = calls("gemini_cli.json", form="gemini-cli")
-    assert [(call.kind, call.text) for call in found] == [
-        ("user", "Read the notes."),
-        ("llm", None),
-        ("tool", None),
-        ("llm", "The notes say: ship it."),
+    assert [(type(call), getattr(call, "text", None)) for call in found] == [
+        (Message, "Read the notes."),
+        (ModelCall, ""),
+        (ToolCall, None),
+        (ModelCall, "The notes say: ship it."),
     ]
 
 
@@ -131,7 +136,10 @@ def test_more_tokens_after_another_message(read_data: Callable[..., Any]) -> Non
     ]
     header = {"sessionId": "s", "projectHash": "p"}
     trace, events = read_data("\n".join(map(json.dumps, [header, *messages])).encode())
-    assert [(call.text, call.input_tokens, call.output_tokens) for call in events] == [
+    assert [
+        (call.text, (call.usage or Usage()).input_tokens, (call.usage or Usage()).output_tokens)
+        for call in events
+    ] == [
         ("a", 10, 1),
         ("b", 10, 5),
         (None, None, 3),
@@ -163,4 +171,4 @@ def test_equal_outputs_are_equal(read_data: Callable[..., Any]) -> None:
     ]
     message = {"id": "m", "type": "gemini", "content": "", "toolCalls": calls}
     _, events = read_data(json.dumps({"sessionId": "s", "projectHash": "p", "messages": [message]}).encode())
-    assert [call.result for call in events if call.kind == "tool"] == ["Output: a\n"] * 2
+    assert [call.result for call in events if isinstance(call, ToolCall)] == ["Output: a\n"] * 2

@@ -1,24 +1,33 @@
 """Calls and results joined, usage counted once, totals compared, times put in order."""
 
-from ebbtide.events.event import Call
-from ebbtide.traces.records.accounts import Ledger, Running, UsageOnce
+from ebbtide.events.event import Notice, NoticeKind, ToolCall
+from ebbtide.events.usage import Usage
 from ebbtide.traces.records.joining import OpenCalls, Seen
+from ebbtide.traces.records.provider_usage import (
+    anthropic_usage,
+    disjoint_usage,
+    has_spent,
+    has_tokens,
+    openai_usage,
+    reported,
+    total,
+)
 from ebbtide.traces.records.time_order import TimeOrder
-from ebbtide.traces.records.token_classes import anthropic_classes, disjoint, openai_classes
+from ebbtide.traces.records.usage_accounts import RunningTotal, UsageLedger, UsageOnce
 
 
 def test_results_find_their_calls() -> None:
-    """In any order; a second call or result is a duplicate, a result without a call is told."""
+    """In any order; a second call or result is a duplicate, a result without a call is counted."""
     calls = OpenCalls()
-    assert [*calls.opened("1", Call(name="a", ts=1.0)), *calls.opened("2", Call(name="b"))] == []
-    assert calls.opened("1", Call(name="a")) == ()
-    assert calls.closed("2", result="B", error=True) == (Call(name="b", result="B", error=True),)
+    assert [*calls.opened("1", ToolCall(name="a", ts=1.0)), *calls.opened("2", ToolCall(name="b"))] == []
+    assert calls.opened("1", ToolCall(name="a")) == ()
+    assert calls.closed("2", result="B", error=True) == (ToolCall(name="b", result="B", error=True),)
     assert calls.closed("2", result="B") == ()
     assert calls.closed("9", result="?") == ()
-    assert calls.closed("8", else_call=Call(name="x"), result="?") == (Call(name="x", result="?"),)
-    assert calls.opened(None, Call(name="c")) == (Call(name="c"),)
+    assert calls.closed("8", else_call=ToolCall(name="x"), result="?") == (ToolCall(name="x", result="?"),)
+    assert calls.opened(None, ToolCall(name="c")) == (ToolCall(name="c"),)
     calls.amend("1", error=True)
-    assert calls.finish() == (Call(name="a", error=True),)
+    assert calls.finish() == (ToolCall(name="a", error=True),)
     assert (calls.duplicates, calls.unmatched, len(calls)) == (2, 2, 0)
 
 
@@ -27,65 +36,78 @@ def test_memory_of_ids_is_bounded() -> None:
     seen = Seen(most=2)
     assert [seen.before(name) for name in ("a", "b", "a", "c", "a")] == [False, False, True, False, False]
     calls = OpenCalls()
-    given = [
-        call.name for number in range(10_002) for call in calls.opened(str(number), Call(name=str(number)))
+    names = [
+        call.name
+        for number in range(10_002)
+        for call in calls.opened(str(number), ToolCall(name=str(number)))
     ]
-    assert given == ["0", "1"]
+    assert names == ["0", "1"]
 
 
 def test_usage_counts_what_came_on_top() -> None:
-    """Of a call that is told of again only the growth counts; one that shrinks adds nothing."""
-    usage = UsageOnce()
-    told = [{"input_tokens": 5, "output_tokens": count} for count in (1, 4, 2)]
-    assert [usage.beyond("m", entry)["output_tokens"] for entry in told] == [1, 3, None]
-    assert [usage.beyond(None, entry)["output_tokens"] for entry in told] == [1, 4, 2]
+    """Of a call that is reported again only the growth counts; one that shrinks adds nothing."""
+    counter = UsageOnce()
+    reports = [Usage(model="x", input_tokens=5, output_tokens=count) for count in (1, 4, 2)]
+    once = [counter.beyond("m", report) for report in reports]
+    assert [(usage.model, usage.input_tokens, usage.output_tokens) for usage in once] == [
+        ("x", 5, 1),
+        ("x", None, 3),
+        ("x", None, None),
+    ]
+    assert [counter.beyond(None, report).output_tokens for report in reports] == [1, 4, 2]
 
 
 def test_growth_of_totals() -> None:
     """A total that falls, as after a restart, counts from where it had been."""
-    running = Running()
-    assert [running.growth({"cost_usd": cost})["cost_usd"] for cost in (1, 3, 2, 4, None)] == [
-        1,
-        2,
-        None,
-        1,
-        None,
-    ]
+    running = RunningTotal()
+    costs = [running.growth(Usage(cost_usd=cost)).cost_usd for cost in (1, 3, 2, 4, None)]
+    assert costs == [1, 2, None, 1, None]
 
 
 def test_the_rest_of_a_total() -> None:
-    """What calls carry is taken off; nothing is told where nothing is left, and a known zero is known."""
-    ledger = Ledger()
-    ledger.add(Call(name="m", input_tokens=3, cost_usd=0.25))
-    (rest,) = ledger.rest({"input_tokens": 5, "output_tokens": 0}, cost_usd=0.25)
-    assert (rest.name, rest.kind, rest.input_tokens, rest.output_tokens, rest.cost_usd) == (
-        "usage",
-        "system",
-        2,
-        0,
-        None,
-    )
-    assert ledger.rest({"input_tokens": 5}, cost_usd=0.2) == ()
-    assert ledger.rest({"cache_read_tokens": None}) == ()
+    """What events carry is taken off; nothing is left where they carry all, and a known zero is known."""
+    ledger = UsageLedger()
+    ledger.add(ToolCall(name="m", usage=Usage(input_tokens=3, cost_usd=0.25)))
+    rest = ledger.rest(Usage(input_tokens=5, output_tokens=0, cost_usd=0.25), ts=1.0)
+    assert rest == (Notice(kind=NoticeKind.USAGE, usage=Usage(input_tokens=2, output_tokens=0), ts=1.0),)
+    assert ledger.rest(Usage(input_tokens=5, cost_usd=0.2)) == ()
+    assert ledger.rest(Usage()) == ()
 
 
 def test_classes_do_not_overlap() -> None:
     """Cached tokens are taken out of an input that counts them; parts larger than the whole are beside it."""
-    assert disjoint(total_input=10, output=1, cache_read=4, cache_write=2)["input_tokens"] == 4
-    assert disjoint(total_input=3, output=1, cache_read=4)["input_tokens"] == 3
-    assert disjoint(total_input=None, output="x")["input_tokens"] is None
+    assert disjoint_usage(total_input=10, output=1, cache_read=4, cache_write=2).input_tokens == 4
+    assert disjoint_usage(total_input=3, output=1, cache_read=4).input_tokens == 3
+    assert disjoint_usage(total_input=None, output="x").input_tokens is None
     chat = {"prompt_tokens": 10, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 4}}
     responses = {"input_tokens": 10, "output_tokens": 2, "input_tokens_details": {"cached_tokens": 4}}
     codex = {"input_tokens": 10, "output_tokens": 2, "cached_input_tokens": 4}
-    expected = {"input_tokens": 6, "output_tokens": 2, "cache_read_tokens": 4, "cache_write_tokens": None}
-    assert [openai_classes(usage) for usage in (chat, responses, codex)] == [expected] * 3
+    expected = Usage(input_tokens=6, output_tokens=2, cache_read_tokens=4)
+    assert [openai_usage(report) for report in (chat, responses, codex)] == [expected] * 3
     own = {"input_tokens": 6, "output_tokens": 2, "cache_read_input_tokens": 4}
-    assert anthropic_classes(own) == expected
+    assert anthropic_usage(own) == expected
+
+
+def test_what_a_usage_holds() -> None:
+    """An empty one is none; a zero is a known number, but nothing that was spent."""
+    assert reported(Usage()) is None
+    assert reported(Usage(model="m")) == Usage(model="m")
+    assert [has_tokens(usage) for usage in (Usage(), Usage(cost_usd=1.0), Usage(input_tokens=0))] == [
+        False,
+        False,
+        True,
+    ]
+    assert [has_spent(usage) for usage in (None, Usage(input_tokens=0), Usage(cost_usd=1.0))] == [
+        False,
+        False,
+        True,
+    ]
+    assert total([Usage(model="m", input_tokens=1), Usage(input_tokens=2)]) == Usage(input_tokens=3)
 
 
 def test_times_are_put_in_order() -> None:
     """Events that came late go where they belong, those without a time stay behind the one before."""
     order = TimeOrder(most=3)
-    told = [("a", 3.0), ("b", None), ("c", 1.0), ("d", 2.0), ("e", 9.0)]
-    given = [call.name for name, ts in told for call in order.add(Call(name=name, ts=ts))]
-    assert given + [call.name for call in order.finish()] == ["c", "d", "a", "b", "e"]
+    times = [("a", 3.0), ("b", None), ("c", 1.0), ("d", 2.0), ("e", 9.0)]
+    names = [call.name for name, ts in times for call in order.add(ToolCall(name=name, ts=ts))]
+    assert names + [call.name for call in order.finish()] == ["c", "d", "a", "b", "e"]

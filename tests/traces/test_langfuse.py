@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from ebbtide.errors import TranscriptError
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, Message, ModelCall, ToolCall
+from ebbtide.events.usage import Usage
 
 TOOLS = {"TOOL", "RETRIEVER"}
 
@@ -35,8 +36,11 @@ def generation(number: str, start: int, **fields: Any) -> dict[str, Any]:
     return observation(number, "GENERATION", start, model="m", **fields)
 
 
-def shown(events: list[Call]) -> list[tuple[Any, ...]]:
-    return [(call.kind, call.name if call.kind == "tool" else call.text) for call in events]
+def shown(events: list[Event]) -> list[tuple[Any, ...]]:
+    return [
+        (type(call), call.name if isinstance(call, ToolCall) else getattr(call, "text", None))
+        for call in events
+    ]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +53,7 @@ def shown(events: list[Call]) -> list[tuple[Any, ...]]:
     ],
 )
 def test_real_exports_agree_with_the_file(
-    data: Path, name: str, calls: Callable[..., list[Call]], totals: Callable[..., dict[str, Any]]
+    data: Path, name: str, calls: Callable[..., list[Event]], totals: Callable[..., dict[str, Any]]
 ) -> None:
     """Generations, tools, tokens and cost are those of the file, though spans around repeat some of them."""
     path = data / "traces" / "langfuse" / f"{name}.json"
@@ -66,14 +70,14 @@ def test_real_exports_agree_with_the_file(
 
 
 def test_the_last_answer_is_there_even_if_it_is_the_call_of_an_output_tool(
-    data: Path, calls: Callable[..., list[Call]]
+    data: Path, calls: Callable[..., list[Event]]
 ) -> None:
     """What a model asks for and nothing runs, where tools have spans, is its answer and no call of a tool."""
     found = calls(data / "traces" / "langfuse" / "pydantic-ai-tools-2025-12-04.json", form="langfuse")
-    assert found[-1].kind == "llm"
+    assert isinstance(found[-1], ModelCall)
     assert found[-1].text is not None
     assert json.loads(found[-1].text)["quality"] == "good"
-    assert len({call.batch for call in found if call.kind == "tool"}) == 1
+    assert len({call.batch for call in found if isinstance(call, ToolCall)}) == 1
 
 
 def test_sums_of_agents_do_not_count_again(read_data: Callable[..., Any]) -> None:
@@ -90,9 +94,11 @@ def test_sums_of_agents_do_not_count_again(read_data: Callable[..., Any]) -> Non
             generation("g", 2, parentObservationId="agent", **spent, input="Hi", output="Hello"),
         )
     )
-    assert [(call.kind, call.input_tokens, call.cost_usd) for call in found] == [
-        ("user", None, None),
-        ("llm", 10, 0.5),
+    assert [
+        (type(call), (call.usage or Usage()).input_tokens, (call.usage or Usage()).cost_usd) for call in found
+    ] == [
+        (Message, None, None),
+        (ModelCall, 10, 0.5),
     ]
     assert {call.chain_id for call in found} == {"s"}
 
@@ -106,8 +112,8 @@ def test_sums_count_where_no_model_tells(read_data: Callable[..., Any]) -> None:
             observation("a", "AGENT", 1, parentObservationId="root", **spent, input="Hi", output="Hello"),
         )
     )
-    assert shown(found) == [("user", "Hi"), ("llm", "Hello")]
-    assert found[1].input_tokens == 10
+    assert shown(found) == [(Message, "Hi"), (ModelCall, "Hello")]
+    assert (found[1].usage or Usage()).input_tokens == 10
 
 
 def test_a_wrapper_around_a_model_counts_once(read_data: Callable[..., Any]) -> None:
@@ -132,8 +138,8 @@ def test_a_wrapper_around_a_model_counts_once(read_data: Callable[..., Any]) -> 
             observation("t", "TOOL", 3, name="look", output="seen"),
         )
     )
-    assert shown(found) == [("user", "Hi"), ("llm", None), ("tool", "look")]
-    assert [call.input_tokens for call in found if call.kind == "llm"] == [10]
+    assert shown(found) == [(Message, "Hi"), (ModelCall, ""), (ToolCall, "look")]
+    assert [(call.usage or Usage()).input_tokens for call in found if isinstance(call, ModelCall)] == [10]
 
 
 CALL = {"type": "tool_call", "id": ["run", "call"], "name": "look", "arguments": {"at": "sea"}}
@@ -193,11 +199,11 @@ def test_calls_without_spans_come_from_the_messages(
         )
     )
     assert shown(found) == [
-        ("user", "Hi"),
-        ("llm", None),
-        ("tool", "look"),
-        ("llm", "Waves."),
-        ("llm", "Again."),
+        (Message, "Hi"),
+        (ModelCall, ""),
+        (ToolCall, "look"),
+        (ModelCall, "Waves."),
+        (ModelCall, "Again."),
     ]
     assert (found[2].args, found[2].result) == ({"at": "sea"}, "waves")
 
@@ -223,7 +229,7 @@ def test_tools_typed_span_are_known(read_data: Callable[..., Any]) -> None:
             observation("e", "SPAN", 5, name="should_continue", output="end"),
         )
     )
-    tools = [(call.name, call.args, call.result, call.error) for call in found if call.kind == "tool"]
+    tools = [(call.name, call.args, call.result, call.error) for call in found if isinstance(call, ToolCall)]
     assert tools == [
         ("look", {"at": "sea"}, "waves", False),
         ("smell", None, "salt", False),
@@ -251,7 +257,12 @@ def test_tools_typed_span_are_known(read_data: Callable[..., Any]) -> None:
 def test_classes_do_not_overlap(read_data: Callable[..., Any], usage: Any, classes: Any) -> None:
     """Whether cached and reasoning tokens are parts of the others, the total and the names tell."""
     _, (call,) = read_data(export(generation("a", 1, usageDetails=usage, output="x")))
-    assert (call.input_tokens, call.output_tokens, call.cache_read_tokens, call.cache_write_tokens) == classes
+    assert (
+        (call.usage or Usage()).input_tokens,
+        (call.usage or Usage()).output_tokens,
+        (call.usage or Usage()).cache_read_tokens,
+        (call.usage or Usage()).cache_write_tokens,
+    ) == classes
 
 
 def test_other_wrappings(read_data: Callable[..., Any]) -> None:
@@ -267,7 +278,12 @@ def test_other_wrappings(read_data: Callable[..., Any]) -> None:
         json.dumps({"data": [old], "meta": {"page": 1}}).encode(),
     ):
         trace, (call,) = read_data(data)
-        assert (trace.format.name, call.input_tokens, call.output_tokens, call.cost_usd) == (
+        assert (
+            trace.format.name,
+            (call.usage or Usage()).input_tokens,
+            (call.usage or Usage()).output_tokens,
+            (call.usage or Usage()).cost_usd,
+        ) == (
             "langfuse",
             3,
             4,
@@ -298,7 +314,12 @@ def test_where_tokens_and_cost_stand(read_data: Callable[..., Any], fields: dict
     told = generation("a", 1, output="x", **fields)
     told = {**told, "model": None, "providedModelName" if "usage" in fields else "provided_model_name": "m"}
     _, (call,) = read_data(export(told))
-    assert (call.input_tokens, call.output_tokens, call.cost_usd, call.model) == (3, 4, 0.25, "m")
+    assert (
+        (call.usage or Usage()).input_tokens,
+        (call.usage or Usage()).output_tokens,
+        (call.usage or Usage()).cost_usd,
+        (call.usage or Usage()).model,
+    ) == (3, 4, 0.25, "m")
 
 
 def test_traces_without_observations_are_refused(read_data: Callable[..., Any]) -> None:

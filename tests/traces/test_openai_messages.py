@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, Message, ModelCall, ToolCall, title
+from ebbtide.events.usage import Usage
 from ebbtide.traces.registry import loads
 
 TALK: list[dict[str, Any]] = [
@@ -25,20 +26,29 @@ TALK: list[dict[str, Any]] = [
     {"role": "assistant", "content": "Waves."},
 ]
 SHOWN = [
-    ("user", "instructions", "Be brief.", None, None),
-    ("user", "message", "Weather?", None, None),
-    ("llm", "message", None, None, None),
-    ("tool", "look", None, {"at": "sea"}, "waves"),
-    ("llm", "message", "Waves.", None, None),
+    (Message, "instructions", "Be brief.", None, None),
+    (Message, "message", "Weather?", None, None),
+    (ModelCall, "message", "", None, None),
+    (ToolCall, "look", None, {"at": "sea"}, "waves"),
+    (ModelCall, "message", "Waves.", None, None),
 ]
 
 
-def shown(events: list[Call]) -> list[tuple[Any, ...]]:
-    return [(call.kind, call.name, call.text, call.args, call.result) for call in events]
+def shown(events: list[Event]) -> list[tuple[Any, ...]]:
+    return [
+        (
+            type(call),
+            title(call),
+            getattr(call, "text", None),
+            getattr(call, "args", None),
+            getattr(call, "result", None),
+        )
+        for call in events
+    ]
 
 
 def test_many_runs_in_one_file(
-    data: Path, calls: Callable[..., list[Call]], totals: Callable[..., dict[str, Any]]
+    data: Path, calls: Callable[..., list[Event]], totals: Callable[..., dict[str, Any]]
 ) -> None:
     """Each of the twenty airline runs is a chain; messages and calls are those of the file, in its order."""
     path = data / "traces" / "openai_messages" / "tau_airline_20.json"
@@ -49,14 +59,14 @@ def test_many_runs_in_one_file(
     roles = Counter(message["role"] for message in messages)
     assert (counts["llm"], counts["user"]) == (roles["assistant"], roles["user"] + roles["system"])
     assert counts["tool"] == sum(len(message.get("tool_calls") or ()) for message in messages)
-    chains: dict[str, list[Call]] = {}
+    chains: dict[str, list[Event]] = {}
     for call in found:
         chains.setdefault(call.chain_id, []).append(call)
     assert len(chains) == len(runs) == 20
     for run, events in zip(runs, chains.values(), strict=True):
         asked = [item["function"] for message in run for item in message.get("tool_calls") or ()]
         results = [message["content"] for message in run if message["role"] == "tool"]
-        tools = [call for call in events if call.kind == "tool"]
+        tools = [call for call in events if isinstance(call, ToolCall)]
         assert [(call.name, call.args) for call in tools] == [
             (it["name"], json.loads(it["arguments"])) for it in asked
         ]
@@ -92,7 +102,7 @@ def test_a_line_a_conversation(read_data: Callable[..., Any]) -> None:
 
 
 def test_requests_with_answers(
-    calls: Callable[..., list[Call]], totals: Callable[..., dict[str, Any]]
+    calls: Callable[..., list[Event]], totals: Callable[..., dict[str, Any]]
 ) -> None:
     """The context comes with every request, and is told once; cached tokens are a part of the prompt."""
     found = calls("openai_exchanges.jsonl", form="chat")
@@ -106,14 +116,14 @@ def test_requests_with_answers(
         "cache_write_tokens": None,
         "cost_usd": None,
     }
-    tools = [call for call in found if call.kind == "tool"]
+    tools = [call for call in found if isinstance(call, ToolCall)]
     assert [(call.args, call.result) for call in tools] == [
         ({"city": "Paris"}, "rain"),
         ({"city": "Rome"}, "sun"),
     ]
     assert tools[0].batch is not None
     assert tools[0].batch == tools[1].batch
-    assert [call.ts for call in found if call.kind == "llm"] == [1767607200.0, 1767607205.0]
+    assert [call.ts for call in found if isinstance(call, ModelCall)] == [1767607200.0, 1767607205.0]
 
 
 @pytest.mark.parametrize(
@@ -148,18 +158,18 @@ def test_forms_of_exchanges(read_data: Callable[..., Any], line: dict[str, Any])
     """A request and its answer, in the ways that logs keep them."""
     _, found = read_data(json.dumps(line).encode())
     assert shown(found) == [SHOWN[0], SHOWN[1], SHOWN[4]]
-    assert found[-1].input_tokens == 3
+    assert (found[-1].usage or Usage()).input_tokens == 3
 
 
-def test_items_of_responses(calls: Callable[..., list[Call]]) -> None:
+def test_items_of_responses(calls: Callable[..., list[Event]]) -> None:
     """Items of one response are one reply; its calls were asked for at once."""
     found = calls("openai_responses.json", form="chat")
-    assert [(call.kind, call.text, call.result) for call in found] == [
-        ("user", "Weather in Paris?", None),
-        ("llm", None, None),
-        ("tool", None, "rain"),
-        ("tool", None, "sun"),
-        ("llm", "Rain and sun.", None),
+    assert [(type(call), getattr(call, "text", None), getattr(call, "result", None)) for call in found] == [
+        (Message, "Weather in Paris?", None),
+        (ModelCall, "", None),
+        (ToolCall, None, "rain"),
+        (ToolCall, None, "sun"),
+        (ModelCall, "Rain and sun.", None),
     ]
     assert found[2].batch == found[3].batch is not None
 
@@ -168,19 +178,19 @@ def test_calls_without_results_and_results_without_calls(read_data: Callable[...
     """A call that nobody answered comes before the next reply; an answer to nothing is a call of its own."""
     wire = [TALK[2], TALK[4], {"role": "tool", "name": "late", "tool_call_id": "z", "content": "x"}, TALK[3]]
     _, found = read_data("\n".join(map(json.dumps, wire)).encode())
-    assert [(call.kind, call.name, call.result) for call in found] == [
-        ("llm", "message", None),
-        ("tool", "look", None),
-        ("llm", "message", None),
-        ("tool", "late", "x"),
-        ("tool", "tool", "waves"),
+    assert [(type(call), title(call), getattr(call, "result", None)) for call in found] == [
+        (ModelCall, "message", None),
+        (ToolCall, "look", None),
+        (ModelCall, "message", None),
+        (ToolCall, "late", "x"),
+        (ToolCall, "tool", "waves"),
     ]
 
 
 def test_ids_that_come_again(read_data: Callable[..., Any]) -> None:
     """Some models number their calls anew in every reply: each is a call."""
     _, found = read_data(json.dumps([*TALK[1:4], *TALK[2:4], *TALK[2:]]).encode())
-    assert [call.result for call in found if call.kind == "tool"] == ["waves"] * 3
+    assert [call.result for call in found if isinstance(call, ToolCall)] == ["waves"] * 3
 
 
 def test_broken_messages_are_faults(read_data: Callable[..., Any]) -> None:
@@ -188,7 +198,7 @@ def test_broken_messages_are_faults(read_data: Callable[..., Any]) -> None:
     trace, found = read_data(
         b'{"role": "user", "content": "Hi"}\n7\n{"role": "assistant", "content": {"odd": 1}}\n{oops'
     )
-    assert [call.kind for call in found] == ["user"]
+    assert [type(call) for call in found] == [Message]
     assert (trace.fault_count, trace.faults[0].line) == (2, 2)
 
 
@@ -260,7 +270,7 @@ def test_tools_of_the_responses_interface(read_data: Callable[..., Any]) -> None
         items.append({"type": f"{kind}_call_output", **told, "output": output, "status": state})
     trace, found = read_data(json.dumps(items).encode())
     assert (trace.format.name, trace.fault_count, trace.duplicates) == ("chat", 0, 0)
-    tools = [(call.name, call.args, call.result, call.error) for call in found if call.kind == "tool"]
+    tools = [(call.name, call.args, call.result, call.error) for call in found if isinstance(call, ToolCall)]
     assert tools == [
         ("web_search", {"query": "sea"}, None, False),
         ("code_interpreter", "1", LOGS, False),
@@ -288,11 +298,11 @@ def test_requests_that_name_the_answer_before(read_data: Callable[..., Any]) -> 
         },
     ]
     _, found = read_data("\n".join(map(json.dumps, lines)).encode())
-    assert [(call.kind, call.text, call.result) for call in found] == [
-        ("user", "Weather?", None),
-        ("llm", None, None),
-        ("tool", None, "waves"),
-        ("llm", "Waves.", None),
+    assert [(type(call), getattr(call, "text", None), getattr(call, "result", None)) for call in found] == [
+        (Message, "Weather?", None),
+        (ModelCall, "", None),
+        (ToolCall, None, "waves"),
+        (ModelCall, "Waves.", None),
     ]
 
 
@@ -317,10 +327,10 @@ def test_requests_that_failed(read_data: Callable[..., Any], inside: bool) -> No
     failed = {"request": request, "response": problem} if inside else {"request": request, **problem}
     lines = [failed, {"request": request, "response": {"choices": [{"message": TALK[4]}]}}]
     _, found = read_data("\n".join(map(json.dumps, lines)).encode())
-    assert [(call.kind, call.text, call.error) for call in found] == [
-        ("user", "Weather?", False),
-        ("llm", None, True),
-        ("llm", "Waves.", False),
+    assert [(type(call), getattr(call, "text", None), getattr(call, "error", False)) for call in found] == [
+        (Message, "Weather?", False),
+        (ModelCall, '{"type": "overloaded"}', True),
+        (ModelCall, "Waves.", False),
     ]
 
 
@@ -329,11 +339,11 @@ def test_prompts_and_completions(read_data: Callable[..., Any]) -> None:
     lines = [{"prompt": "Weather?", "completion": "Waves."}, {"prompt": "And now?", "completion": "Sun."}]
     trace, found = read_data("\n".join(map(json.dumps, lines)).encode())
     assert trace.format.name == "chat"
-    assert [(call.kind, call.text) for call in found] == [
-        ("user", "Weather?"),
-        ("llm", "Waves."),
-        ("user", "And now?"),
-        ("llm", "Sun."),
+    assert [(type(call), getattr(call, "text", None)) for call in found] == [
+        (Message, "Weather?"),
+        (ModelCall, "Waves."),
+        (Message, "And now?"),
+        (ModelCall, "Sun."),
     ]
 
 

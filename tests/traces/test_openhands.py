@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, ModelCall, Notice, ToolCall, title
+from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.openhands_folder import conversation_lines, is_conversation
 from ebbtide.traces.trace import Trace, open_trace
 
 
-def test_v1_calls(calls: Callable[..., list[Call]]) -> None:
+def test_v1_calls(calls: Callable[..., list[Event]]) -> None:
     """Actions have their observations by id; an error event and an exit code mark failures."""
-    tools = [call for call in calls("openhands_v1.jsonl", form="openhands") if call.kind == "tool"]
+    tools = [call for call in calls("openhands_v1.jsonl", form="openhands") if isinstance(call, ToolCall)]
     assert [(call.name, call.result, call.error, call.batch) for call in tools] == [
         ("terminal", "not found", True, "r1"),
         ("file_editor", "Invalid path.", True, "r1"),
@@ -23,7 +24,7 @@ def test_v1_calls(calls: Callable[..., list[Call]]) -> None:
     assert [call.args for call in tools[1:]] == [{"command": "view", "path": "a.py"}, "not json"]
 
 
-def test_v1_statistics_grow(calls: Callable[..., list[Call]], totals: Callable[..., dict[str, Any]]) -> None:
+def test_v1_statistics_grow(calls: Callable[..., list[Event]], totals: Callable[..., dict[str, Any]]) -> None:
     """The last statistics are the sums, over all models of the run."""
     assert totals(calls("openhands_v1.jsonl", form="openhands")) == {
         "tool": 3,
@@ -37,7 +38,7 @@ def test_v1_statistics_grow(calls: Callable[..., list[Call]], totals: Callable[.
     }
 
 
-def test_v0(calls: Callable[..., list[Call]], totals: Callable[..., dict[str, Any]]) -> None:
+def test_v0(calls: Callable[..., list[Event]], totals: Callable[..., dict[str, Any]]) -> None:
     """Observations name their cause; costs grow over the run, and tokens are those of each answer."""
     found = calls("openhands_v0.json", form="openhands")
     assert totals(found) == {
@@ -50,15 +51,15 @@ def test_v0(calls: Callable[..., list[Call]], totals: Callable[..., dict[str, An
         "cache_write_tokens": 200,
         "cost_usd": 0.06,
     }
-    tools = [call for call in found if call.kind == "tool"]
+    tools = [call for call in found if isinstance(call, ToolCall)]
     assert [(call.name, call.args, call.result, call.error) for call in tools] == [
         ("execute_bash", {"command": "ls"}, "a.py", False),
         ("execute_bash", {"command": "make"}, "no rule", True),
         ("finish", {"outputs": {}}, None, False),
     ]
-    assert [call.text for call in found if call.kind == "llm"] == [
+    assert [call.text for call in found if isinstance(call, ModelCall)] == [
         "Look around.",
-        None,
+        "",
         "There is no Makefile.",
     ]
 
@@ -72,7 +73,8 @@ def test_runs_of_an_evaluation_are_chains(samples: Path, read_data: Callable[...
     ]
     trace, events = read_data("\n".join(map(json.dumps, lines)).encode())
     costs = {
-        name: sum(call.cost_usd or 0 for call in events if call.chain_id == name) for name in ("one", "two")
+        name: sum((call.usage or Usage()).cost_usd or 0 for call in events if call.chain_id == name)
+        for name in ("one", "two")
     }
     assert costs == {"one": pytest.approx(0.06), "two": pytest.approx(0.1)}
     assert trace.duplicates == 2
@@ -86,8 +88,8 @@ def test_one_run_alone_has_its_metrics_too(samples: Path, read_data: Callable[..
     }
     for indent in (None, 1):
         _, events = read_data(json.dumps(run, indent=indent).encode())
-        assert sum(call.cost_usd or 0 for call in events) == pytest.approx(0.5)
-        assert sum(call.kind == "tool" for call in events) == 3
+        assert sum((call.usage or Usage()).cost_usd or 0 for call in events) == pytest.approx(0.5)
+        assert sum(isinstance(call, ToolCall) for call in events) == 3
 
 
 def test_pairs_of_early_evaluations(read_data: Callable[..., Any]) -> None:
@@ -103,9 +105,13 @@ def test_pairs_of_early_evaluations(read_data: Callable[..., Any]) -> None:
     metrics = {"accumulated_cost": 0.1, "token_usages": usages}
     line = {"instance_id": "one", "history": pairs, "metrics": metrics}
     _, events = read_data("\n".join([json.dumps(line), json.dumps({**line, "instance_id": "two"})]).encode())
-    tools = [(call.args["command"], call.result, call.error) for call in events if call.kind == "tool"]
+    tools = [(call.args["command"], call.result, call.error) for call in events if isinstance(call, ToolCall)]
     assert tools == [("ls", "a.py", False), ("make", "no rule", True)] * 2
-    used = [(call.chain_id, call.input_tokens, call.output_tokens) for call in events if call.name == "usage"]
+    used = [
+        (call.chain_id, (call.usage or Usage()).input_tokens, (call.usage or Usage()).output_tokens)
+        for call in events
+        if title(call) == "usage"
+    ]
     assert used == [("one", 30, 5), ("two", 30, 5)]
 
 
@@ -132,7 +138,7 @@ def test_the_answer_of_a_delegate(read_data: Callable[..., Any]) -> None:
         },
     ]
     _, found = read_data("\n".join(map(json.dumps, events)).encode())
-    assert [(call.name, call.result) for call in found if call.kind == "tool"] == [
+    assert [(call.name, call.result) for call in found if isinstance(call, ToolCall)] == [
         ("execute_bash", "a"),
         ("delegate", "found"),
     ]
@@ -163,8 +169,12 @@ def test_v1_metrics_of_early_versions(read_data: Callable[..., Any]) -> None:
         ),
     ]
     _, found = read_data("\n".join(map(json.dumps, events)).encode())
-    used = [(call.kind, call.input_tokens, call.cost_usd) for call in found if call.kind != "tool"]
-    assert used == [("llm", None, None), ("system", 100, 0.25), ("llm", 200, 0.5)]
+    used = [
+        (type(call), (call.usage or Usage()).input_tokens, (call.usage or Usage()).cost_usd)
+        for call in found
+        if not isinstance(call, ToolCall)
+    ]
+    assert used == [(ModelCall, None, None), (Notice, 100, 0.25), (ModelCall, 200, 0.5)]
 
 
 def test_v1_uses_of_models_grow_apart(read_data: Callable[..., Any]) -> None:
@@ -179,7 +189,7 @@ def test_v1_uses_of_models_grow_apart(read_data: Callable[..., Any]) -> None:
 
     events = [stats(agent=100), stats(agent=100, condenser=40), stats(agent=150, condenser=40)]
     _, found = read_data("\n".join(map(json.dumps, events)).encode())
-    assert [(call.model, call.input_tokens) for call in found] == [
+    assert [((call.usage or Usage()).model, (call.usage or Usage()).input_tokens) for call in found] == [
         ("m-agent", 100),
         ("m-condenser", 40),
         ("m-agent", 50),
@@ -197,7 +207,7 @@ def test_v1_calls_of_agents_that_it_drives(read_data: Callable[..., Any]) -> Non
         v1("ACPToolCallEvent", id="4", status="completed", raw_output="x = 1", **read),
     ]
     _, found = read_data("\n".join(map(json.dumps, events)).encode())
-    assert [(call.name, call.args, call.result, call.error) for call in found] == [
+    assert [(title(call), call.args, call.result, call.error) for call in found] == [
         ("ls", None, "no such file", True),
         ("Read a.py", {"path": "a.py"}, "x = 1", False),
     ]
@@ -249,9 +259,13 @@ def test_a_folder_with_one_event_a_file(tmp_path: Path) -> None:
     for folder in (tmp_path, events):
         assert is_conversation(folder)
         trace = Trace.of(conversation_lines(folder))
-        assert [(call.name, call.text, call.result) for call in trace if isinstance(call, Call)] == [
+        assert [
+            (title(call), getattr(call, "text", None), getattr(call, "result", None))
+            for call in trace
+            if isinstance(call, Event)
+        ] == [
             ("message", "Go.", None),
-            ("message", None, None),
+            ("message", "", None),
             ("bash", None, "a"),
             ("usage", None, None),
         ]

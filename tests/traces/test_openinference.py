@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, Message, ModelCall, ToolCall, title
+from ebbtide.events.usage import Usage
 
 
 def span(
@@ -25,7 +26,7 @@ def span(
 
 
 def test_real_files_agree(
-    data: Path, calls: Callable[..., list[Call]], totals: Callable[..., dict[str, Any]]
+    data: Path, calls: Callable[..., list[Event]], totals: Callable[..., dict[str, Any]]
 ) -> None:
     """One call of a model with the tokens of the file, and the one call of a tool that its inputs tell of."""
     for path in sorted((data / "traces" / "openinference").glob("*.json")):
@@ -36,7 +37,7 @@ def test_real_files_agree(
         assert found["output_tokens"] == wire["llm.token_count.completion"]
 
 
-def test_langgraph(calls: Callable[..., list[Call]], totals: Callable[..., dict[str, Any]]) -> None:
+def test_langgraph(calls: Callable[..., list[Event]], totals: Callable[..., dict[str, Any]]) -> None:
     """Nodes called "agent" and the graph repeat messages; tools have spans, one of which failed.
 
     Spans between the model and the graph are missing here, as after filtering.
@@ -52,7 +53,7 @@ def test_langgraph(calls: Callable[..., list[Call]], totals: Callable[..., dict[
         "cache_write_tokens": None,
         "cost_usd": None,
     }
-    tools = [call for call in found if call.kind == "tool"]
+    tools = [call for call in found if isinstance(call, ToolCall)]
     assert [call.name for call in tools if call.error] == ["boom"]
     assert {(call.name, call.result) for call in tools if not call.error} == {("get_weather", "rain")}
     assert found[-1].text == "It rains."
@@ -79,13 +80,22 @@ def test_cost_and_classes(read_data: Callable[..., Any]) -> None:
         "session.id": "S",
     }
     _, (call,) = read_data(json.dumps([span("a", 1, "LLM", told)]).encode())
-    assert (call.input_tokens, call.output_tokens, call.cache_read_tokens, call.cache_write_tokens) == (
+    assert (
+        (call.usage or Usage()).input_tokens,
+        (call.usage or Usage()).output_tokens,
+        (call.usage or Usage()).cache_read_tokens,
+        (call.usage or Usage()).cache_write_tokens,
+    ) == (
         50,
         9,
         40,
         10,
     )
-    assert (call.cost_usd, call.model, call.chain_id) == (0.25, "m", "S")
+    assert ((call.usage or Usage()).cost_usd, (call.usage or Usage()).model, call.chain_id) == (
+        0.25,
+        "m",
+        "S",
+    )
 
 
 @pytest.mark.parametrize("nested", [False, True], ids=["flat", "nested"])
@@ -122,9 +132,9 @@ def test_asked_for_and_run_is_one_call(read_data: Callable[..., Any], nested: bo
         "\n".join(map(json.dumps, [span("b", 2, "TOOL", run), span("a", 1, "LLM", asked)])).encode()
     )
     assert trace.format.name == "openinference"
-    assert [(call.kind, call.args, call.result) for call in found] == [
-        ("llm", None, None),
-        ("tool", {"at": "sea"}, "waves"),
+    assert [(type(call), getattr(call, "args", None), getattr(call, "result", None)) for call in found] == [
+        (ModelCall, None, None),
+        (ToolCall, {"at": "sea"}, "waves"),
     ]
 
 
@@ -140,9 +150,17 @@ def test_both_conventions_in_one_file(read_data: Callable[..., Any]) -> None:
         tool,
     ]
     _, found = read_data(json.dumps(wire).encode())
-    assert [(call.kind, call.text, call.result, call.input_tokens) for call in found] == [
-        ("llm", "Waves.", None, 5),
-        ("tool", None, "waves", None),
+    assert [
+        (
+            type(call),
+            getattr(call, "text", None),
+            getattr(call, "result", None),
+            (call.usage or Usage()).input_tokens,
+        )
+        for call in found
+    ] == [
+        (ModelCall, "Waves.", None, 5),
+        (ToolCall, None, "waves", None),
     ]
 
 
@@ -157,9 +175,9 @@ def test_retrievers_and_embeddings(read_data: Callable[..., Any]) -> None:
             ]
         ).encode()
     )
-    assert [(call.kind, call.name, call.input_tokens) for call in found][:2] == [
-        ("llm", "embeddings", 3),
-        ("tool", "b", None),
+    assert [(type(call), title(call), (call.usage or Usage()).input_tokens) for call in found][:2] == [
+        (ModelCall, "embeddings", 3),
+        (ToolCall, "b", None),
     ]
 
 
@@ -181,7 +199,7 @@ def test_rows_of_a_table(read_data: Callable[..., Any]) -> None:
     ]
     trace, (call,) = read_data(json.dumps(rows).encode())
     assert trace.format.name == "openinference"
-    assert (call.name, call.result, call.error, call.chain_id, call.ts) == (
+    assert (title(call), call.result, call.error, call.chain_id, call.ts) == (
         "look",
         "no eyes",
         True,
@@ -230,8 +248,17 @@ def test_tables_of_spans(read_data: Callable[..., Any]) -> None:
     for data in (json.dumps(rows), "\n".join(map(json.dumps, rows)), json.dumps(columns)):
         trace, found = read_data(data.encode())
         assert trace.format.name == "openinference"
-        assert [(call.kind, call.name, call.args, call.input_tokens, call.cost_usd) for call in found] == [
-            ("user", "message", None, None, None),
-            ("llm", "message", None, 7, 0.75),
-            ("tool", "look", {"at": "sea"}, None, None),
+        assert [
+            (
+                type(call),
+                title(call),
+                getattr(call, "args", None),
+                (call.usage or Usage()).input_tokens,
+                (call.usage or Usage()).cost_usd,
+            )
+            for call in found
+        ] == [
+            (Message, "message", None, None, None),
+            (ModelCall, "message", None, 7, 0.75),
+            (ToolCall, "look", {"at": "sea"}, None, None),
         ]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ebbtide.errors import TranscriptError
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, Message, ModelCall, Notice
 from ebbtide.events.transcript import Transcript
 from ebbtide.traces.registry import load, loads
 from ebbtide.traces.trace import open_trace
@@ -29,7 +29,7 @@ def test_chats_are_read_whole(data: Path) -> None:
     for path, transcript in chats(data).items():
         wire = json.loads(path.read_text(encoding="utf-8"))
         messages = wire if isinstance(wire, list) else wire["history"]
-        said = [item for item in messages if item["role"] not in ("system", "tool") and item["content"]]
+        said = [item for item in messages if item["role"] not in (Notice, "tool") and item["content"]]
         assert [item.agent for item in transcript.rounds] == [item.get("name", item["role"]) for item in said]
         assert sum(bool(item.claims) for item in transcript.rounds) >= len(transcript.rounds) / 2
 
@@ -58,8 +58,8 @@ def test_runs_are_conversations(data: Path) -> None:
     found = [path for pattern in RUNS for path in sorted((data / "traces").glob(pattern))]
     assert found
     for path in found:
-        events = [event for event in open_trace(path) if isinstance(event, Call)]
-        said = [event.text for event in events if event.kind in ("llm", "user") and event.text]
+        events = [event for event in open_trace(path) if isinstance(event, Event)]
+        said = [event.text for event in events if isinstance(event, ModelCall | Message) and event.text]
         assert [item.text for item in load(path).rounds] == said
 
 

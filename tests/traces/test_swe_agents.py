@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, Message, ModelCall, ToolCall, title
+from ebbtide.events.usage import Usage
 
 
 def test_mini_swe_agent_with_calls(
-    calls: Callable[..., list[Call]], totals: Callable[..., dict[str, Any]]
+    calls: Callable[..., list[Event]], totals: Callable[..., dict[str, Any]]
 ) -> None:
     """Commands have the output that names them; costs are those of the answers, and add up to the total."""
     found = calls("mini_swe_agent.json", form="mini-swe-agent")
@@ -26,7 +27,7 @@ def test_mini_swe_agent_with_calls(
         "cache_write_tokens": None,
         "cost_usd": 0.05,
     }
-    tools = [call for call in found if call.kind == "tool"]
+    tools = [call for call in found if isinstance(call, ToolCall)]
     assert [(call.result, call.error) for call in tools] == [
         ("a.py\n", False),
         ("no such file\n", True),
@@ -48,10 +49,10 @@ def test_mini_swe_agent_agrees_with_the_files(data: Path, calls: Any, totals: An
             for command in re.findall(r"```mswea_bash_command\n(.*?)\n```", answer, re.DOTALL)
         ]
         found = calls(path, form="mini-swe-agent")
-        tools = [call for call in found if call.kind == "tool"]
-        assert [call.text for call in found if call.kind == "llm"] == answers
+        tools = [call for call in found if isinstance(call, ToolCall)]
+        assert [call.text for call in found if isinstance(call, ModelCall)] == answers
         assert [call.args for call in tools] == [{"command": command} for command in commands]
-        assert len([call for call in found if call.kind == "user"]) == 1
+        assert len([call for call in found if isinstance(call, Message)]) == 1
         outputs = [item["content"] for item in messages[3:] if item["role"] == "user"]
         assert [call.result or "" for call in tools] == outputs
         assert [call.error for call in tools] == ["<returncode>1<" in output for output in outputs]
@@ -78,8 +79,10 @@ def test_swe_agent_agrees_with_the_file(data: Path, calls: Any, totals: Any) -> 
             steps = [item for item in wire["history"] if item["role"] == "assistant"]
             outputs = [item["content"] for item in wire["history"] if item["role"] == "tool"]
             pairs = list(zip([step["action"] for step in steps], outputs, strict=True))
-        tools = [call for call in found if call.kind == "tool"]
-        assert [call.text for call in found if call.kind == "llm"] == [step["thought"] for step in steps]
+        tools = [call for call in found if isinstance(call, ToolCall)]
+        assert [call.text for call in found if isinstance(call, ModelCall)] == [
+            step["thought"] for step in steps
+        ]
         assert [(call.args, call.result) for call in tools] == [
             ({"command": action}, output) for action, output in pairs
         ]
@@ -94,8 +97,8 @@ def test_totals_without_steps(read_data: Callable[..., Any], stats: dict[str, An
         "info": {"model_stats": stats},
     }
     _, events = read_data(json.dumps(wire).encode())
-    assert [call.name for call in events] == ["message", "usage"][: 1 + bool(stats)]
-    assert events[-1].cost_usd == stats.get("instance_cost")
+    assert [title(call) for call in events] == ["message", "usage"][: 1 + bool(stats)]
+    assert (events[-1].usage or Usage()).cost_usd == stats.get("instance_cost")
 
 
 def _steps(*actions: str) -> list[dict[str, Any]]:
@@ -112,9 +115,9 @@ def test_attempts_are_chains(read_data: Callable[..., Any], chosen: bool) -> Non
     best = {**attempts[0], "info": {"model_stats": {"instance_cost": 0.875}}} if chosen else {}
     trace, events = read_data(json.dumps({"attempts": attempts, **best}).encode())
     assert trace.format.name == "swe-agent"
-    tools = [(call.chain_id, call.name) for call in events if call.kind == "tool"]
+    tools = [(call.chain_id, call.name) for call in events if isinstance(call, ToolCall)]
     assert tools == [("attempt 1", "ls"), ("attempt 1", "submit"), ("attempt 2", "make")]
-    assert sum(call.cost_usd or 0 for call in events) == (0.875 if chosen else 0.25 + 0.5)
+    assert sum((call.usage or Usage()).cost_usd or 0 for call in events) == (0.875 if chosen else 0.25 + 0.5)
 
 
 def test_a_run_that_failed_before_its_first_step(read_data: Callable[..., Any]) -> None:
@@ -153,7 +156,7 @@ def test_an_answer_that_could_not_be_parsed_was_paid_for(
     stats = wire["info"]["model_stats"]
     assert (counted["llm"], counted["cost_usd"]) == (stats["api_calls"], stats["instance_cost"])
     assert (counted["input_tokens"], counted["output_tokens"], counted["tool"]) == (7 + 9, 2 + 3, 1)
-    assert [call.text for call in events if call.kind == "llm"] == ["No call.", "None either.", "x"]
+    assert [call.text for call in events if isinstance(call, ModelCall)] == ["No call.", "None either.", "x"]
 
 
 def test_an_interruption_is_no_output(read_data: Callable[..., Any]) -> None:
@@ -166,10 +169,10 @@ def test_an_interruption_is_no_output(read_data: Callable[..., Any]) -> None:
         ],
     }
     _, events = read_data(json.dumps(wire).encode())
-    assert [(call.kind, call.text, call.result) for call in events] == [
-        ("llm", "x", None),
-        ("tool", None, None),
-        ("user", "No!", None),
+    assert [(type(call), getattr(call, "text", None), getattr(call, "result", None)) for call in events] == [
+        (ModelCall, "x", None),
+        (ToolCall, None, None),
+        (Message, "No!", None),
     ]
 
 
@@ -183,4 +186,4 @@ def test_one_block_is_a_command(read_data: Callable[..., Any], blocks: int) -> N
         {"role": "user", "content": "Exactly one." if blocks != 1 else "<returncode>0</returncode>"},
     ]
     _, events = read_data(json.dumps(messages).encode())
-    assert [call.kind for call in events] == ["user", "llm", "tool" if blocks == 1 else "user"]
+    assert [type(call) for call in events] == [Message, ModelCall, ToolCall if blocks == 1 else Message]

@@ -150,9 +150,13 @@ def title(event: Event) -> str:
 
     >>> title(ToolCall(name="ls")), title(ModelCall()), title(Message()), title(Notice(kind=NoticeKind.RETRY))
     ('ls', 'message', 'message', 'retry')
+    >>> title(Message(role=Role.SYSTEM))
+    'instructions'
     """
     if isinstance(event, ToolCall):
         return event.name
     if isinstance(event, ModelCall):
         return event.part.value
-    return event.kind.value if isinstance(event, Notice) else "message"
+    if isinstance(event, Notice):
+        return event.kind.value
+    return "instructions" if isinstance(event, Message) and event.role is Role.SYSTEM else "message"

@@ -1,9 +1,15 @@
-"""Events in Ebbtide's plain form: JSON objects with ``kind``, ``name`` and the other fields of an event."""
+"""Events in Ebbtide's plain form: JSON objects with ``kind``, ``name`` and the other fields of an event.
+
+``{"repeat": n, "events": [...]}`` stands for n copies. The ``system`` events ``clock`` (``args.elapsed_s``)
+and ``round`` (one parallel batch) give no event of their own: they are the waiting time and the batch of the
+next.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from ebbtide.errors import TranscriptError
@@ -19,6 +25,9 @@ from ebbtide.events.event import (
     ToolCall,
 )
 from ebbtide.events.usage import CLASSES, Usage
+
+_DEEPEST: Final = 8  # blocks in each other
+_LONGEST: Final = 100_000  # events that one block may unfold to
 
 _TEXT: Final = ("kind", "name", "text", "chain_id", "agent", "model")
 _NUMBER: Final = ("ts", "waited_s", "cost_usd")
@@ -69,9 +78,9 @@ def read_event(wire: object, path: str = "event") -> Event:
     if isinstance(error, str) and result is None:
         result = error
     if kind == "llm":
-        said = text if text is not None or not isinstance(result, str) else result
+        words = text if text is not None or not isinstance(result, str) else result
         part = MODEL_PARTS.get(name or "", ModelPart.WHOLE)
-        return ModelCall(text=said, part=part, error=bool(error), **common)
+        return ModelCall(text=words, part=part, error=bool(error), **common)
     if kind == "user":
         return Message(text=text, role=Role.SYSTEM if name in INSTRUCTIONS else Role.USER, **common)
     if kind == "system":
@@ -98,6 +107,74 @@ def read_event(wire: object, path: str = "event") -> Event:
         status=fields.get("status"),
         **common,
     )
+
+
+class PlainEvents:
+    """Reads the events of one run, object by object, and numbers those without a ``seq`` by their place."""
+
+    def __init__(self) -> None:
+        self._number = 0
+        self._waited: float | None = None
+        self._batch: str | None = None
+
+    def read(self, wire: object, path: str = "event") -> list[Event]:
+        """The event that an object describes, those that a block stands for, or none.
+
+        Args:
+            wire: An event, as `read_event` takes it, or a block.
+            path: Place in the document, for the error message.
+
+        Raises:
+            TranscriptError: A field has a value that it cannot have, or a block repeats too much.
+        """
+        if isinstance(wire, Mapping) and "repeat" not in wire:
+            return self._event(wire, path)
+        events: list[Event] = []
+        for count, (inner, place) in enumerate(_unfolded(wire, path, 0)):
+            if count == _LONGEST:
+                raise TranscriptError(f"more than {_LONGEST:,} events in one block", path=path)
+            if inner is not None:
+                events += self._event(inner, place)
+        return events
+
+    def place(self, event: Event) -> Event:
+        """Give an event, which nobody else has yet, its number and what clocks and rounds before it say."""
+        self._number += 1
+        if event.seq is None:
+            event.seq = self._number
+        if self._waited is not None:
+            if event.waited_s is None:
+                event.waited_s = self._waited
+            self._waited = None
+        if self._batch is not None and isinstance(event, ToolCall) and event.batch is None:
+            event.batch = self._batch
+        return event
+
+    def _event(self, wire: Mapping[str, Any], path: str) -> list[Event]:
+        event = read_event(wire, path)
+        if isinstance(event, Notice) and event.kind is NoticeKind.OTHER:
+            name = wire.get("name")
+            if name == "clock":
+                self._waited = (self._waited or 0.0) + _elapsed(wire, path)
+            if name in ("clock", "round"):
+                self._number += 1
+                self._batch = self._batch if name == "clock" else f"round {self._number}"
+                return []
+        return [self.place(event)]
+
+
+def read_events(wires: Iterable[object], path: str = "events") -> Iterator[Event]:
+    """The events of a list of objects: one run.
+
+    Raises:
+        TranscriptError: An object has another shape, or a block repeats too much.
+
+    >>> [event.seq for event in read_events([{"repeat": 2, "events": [{"name": "ls"}]}])]
+    [1, 2]
+    """
+    plain = PlainEvents()
+    for index, wire in enumerate(wires):
+        yield from plain.read(wire, f"{path}[{index}]")
 
 
 def _checked(wire: Mapping[str, Any], path: str) -> dict[str, Any]:
@@ -134,6 +211,35 @@ def _arguments(value: object) -> object:
         except (ValueError, RecursionError):
             return value
     return value
+
+
+def _elapsed(wire: Mapping[str, Any], path: str) -> float:
+    args = _arguments(wire.get("args"))
+    elapsed = args.get("elapsed_s") if isinstance(args, dict) else None
+    if isinstance(elapsed, bool) or not isinstance(elapsed, int | float) or not math.isfinite(elapsed):
+        raise TranscriptError(f"elapsed_s = {elapsed!r:.60}: expected seconds", path=f"{path}.args")
+    return elapsed
+
+
+def _unfolded(wire: object, path: str, depth: int) -> Iterator[tuple[Mapping[str, Any] | None, str]]:
+    """The events of a block with their places; None for an empty block, so that those have a bound too."""
+    if not isinstance(wire, Mapping):
+        raise TranscriptError(f"{wire!r:.80}: expected an object", path=path)
+    if "repeat" not in wire:
+        yield wire, path
+        return
+    times, inner = wire["repeat"], wire.get("events")
+    if isinstance(times, bool) or not isinstance(times, int) or times < 0 or not isinstance(inner, list):
+        raise TranscriptError(
+            f"repeat = {times!r:.40}: expected a whole number, and a list of events beside it", path=path
+        )
+    if depth > _DEEPEST:
+        raise TranscriptError(f"blocks stand more than {_DEEPEST} deep in each other", path=path)
+    if not times or not inner:
+        yield None, path
+    for _ in range(times if inner else 0):
+        for at, item in enumerate(inner):
+            yield from _unfolded(item, f"{path}.events[{at}]", depth + 1)
 
 
 def _name(value: object) -> str | None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 
 from ebbtide.errors import TranscriptError
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event
+from ebbtide.events.transcript import Round
 from ebbtide.traces.agents.ebbtide_events import EbbtideEvents
 from ebbtide.traces.formats import EventFormat
 from ebbtide.traces.trace import open_trace
 
 
-def load_events(path: str | os.PathLike[str]) -> list[Call]:
+def load_events(path: str | os.PathLike[str]) -> list[Event]:
     """The events in a file of any format that holds some.
 
     Args:
@@ -24,9 +25,9 @@ def load_events(path: str | os.PathLike[str]) -> list[Call]:
     trace = open_trace(path)
     if not isinstance(trace.format, EventFormat):
         raise TranscriptError(f"there are no events, but a {trace.format.name}", source=trace.source)
-    calls = [event for event in trace if isinstance(event, Call)]
-    if trace.faults and (not calls or isinstance(trace.format, EbbtideEvents)):
+    events = [event for event in trace if not isinstance(event, Round)]
+    if trace.faults and (not events or isinstance(trace.format, EbbtideEvents)):
         raise trace.faults[0]
-    if not calls:
+    if not events:
         raise TranscriptError(f"there are no events in this {trace.format.name}", source=trace.source)
-    return calls
+    return events

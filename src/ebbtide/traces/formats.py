@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from ebbtide.errors import TranscriptError
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event
 from ebbtide.events.transcript import Round, Transcript
 from ebbtide.traces.input.document import Document
 from ebbtide.traces.transcripts.turns import RoundUnit
 
-Event = Call | Round
+TraceItem = Event | Round  #: what a trace holds
 
 
 class Format(Protocol):
@@ -93,7 +93,7 @@ class EventReader(Protocol):
     def duplicates(self) -> int:
         """Records that were there before, and were dropped."""
 
-    def read(self, value: Any, path: str) -> Sequence[Event]:
+    def read(self, value: Any, path: str) -> Sequence[TraceItem]:
         """The events, or rounds, that this record completes, in the order of the run.
 
         A record of a kind that is not known gives nothing; so does one without the fields that it needs, as
@@ -107,7 +107,7 @@ class EventReader(Protocol):
             TranscriptError: The record is broken. The reader goes on as if it had not been there.
         """
 
-    def finish(self) -> Sequence[Event]:
+    def finish(self) -> Sequence[TraceItem]:
         """The events that were still open when the records ended.
 
         Raises:

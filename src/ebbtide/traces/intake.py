@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ebbtide.errors import TranscriptError
-from ebbtide.events.event import Call
-from ebbtide.traces.formats import Event, EventReader
+from ebbtide.events.transcript import Round
+from ebbtide.traces.formats import EventReader, TraceItem
 from ebbtide.traces.input.decoding import not_utf8
 from ebbtide.traces.input.json_value import json_value
 from ebbtide.traces.input.lines import LONGEST_LINE
@@ -48,10 +48,10 @@ class Intake:
         """Records that were there before, and were dropped."""
         return 0 if self.reader is None else self.reader.duplicates
 
-    def take_lines(self, lines: Sequence[bytes], reader: EventReader) -> Iterator[Sequence[Event]]:
+    def take_lines(self, lines: Sequence[bytes], reader: EventReader) -> Iterator[Sequence[TraceItem]]:
         """The events that more lines complete, in blocks: each is read before any of it is looked at."""
         read, before, number = reader.read, self.line, self.line
-        block: list[Event] = []
+        block: list[TraceItem] = []
         for line in lines:
             number += 1
             if len(line) > LONGEST_LINE:
@@ -74,7 +74,9 @@ class Intake:
         if block:
             yield self.counted(block)
 
-    def take_record(self, path: str, value: Any, reader: EventReader, *, place: str = "") -> Sequence[Event]:
+    def take_record(
+        self, path: str, value: Any, reader: EventReader, *, place: str = ""
+    ) -> Sequence[TraceItem]:
         """The events that one more record of a JSON value completes.
 
         Args:
@@ -89,7 +91,7 @@ class Intake:
             self.fault(error if error.path else _placed(error, place or path))
             return ()
 
-    def finish(self, reader: EventReader) -> Sequence[Event]:
+    def finish(self, reader: EventReader) -> Sequence[TraceItem]:
         """The events that the end of the input completes."""
         try:
             return self.counted(reader.finish())
@@ -104,12 +106,12 @@ class Intake:
             # As a new error: the one that was raised holds on to the text.
             self.faults.append(error.located(source=self.source, line=line))
 
-    def counted(self, found: Sequence[Event]) -> Sequence[Event]:
+    def counted(self, events: Sequence[TraceItem]) -> Sequence[TraceItem]:
         """The same events, counted."""
         latest, timed = self._latest, 0
-        self.events += len(found)
-        for event in found:
-            if type(event) is Call and (ts := event.ts) is not None:
+        self.events += len(events)
+        for event in events:
+            if not isinstance(event, Round) and (ts := event.ts) is not None:
                 timed += 1
                 before = latest.get(event.chain_id)
                 if before is None:
@@ -120,7 +122,7 @@ class Intake:
                 else:
                     latest[event.chain_id] = ts
         self.timed += timed
-        return found
+        return events
 
 
 def _size(lines: Sequence[bytes]) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ebbtide.errors import TranscriptError
-from ebbtide.events.event import Call
+from ebbtide.events.event import ToolCall
 from ebbtide.events.transcript import Round, Transcript
 from ebbtide.traces.formats import ConversationFormat
 from ebbtide.traces.input.document import Document
@@ -79,7 +79,7 @@ def _said_in(trace: Trace, unit: RoundUnit) -> Transcript:
     tool_calls = 0
     for event in trace:
         rounds += conversation.add(event)
-        tool_calls += isinstance(event, Call) and event.kind == "tool"
+        tool_calls += isinstance(event, ToolCall)
     rounds += conversation.finish()
     extra: dict[str, Any] = {"tool_calls": tool_calls} if tool_calls else {}
     if trace.faults:

@@ -10,7 +10,7 @@ from typing import Self
 
 from ebbtide.errors import TranscriptError
 from ebbtide.traces.agents.openhands_folder import conversation_lines, is_conversation
-from ebbtide.traces.formats import ArchiveFormat, ConversationFormat, Event, EventFormat
+from ebbtide.traces.formats import ArchiveFormat, ConversationFormat, EventFormat, TraceItem
 from ebbtide.traces.input.archive import Archive
 from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.input.json_records import RecordScanner, fitting, records_of, text_from
@@ -38,7 +38,7 @@ class Trace:
         intake: What counts.
     """
 
-    def __init__(self, form: AnyFormat, intake: Intake, events: Iterator[Event]) -> None:
+    def __init__(self, form: AnyFormat, intake: Intake, events: Iterator[TraceItem]) -> None:
         self.source = intake.source
         self.format = form
         self.intake = intake
@@ -74,7 +74,7 @@ class Trace:
             raise (intake.faults[0] if intake.faults else error.located(source=source)) from None
         return cls(form, intake, _events(document, form, intake, chain((head,), pieces), unit))
 
-    def __iter__(self) -> Iterator[Event]:
+    def __iter__(self) -> Iterator[TraceItem]:
         return self._events
 
     @property
@@ -163,7 +163,7 @@ def _beginning(pieces: Iterator[bytes], whole_bytes: int) -> tuple[Document, byt
 
 def _events(
     document: Document, form: AnyFormat, intake: Intake, pieces: Iterator[bytes], unit: RoundUnit
-) -> Iterator[Event]:
+) -> Iterator[TraceItem]:
     if not isinstance(form, EventFormat):
         yield from _rounds(form, intake, pieces, unit)
         return
@@ -195,7 +195,7 @@ def _scanned(paths: tuple[str, ...], pieces: Iterator[bytes], intake: Intake) ->
 
 def _rounds(
     form: ConversationFormat, intake: Intake, pieces: Iterator[bytes], unit: RoundUnit
-) -> Iterator[Event]:
+) -> Iterator[TraceItem]:
     """The rounds of a format that is read only as a whole."""
     data, ended = _gathered(b"", pieces, _MOST_TEXT)
     if not ended:

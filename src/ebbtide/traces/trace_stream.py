@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from ebbtide.errors import TranscriptError
-from ebbtide.traces.formats import Event, EventFormat
+from ebbtide.traces.formats import EventFormat, TraceItem
 from ebbtide.traces.input.document import HEAD, Content, Document
 from ebbtide.traces.input.json_value import json_value
 from ebbtide.traces.input.lines import LineSplitter
@@ -85,12 +85,12 @@ class TraceStream:
         """What could not be read, the first 20."""
         return tuple(self._intake.faults)
 
-    def feed(self, data: bytes) -> tuple[Event, ...]:
+    def feed(self, data: bytes) -> tuple[TraceItem, ...]:
         """The events that are complete after these bytes, in the order of the run."""
         lines = self._splitter.feed(data)
         return self._taken(lines) if lines else ()
 
-    def finish(self) -> tuple[Event, ...]:
+    def finish(self) -> tuple[TraceItem, ...]:
         """The events that the end of the input completes.
 
         Raises:
@@ -145,7 +145,7 @@ class TraceStream:
         del self._waiting[:count]
         self._dropped += count
 
-    def _taken(self, lines: list[bytes]) -> tuple[Event, ...]:
+    def _taken(self, lines: list[bytes]) -> tuple[TraceItem, ...]:
         if self._format is None:
             self._decide(lines)
             if self._format is None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
+from ebbtide.events.usage import Usage
 from ebbtide.traces.input.document import Content, Document
-from ebbtide.traces.records.accounts import Ledger
 from ebbtide.traces.records.fields import (
     arguments,
     count,
@@ -20,8 +20,8 @@ from ebbtide.traces.records.fields import (
     shown,
     text,
 )
-from ebbtide.traces.records.joining import with_fields
-from ebbtide.traces.records.token_classes import TokenClasses, disjoint
+from ebbtide.traces.records.provider_usage import disjoint_usage, reported
+from ebbtide.traces.records.usage_accounts import UsageLedger
 
 _ERRORS = ("is_error", "tool_result_is_error")
 _DEEPEST = 8  # trajectories of sub-agents in each other
@@ -61,7 +61,7 @@ class AtifReader:
         self._agent = agent
         self._depth = depth
         self._model: str | None = None
-        self._ledger = Ledger()
+        self._ledger = UsageLedger()
         self._totals: Mapping[str, Any] = {}
         self._prompt = 0
         self._cached = 0
@@ -70,7 +70,7 @@ class AtifReader:
         self._below = 0
         self._runs = 0
 
-    def read(self, value: Any, path: str) -> Sequence[Call]:
+    def read(self, value: Any, path: str) -> Sequence[Event]:
         """The events of a step, or of a whole trajectory."""
         record = mapping(value)
         if path == "agent":
@@ -88,40 +88,43 @@ class AtifReader:
             return AtifReader(chain=chain).whole(record)
         return ()
 
-    def finish(self) -> Sequence[Call]:
-        """What the totals have beyond the steps, as an event ``usage``."""
+    def finish(self) -> Sequence[Event]:
+        """What the totals have beyond the steps, as a notice of usage."""
         prompt = count(self._totals.get("total_prompt_tokens"))
-        tokens = TokenClasses(output_tokens=count(self._totals.get("total_completion_tokens")))
+        totals = Usage(
+            output_tokens=count(self._totals.get("total_completion_tokens")),
+            cost_usd=dollars(self._totals.get("total_cost_usd")),
+        )
         if prompt is not None:
-            # Some steps tell their input but not what of it was cached, which the totals do.
+            # Some steps report their input but not what of it was cached, which the totals do.
             beyond = max(prompt - self._prompt, 0)
             cached = count(self._totals.get("total_cached_tokens"))
             more = min(max((cached or 0) - self._cached, 0), beyond)
-            tokens["input_tokens"] = self._prompt - self._cached + beyond - more
-            tokens["cache_read_tokens"] = None if cached is None else self._cached + more
-        cost = dollars(self._totals.get("total_cost_usd"))
-        return self._ledger.rest(tokens, cost_usd=cost, chain_id=self._chain, ts=self._ts)
+            totals.input_tokens = self._prompt - self._cached + beyond - more
+            totals.cache_read_tokens = None if cached is None else self._cached + more
+        return self._ledger.rest(totals, chain_id=self._chain, ts=self._ts)
 
-    def whole(self, trajectory: Mapping[str, Any]) -> Sequence[Call]:
+    def whole(self, trajectory: Mapping[str, Any]) -> Sequence[Event]:
         """The events of a whole trajectory."""
-        found: list[Call] = []
+        events: list[Event] = []
         for path in ("agent", "final_metrics"):
             self.read(trajectory.get(path), path)
         for path in ("steps", "subagent_trajectories"):
             for record in items(trajectory.get(path)):
-                found += self.read(record, f"{path}.item")
-        found += self.finish()
-        return found
+                events += self.read(record, f"{path}.item")
+        events += self.finish()
+        return events
 
-    def _counted(self, calls: Iterable[Call]) -> Sequence[Call]:
-        found = [self._ledger.add(call) for call in calls]
-        for call in found:
-            cached = call.cache_read_tokens or 0
-            self._cached += cached
-            self._prompt += (call.input_tokens or 0) + cached
-        return found
+    def _counted(self, events: Iterable[Event]) -> Sequence[Event]:
+        counted = [self._ledger.add(event) for event in events]
+        for event in counted:
+            if (usage := event.usage) is not None:
+                cached = usage.cache_read_tokens or 0
+                self._cached += cached
+                self._prompt += (usage.input_tokens or 0) + cached
+        return counted
 
-    def _subagent(self, trajectory: Mapping[str, Any]) -> Sequence[Call]:
+    def _subagent(self, trajectory: Mapping[str, Any]) -> Sequence[Event]:
         if self._depth >= _DEEPEST:
             return ()
         self._below += 1
@@ -130,31 +133,31 @@ class AtifReader:
         agent = text(mapping(trajectory.get("agent")).get("name"))
         return AtifReader(chain=name, agent=agent, depth=self._depth + 1).whole(trajectory)
 
-    def _step(self, step: Mapping[str, Any]) -> Iterator[Call]:
+    def _step(self, step: Mapping[str, Any]) -> Iterator[Event]:
         if not step or step.get("is_copied_context"):
             return
         self._steps += 1
         self._ts = seconds(step.get("timestamp")) or self._ts
-        said, source = joined_text(step.get("message")), step.get("source")
+        words, source = joined_text(step.get("message")), step.get("source")
         common: dict[str, Any] = {"chain_id": self._chain, "agent": self._agent, "ts": self._ts}
         if source == "agent" and step.get("llm_call_count") != 0:
-            model = text(step.get("model_name")) or self._model
-            yield Call(
-                kind="llm", name="message", text=said, model=model, **common, **_metrics(step.get("metrics"))
-            )
-        elif said is not None:
-            kind = "user" if source == "user" else "system"
-            yield Call(kind=kind, name="message" if kind == "user" else "note", text=said, **common)
+            usage = _usage(mapping(step.get("metrics")))
+            usage.model = text(step.get("model_name")) or self._model
+            yield ModelCall(text=words or "", usage=reported(usage), **common)
+        elif words is not None and source == "user":
+            yield Message(text=words, **common)
+        elif words is not None:
+            yield Notice(kind=NoticeKind.NOTE, text=words, **common)
         yield from self._calls(step, common)
 
-    def _calls(self, step: Mapping[str, Any], common: Mapping[str, Any]) -> Iterator[Call]:
+    def _calls(self, step: Mapping[str, Any], common: Mapping[str, Any]) -> Iterator[ToolCall]:
         calls = [mapping(call) for call in items(step.get("tool_calls"))]
         results = [mapping(result) for result in items(mapping(step.get("observation")).get("results"))]
         named = {name: result for result in results if (name := identifier(result.get("source_call_id")))}
         unnamed = iter([result for result in results if not identifier(result.get("source_call_id"))])
         for call in calls:
             name = identifier(call.get("tool_call_id"))
-            made = Call(
+            made = ToolCall(
                 name=text(call.get("function_name")) or "tool",
                 args=arguments(call.get("arguments")),
                 batch=f"step {self._steps}",
@@ -163,30 +166,31 @@ class AtifReader:
             result = named.get(name) if name is not None else None
             result = result if result is not None else next(unnamed, None)
             if result is not None:
-                failed = _failed(result) or (len(calls) == 1 and _failed(step))
-                made = with_fields(made, result=shown(result.get("content")), error=failed)
+                content = result.get("content")
+                # The answer of a sub-agent stands in its own trajectory.
+                silent = content is None and "subagent_trajectory_ref" not in result
+                made.result = "" if silent else shown(content)
+                made.error = _failed(result) or (len(calls) == 1 and _failed(step))
             yield made
 
 
-def _metrics(told: object) -> dict[str, Any]:
-    metrics = mapping(told)
-    if not metrics:
-        return {}
-    classes: TokenClasses = disjoint(
+def _usage(metrics: Mapping[str, Any]) -> Usage:
+    usage = disjoint_usage(
         total_input=metrics.get("prompt_tokens"),
         output=metrics.get("completion_tokens"),
         cache_read=metrics.get("cached_tokens"),
     )
-    return {**classes, "cost_usd": dollars(metrics.get("cost_usd"))}
+    usage.cost_usd = dollars(metrics.get("cost_usd"))
+    return usage
 
 
 def _failed(record: Mapping[str, Any]) -> bool:
     """Whether a result, or a step with one call, says of itself that it failed; the format has no field."""
     extra = mapping(record.get("extra"))
     inner = mapping(extra.get("tool_metadata")) or mapping(extra.get("tool_result_metadata"))
-    told = [place.get(key) for place in (record, extra, inner) for key in _ERRORS]
+    flags = [place.get(key) for place in (record, extra, inner) for key in _ERRORS]
     code = inner.get("exit_code", extra.get("exit_code"))
-    return any(flag is True for flag in told) or (isinstance(code, int) and code != 0)
+    return any(flag is True for flag in flags) or (isinstance(code, int) and code != 0)
 
 
 def _is_trajectory(value: object) -> bool:

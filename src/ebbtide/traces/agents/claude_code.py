@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from zlib import crc32
 
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
+from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.claude_code_sidechains import Sidechains
-from ebbtide.traces.formats import Event
 from ebbtide.traces.input.document import Content, Document
-from ebbtide.traces.records.accounts import Ledger, UsageOnce
 from ebbtide.traces.records.fields import (
     count,
     dollars,
@@ -25,12 +24,13 @@ from ebbtide.traces.records.fields import (
     text,
 )
 from ebbtide.traces.records.joining import OpenCalls, Seen
-from ebbtide.traces.records.token_classes import anthropic_classes
+from ebbtide.traces.records.provider_usage import anthropic_usage, has_spent, reported, total
+from ebbtide.traces.records.usage_accounts import AMOUNTS, UsageLedger, UsageOnce
 
 _SPOKEN = ("user", "assistant")
 _MARKS = ("parentUuid", "isSidechain", "leafUuid", "parent_tool_use_id")
 _OTHERS = ("file-history-snapshot", "queue-operation", "attachment", "cost-state", "ai-title")
-_COUNTS = {  # of a model's usage in a result, by the field of a call
+_COUNTS = {  # of a model's usage in a result, by the field of `Usage`
     "input_tokens": "inputTokens",
     "output_tokens": "outputTokens",
     "cache_read_tokens": "cacheReadInputTokens",
@@ -71,16 +71,15 @@ class ClaudeCode:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Message:
+class _OpenCall:
     """A model call whose lines still come."""
 
     id: str | None
     chain: str
-    told: dict[str, Any] = field(default_factory=dict)
+    usage: Usage = field(default_factory=Usage)
     texts: list[str] = field(default_factory=list)
-    calls: list[tuple[str | None, Call]] = field(default_factory=list)
-    closed: list[Mapping[str, Any]] = field(default_factory=list)
-    model: str | None = None
+    calls: list[tuple[str | None, ToolCall]] = field(default_factory=list)
+    results: list[Mapping[str, Any]] = field(default_factory=list)
     agent: str | None = None
     ts: float | None = None
     error: bool = False
@@ -94,13 +93,13 @@ class ClaudeCodeReader:
     """
 
     def __init__(self) -> None:
-        self._messages: dict[str, _Message] = {}
+        self._answers: dict[str, _OpenCall] = {}
         self._calls = OpenCalls()
         self._lines = Seen()
         self._usage = UsageOnce()
-        self._ledger = Ledger()
+        self._ledger = UsageLedger()
         self._chains = Sidechains()
-        self._totals: dict[str, dict[str, Any]] = {}  # by session
+        self._totals: dict[str, Usage] = {}  # by session
         self._repeated = 0
         self._ts: float | None = None
 
@@ -124,128 +123,121 @@ class ClaudeCodeReader:
                 return ()
             self._ts = seconds(value.get("timestamp")) or self._ts
             read = self._assistant if kind == "assistant" else self._user
-            return [self._ledger.add(call) for call in read(value, message, chain, agent)]
+            return [self._ledger.add(event) for event in read(value, message, chain, agent)]
         if kind in ("cost-state", "result"):
             session = identifier(value.get("sessionId") or value.get("session_id")) or ""
-            totals = self._totals.setdefault(session, {})
-            for key, total in _totals_of(value).items():
+            totals, latest = self._totals.setdefault(session, Usage()), _totals_of(value)
+            for key in AMOUNTS:
                 # Each one stands for the whole session up to it.
-                totals[key] = max(total, totals.get(key, total))
+                if (amount := getattr(latest, key)) is not None:
+                    setattr(totals, key, max(amount, getattr(totals, key) or 0))
         elif kind == "system" and value.get("subtype") == "compact_boundary":
             chain, agent = self._chains.of(value)
             ts = seconds(value.get("timestamp"))
             done = self._flushed(chain)
-            compaction = Call(kind="system", name="condensation", chain_id=chain, agent=agent, ts=ts)
+            compaction = Notice(kind=NoticeKind.COMPACTION, chain_id=chain, agent=agent, ts=ts)
             return [*map(self._ledger.add, done), compaction]
         return ()
 
     def finish(self) -> Sequence[Event]:
-        """What was still open, and the cost and tokens that no call carries, as an event ``usage``."""
-        found = [call for chain in tuple(self._messages) for call in self._flushed(chain)]
-        found += self._calls.finish()
-        for call in found:
-            self._ledger.add(call)
-        total: dict[str, Any] = {}
-        for session in self._totals.values():
-            for key, value in session.items():
-                total[key] = total.get(key, 0) + value
-        cost = total.pop("cost_usd", None)
-        tokens: Any = total
-        return [*found, *self._ledger.rest(tokens, cost_usd=cost, ts=self._ts)]
+        """What was still open, and the cost and tokens that no call carries, as a notice of usage."""
+        events = [event for chain in tuple(self._answers) for event in self._flushed(chain)]
+        events += self._calls.finish()
+        for event in events:
+            self._ledger.add(event)
+        return [*events, *self._ledger.rest(total(list(self._totals.values())), ts=self._ts)]
 
     def _assistant(
         self, line: Mapping[str, Any], message: Mapping[str, Any], chain: str, agent: str | None
-    ) -> list[Call]:
+    ) -> list[Event]:
         name = identifier(message.get("id")) or identifier(line.get("requestId"))
-        held = self._messages.get(chain)
-        done: list[Call] = []
-        if held is None or name is None or held.id != name:
+        answer = self._answers.get(chain)
+        done: list[Event] = []
+        if answer is None or name is None or answer.id != name:
             done = self._flushed(chain)
-            held = self._messages[chain] = _Message(id=name, chain=chain, agent=agent)
-        held.ts = seconds(line.get("timestamp")) or held.ts
+            answer = self._answers[chain] = _OpenCall(id=name, chain=chain, agent=agent)
+        answer.ts = seconds(line.get("timestamp")) or answer.ts
+        answer.error = answer.error or bool(line.get("isApiErrorMessage"))
+        usage, latest = answer.usage, anthropic_usage(message.get("usage"))
+        latest.cost_usd = dollars(line.get("costUSD"))
+        for key in AMOUNTS:
+            if (amount := getattr(latest, key)) is not None:
+                setattr(usage, key, amount)
         model = text(message.get("model"))
-        held.model = held.model if model in (None, _SYNTHETIC) else model
-        held.error = held.error or bool(line.get("isApiErrorMessage"))
-        usage = anthropic_classes(message.get("usage"))
-        held.told.update({key: count for key, count in usage.items() if count is not None})
-        cost = dollars(line.get("costUSD"))
-        if cost is not None:
-            held.told["cost_usd"] = cost
+        usage.model = usage.model if model in (None, _SYNTHETIC) else model
         content = message.get("content")
         for block in [{"type": "text", "text": content}] if isinstance(content, str) else items(content):
-            self._block(mapping(block), held)
+            self._block(mapping(block), answer)
         return done
 
-    def _block(self, block: Mapping[str, Any], held: _Message) -> None:
+    def _block(self, block: Mapping[str, Any], answer: _OpenCall) -> None:
         kind = block.get("type")
         if not isinstance(kind, str):
             return
         if kind == "text":
-            if said := text(block.get("text")):
-                held.texts.append(said)
+            if words := text(block.get("text")):
+                answer.texts.append(words)
         elif kind.endswith("tool_use"):
-            call = Call(
+            call = ToolCall(
                 name=text(block.get("name")) or "tool",
                 args=block.get("input"),
-                chain_id=held.chain,
-                agent=held.agent,
-                ts=held.ts,
-                batch=held.id,
+                chain_id=answer.chain,
+                agent=answer.agent,
+                ts=answer.ts,
+                batch=answer.id,
             )
-            held.calls.append((identifier(block.get("id")), call))
+            answer.calls.append((identifier(block.get("id")), call))
         elif kind.endswith("tool_result"):
-            held.closed.append(block)
+            answer.results.append(block)
 
-    def _flushed(self, chain: str) -> list[Call]:
+    def _flushed(self, chain: str) -> list[Event]:
         """The model call of a chain, complete, and those of its tool calls that need no waiting."""
-        held = self._messages.pop(chain, None)
-        if held is None:
+        answer = self._answers.pop(chain, None)
+        if answer is None:
             return []
-        new = self._usage.beyond(held.id, held.told)
-        said = "\n\n".join(held.texts) or None
-        found: list[Call] = []
-        first = not held.id or not self._lines.before(f"message {chain} {held.id}")
-        told: dict[str, Any] = {
+        usage = self._usage.beyond(answer.id, answer.usage)
+        words = "\n\n".join(answer.texts)
+        events: list[Event] = []
+        first = not answer.id or not self._lines.before(f"message {chain} {answer.id}")
+        common: dict[str, Any] = {
             "chain_id": chain,
-            "agent": held.agent,
-            "model": held.model,
-            "ts": held.ts,
-            **new,
+            "agent": answer.agent,
+            "ts": answer.ts,
+            "usage": reported(usage),
         }
-        if first or said:
-            found.append(Call(kind="llm", name="message", text=said, error=held.error, **told))
-        elif any(new.values()):
+        if first or words:
+            events.append(ModelCall(text=words, error=answer.error, **common))
+        elif has_spent(usage):
             # A later line of a call that was given out already, with more tokens than before.
-            found.append(Call(kind="system", name="usage", **told))
-        for name, call in held.calls:
-            found += self._calls.opened(name, call)
-        for block in held.closed:
-            found += self._result(block, held.ts)
-        return found
+            events.append(Notice(kind=NoticeKind.USAGE, **common))
+        for name, call in answer.calls:
+            events += self._calls.opened(name, call)
+        for block in answer.results:
+            events += self._result(block, answer.ts)
+        return events
 
     def _user(
         self, line: Mapping[str, Any], message: Mapping[str, Any], chain: str, agent: str | None
-    ) -> list[Call]:
-        found = self._flushed(chain)
+    ) -> list[Event]:
+        events = self._flushed(chain)
         ts = seconds(line.get("timestamp"))
         content = message.get("content")
         for block in items(content):
             if (text(mapping(block).get("type")) or "").endswith("tool_result"):
-                found += self._result(block, ts)
-        said = joined_text(content)
-        if said is None:
-            return found
-        kind, name = "user", "message"
-        if line.get("isCompactSummary"):
-            kind, name = "system", "summary"
-        elif line.get("isMeta") or _INJECTED.match(said):
-            kind, name = "system", "note"
-        found.append(Call(kind=kind, name=name, text=said, chain_id=chain, ts=ts))
-        return found
+                events += self._result(block, ts)
+        words = joined_text(content)
+        if words is None:
+            return events
+        if line.get("isCompactSummary") or line.get("isMeta") or _INJECTED.match(words):
+            events.append(Notice(kind=NoticeKind.NOTE, text=words, chain_id=chain, ts=ts))
+        else:
+            events.append(Message(text=words, chain_id=chain, ts=ts))
+        return events
 
-    def _result(self, block: Mapping[str, Any], ts: float | None) -> Sequence[Call]:
+    def _result(self, block: Mapping[str, Any], ts: float | None) -> Sequence[ToolCall]:
+        content = block.get("content")  # An empty answer has none.
         result: dict[str, Any] = {
-            "result": shown(block.get("content")),
+            "result": "" if content is None else shown(content),
             "error": block.get("is_error") is True,
         }
         if ts is not None:
@@ -253,19 +245,19 @@ class ClaudeCodeReader:
         return self._calls.closed(identifier(block.get("tool_use_id")), **result)
 
 
-def _totals_of(value: Mapping[str, Any]) -> dict[str, Any]:
-    """What a line tells of its whole session.
+def _totals_of(value: Mapping[str, Any]) -> Usage:
+    """What a line reports of its whole session.
 
     The tokens of a session file are those of its lines: its totals have those of sub-agents in other files.
     """
     if value.get("type") == "cost-state":
-        found: dict[str, Any] = {"cost_usd": dollars(value.get("totalCostUSD"))}
-    else:
-        models = [mapping(model) for model in mapping(value.get("modelUsage")).values()]
-        counts = _COUNTS if models else {}
-        found = {key: sum(count(model.get(name)) or 0 for model in models) for key, name in counts.items()}
-        found["cost_usd"] = dollars(value.get("total_cost_usd"))
-    return {key: total for key, total in found.items() if total is not None}
+        return Usage(cost_usd=dollars(value.get("totalCostUSD")))
+    models = [mapping(model) for model in mapping(value.get("modelUsage")).values()]
+    counts = _COUNTS if models else {}
+    sums: dict[str, Any] = {
+        key: sum(count(model.get(name)) or 0 for model in models) for key, name in counts.items()
+    }
+    return Usage(cost_usd=dollars(value.get("total_cost_usd")), **sums)
 
 
 def _marks_of(content: object) -> str:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ebbtide.events.event import Call
-from ebbtide.traces.agents.codex_answer import Answer
+from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
+from ebbtide.events.usage import CLASSES, Usage
+from ebbtide.traces.agents.codex_answer import OpenAnswer
 from ebbtide.traces.agents.codex_outputs import outcome
-from ebbtide.traces.agents.codex_printed import PRINTED, printed_calls
+from ebbtide.traces.agents.codex_printed import PRINTED, printed_events
 from ebbtide.traces.agents.codex_protocol import BEGIN, END, call_begun, call_ended, is_protocol
-from ebbtide.traces.formats import Event
 from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.records.fields import (
     arguments,
@@ -23,7 +23,7 @@ from ebbtide.traces.records.fields import (
     text,
 )
 from ebbtide.traces.records.joining import OpenCalls, Seen
-from ebbtide.traces.records.token_classes import openai_classes
+from ebbtide.traces.records.provider_usage import openai_usage
 
 _ENVELOPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 _BARE = ("message", "reasoning")
@@ -44,7 +44,7 @@ class Codex:
     Three records tell of the tokens of a model call: what names a total that was there before is not counted
     again. By version they come before, between or after the items of the call, and a message comes as an
     event, as an item, or as both. What the tool puts in as the user's words (its environment, instructions)
-    is an event of kind ``system``. A fork's copy of what was before it counts as a part of it.
+    is a notice. A fork's copy of what was before it counts as a part of it.
     """
 
     name = "codex"
@@ -74,9 +74,9 @@ class CodexReader:
         self._calls = OpenCalls()
         self._model: str | None = None
         self._ts: float | None = None
-        self._answer = Answer()
+        self._answer = OpenAnswer()
         self._turn = 0
-        self._total: Mapping[str, Any] = {}
+        self._total = Usage()
         self._totals = Seen()
         self._records = Seen()
         self._counted = False
@@ -99,15 +99,15 @@ class CodexReader:
         if "record_type" in value:
             self._marked, self._answer.acted = True, self._answer.begun
             return ()
-        if isinstance(told := value.get("msg"), dict):
-            return self._told(told)
+        if isinstance(event := value.get("msg"), dict):
+            return self._protocol(event)
         if isinstance(value.get("prompt"), str):
-            return [self._call("message", kind="user", text=value["prompt"])]
+            return [Message(text=value["prompt"], ts=self._ts)]
         if "workdir" in value:
             self._model = text(value.get("model"))
             return ()
         if kind in PRINTED:
-            return printed_calls(value, ts=self._ts)
+            return printed_events(value, ts=self._ts)
         payload = mapping(value.get("payload"))
         if kind == "response_item":
             return self._item(payload)
@@ -118,7 +118,7 @@ class CodexReader:
         elif kind == "turn_context":
             self._model = text(payload.get("model")) or self._model
         elif kind == "compacted":
-            return [*self._flushed(), self._call("condensation", kind="system")]
+            return [*self._flushed(), Notice(kind=NoticeKind.COMPACTION, ts=self._ts)]
         elif kind == "token_usage_record":
             return self._record(payload)
         return ()
@@ -127,7 +127,7 @@ class CodexReader:
         """What was still open."""
         return [*self._flushed(), *self._calls.finish()]
 
-    def _item(self, item: Mapping[str, Any]) -> Sequence[Call]:
+    def _item(self, item: Mapping[str, Any]) -> Sequence[Event]:
         kind = item.get("type")
         if not isinstance(kind, str):
             return ()
@@ -145,40 +145,40 @@ class CodexReader:
             return done
         tool = text(item.get("name")) or kind.removesuffix("_call")
         args = next((item[key] for key in ("arguments", "input", "action", "query") if key in item), None)
-        call = Call(name=tool, args=arguments(args), model=None, ts=self._ts, batch=f"turn {self._turn}")
+        call = ToolCall(name=tool, args=arguments(args), ts=self._ts, batch=f"turn {self._turn}")
         # These have no output line of their own.
         alone = kind in ("web_search_call", "image_generation_call") or item.get("call_id") is None
         return [*done, *self._calls.opened(None if alone and kind != "function_call" else name, call)]
 
-    def _message(self, item: Mapping[str, Any]) -> Sequence[Call]:
-        said, role = joined_text(item.get("content")), item.get("role")
+    def _message(self, item: Mapping[str, Any]) -> Sequence[Event]:
+        words, role = joined_text(item.get("content")), item.get("role")
         if role == "assistant":
-            return self._spoken(said, "item")
-        if said is None:
+            return self._spoken(words, "item")
+        if words is None:
             return ()
         done = self._flushed()
-        if role != "user" or _INJECTED.match(said):
-            return [*done, self._call("context", kind="system", text=said)]
-        return [*done, self._call("message", kind="user", text=said)]
+        if role != "user" or _INJECTED.match(words):
+            return [*done, Notice(kind=NoticeKind.NOTE, text=words, ts=self._ts)]
+        return [*done, Message(text=words, ts=self._ts)]
 
-    def _spoken(self, said: str | None, source: str) -> Sequence[Call]:
-        if said is not None and self._answer.is_twin(said, source):
+    def _spoken(self, words: str | None, source: str) -> Sequence[Event]:
+        if words is not None and self._answer.is_twin(words, source):
             return ()
         done = self._answering() if len(self._answer.texts) < _MOST_TEXTS else self._flushed()
         self._answer.begun = True
-        if said is not None:
-            self._answer.texts.append(said)
+        if words is not None:
+            self._answer.texts.append(words)
         return done
 
-    def _answering(self) -> Sequence[Call]:
+    def _answering(self) -> Sequence[Event]:
         """Another piece of an answer of the model; the answer before that calls were made of is over."""
         done = self._flushed() if self._answer.acted else ()
         self._answer.acted = False
-        # Where usage is told of, an answer is what has some; early versions write it before the items.
+        # Where usage is reported, an answer is what has some; early versions write it before the items.
         self._answer.begun = self._answer.begun or not self._counted
         return done
 
-    def _event(self, payload: Mapping[str, Any]) -> Sequence[Call]:
+    def _event(self, payload: Mapping[str, Any]) -> Sequence[Event]:
         kind = payload.get("type")
         if kind == "token_count":
             info = mapping(payload.get("info"))
@@ -195,73 +195,74 @@ class CodexReader:
         ):
             self._calls.amend(name, error=True)
         elif kind == "error":
-            return [self._call("error", kind="system", text=text(payload.get("message")), error=True)]
+            words = text(payload.get("message"))
+            return [Notice(kind=NoticeKind.ERROR, text=words, error=True, ts=self._ts)]
         return ()
 
-    def _told(self, event: Mapping[str, Any]) -> Sequence[Call]:
-        """What early versions print: they tell of tokens at the end of each answer."""
+    def _protocol(self, event: Mapping[str, Any]) -> Sequence[Event]:
+        """What early versions print: they report tokens at the end of each answer."""
         self._counted = True
         kind, name = text(event.get("type")) or "", identifier(event.get("call_id"))
         if kind.endswith(BEGIN):
-            call = Call(ts=self._ts, batch=f"turn {self._turn}", **call_begun(event))
+            call = ToolCall(ts=self._ts, batch=f"turn {self._turn}", **call_begun(event))
             return [*self._answering(), *self._calls.opened(name, call)]
         if kind.endswith(END):
-            return self._calls.closed(name, **self._known(call_ended(event)))
+            return self._calls.closed(name, **self._timed(call_ended(event)))
         if kind == "session_configured":
             self._model = text(event.get("model")) or self._model
         elif kind == "token_count" and "info" not in event:
             return self._tokens(event, None)
         return self._event(event)
 
-    def _completed(self, item: Mapping[str, Any]) -> Sequence[Call]:
+    def _completed(self, item: Mapping[str, Any]) -> Sequence[Event]:
         """What is known of an item beyond its call and its output."""
         code = item.get("exit_code")
         if item.get("status") == "failed" or item.get("error") or (isinstance(code, int) and code != 0):
             self._calls.amend(identifier(item.get("id")), error=True)
         return ()
 
-    def _record(self, payload: Mapping[str, Any]) -> Sequence[Call]:
+    def _record(self, payload: Mapping[str, Any]) -> Sequence[Event]:
         response = identifier(payload.get("response_id"))
         if response is not None and self._records.before(response):
             self._repeated += 1
             return ()
         return self._tokens(payload.get("usage"), payload.get("thread_token_usage"))
 
-    def _tokens(self, last: object, total: object) -> Sequence[Call]:
+    def _tokens(self, last: object, total: object) -> Sequence[Event]:
         """The model call that used these tokens, unless the total was there before."""
-        usage: dict[str, Any] = dict(openai_classes(last))
-        if not any(usage.values()):
+        usage = openai_usage(last)
+        if not usage.tokens:
             return ()
-        known = _sum(self._total, usage) if total is None else _sum({}, openai_classes(total))
-        if known == self._total or self._totals.before(repr(sorted(known.items()))):
+        whole = _sum(self._total, usage) if total is None else _sum(Usage(), openai_usage(total))
+        if whole == self._total or self._totals.before(repr(whole)):
             return ()
-        self._total = known
+        self._total = whole
         self._counted = True
         self._turn += 1
-        return [self._call("message", kind="llm", text=self._answer.taken(), **usage)]
+        usage.model = self._model
+        return [ModelCall(text=self._answer.taken(), ts=self._ts, usage=usage)]
 
     def _result(self, output: object) -> dict[str, Any]:
         """What an output says: its text, and whether it failed, as far as it tells."""
         result, failed = outcome(output)
-        return self._known({"result": result} if failed is None else {"result": result, "error": failed})
+        return self._timed({"result": result} if failed is None else {"result": result, "error": failed})
 
-    def _known(self, fields: dict[str, Any]) -> dict[str, Any]:
+    def _timed(self, fields: dict[str, Any]) -> dict[str, Any]:
         return fields if self._ts is None else {**fields, "ts": self._ts}
 
-    def _call(self, name: str, **fields: Any) -> Call:
-        model = self._model if fields.get("kind") == "llm" else None
-        return Call(name=name, ts=self._ts, model=model, **fields)
-
-    def _flushed(self) -> Sequence[Call]:
+    def _flushed(self) -> Sequence[Event]:
         """The answer whose usage did not come."""
         if not self._answer.begun:
             return ()
         self._turn += 1
-        return (self._call("message", kind="llm", text=self._answer.taken()),)
+        usage = None if self._model is None else Usage(model=self._model)
+        return (ModelCall(text=self._answer.taken(), ts=self._ts, usage=usage),)
 
 
-def _sum(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: (first.get(key) or 0) + (second.get(key) or 0) for key in (*first, *second)}
+def _sum(first: Usage, second: Usage) -> Usage:
+    """Both together; what neither reports is 0, so that totals can be compared."""
+    sums: dict[str, Any] = {key: (getattr(first, key) or 0) + (getattr(second, key) or 0) for key in CLASSES}
+    return Usage(**sums)
 
 
 def _is_line(value: object) -> bool:

@@ -7,7 +7,7 @@ from collections import deque
 _TWINS = 50  # texts of messages that may come a second time
 
 
-class Answer:
+class OpenAnswer:
     """Its messages, as far as they were written down.
 
     Attributes:
@@ -22,17 +22,17 @@ class Answer:
         self.acted = False
         self._once: deque[tuple[str, str]] = deque(maxlen=_TWINS)
 
-    def is_twin(self, said: str, source: str) -> bool:
+    def is_twin(self, words: str, source: str) -> bool:
         """Whether the same message came from another source, as an event or as an item."""
-        for known in self._once:
-            if known[0] == said and known[1] != source:
-                self._once.remove(known)
+        for message in self._once:
+            if message[0] == words and message[1] != source:
+                self._once.remove(message)
                 return True
-        self._once.append((said, source))
+        self._once.append((words, source))
         return False
 
-    def taken(self) -> str | None:
+    def taken(self) -> str:
         """Its text; another answer begins."""
-        said = "\n\n".join(self.texts) or None
+        words = "\n\n".join(self.texts)
         self.texts, self.begun, self.acted = [], False, False
-        return said
+        return words

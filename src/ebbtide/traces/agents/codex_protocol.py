@@ -1,4 +1,4 @@
-"""Calls as Codex told of them before it printed items: an event where one begins, and one where it ends."""
+"""Calls as Codex printed them before it printed items: an event where one begins, and one where it ends."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ebbtide.traces.records.fields import mapping, shown, text
 
 BEGIN: Final = "_begin"  #: how the types of events end
 END: Final = "_end"
-_TELLING = frozenset(
+_TYPES = frozenset(
     (
         "task_started",
         "session_configured",
@@ -26,20 +26,21 @@ _ABOUT = frozenset(
 
 def is_protocol(value: Mapping[str, Any]) -> bool:
     """Whether a line is one of these events."""
-    return "id" in value and text(mapping(value.get("msg")).get("type")) in _TELLING
+    return "id" in value and text(mapping(value.get("msg")).get("type")) in _TYPES
 
 
 def call_begun(event: Mapping[str, Any]) -> dict[str, Any]:
-    """The name and the arguments of a call, as fields of `Call`."""
-    asked = mapping(event.get("invocation"))
-    if asked:
-        return {"name": text(asked.get("tool")) or "tool", "args": asked.get("arguments")}
+    """The name and the arguments of a call, as fields of `ToolCall`."""
+    invocation = mapping(event.get("invocation"))
+    if invocation:
+        args: object = invocation["arguments"] or {} if "arguments" in invocation else None
+        return {"name": text(invocation.get("tool")) or "tool", "args": args}
     args = {key: value for key, value in event.items() if key not in _ABOUT}
     return {"name": (text(event.get("type")) or "tool").removesuffix(BEGIN), "args": args}
 
 
 def call_ended(event: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer of a call and whether it failed, as fields of `Call`."""
+    """The answer of a call and whether it failed, as fields of `ToolCall`."""
     result = mapping(event.get("result"))
     if result:
         answer = mapping(result.get("Ok"))
@@ -47,7 +48,8 @@ def call_ended(event: Mapping[str, Any]) -> dict[str, Any]:
         return {"result": result.get("Err") or shown(answer.get("content")), "error": failed}
     printed = (text(event.get("stdout")) or "") + (text(event.get("stderr")) or "")
     code = event.get("exit_code")
+    is_printed = any(isinstance(event.get(key), str) for key in ("aggregated_output", "stdout", "stderr"))
     return {
-        "result": text(event.get("aggregated_output")) or printed or None,
+        "result": text(event.get("aggregated_output")) or printed or ("" if is_printed else None),
         "error": event.get("success") is False or (isinstance(code, int) and code != 0),
     }

@@ -6,18 +6,17 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
+from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.gemini_cli_printed import PrintedReader, is_printed
-from ebbtide.traces.formats import Event
 from ebbtide.traces.input.document import Content, Document
-from ebbtide.traces.records.accounts import UsageOnce
 from ebbtide.traces.records.fields import count, identifier, items, mapping, seconds, text
 from ebbtide.traces.records.joining import Seen
-from ebbtide.traces.records.token_classes import TokenClasses, disjoint
+from ebbtide.traces.records.provider_usage import disjoint_usage, has_spent, reported
+from ebbtide.traces.records.usage_accounts import UsageOnce
 
 _OPEN = ("executing", "scheduled", "validating", "awaiting_approval", "pending")
 _FAILED = ("error", "cancelled", "canceled")
-_NOTES = ("info", "error", "warning")
 _PROCESS = re.compile(r"^Process Group PGID: \d+\n?", re.MULTILINE)
 _ANSWERED = ("tokens", "model", "toolCalls", "thoughts")
 _INJECTED = ("<session_context>", "<state_snapshot>", "<hook_context>")  # what the tool says as the user
@@ -26,8 +25,8 @@ _INJECTED = ("<session_context>", "<state_snapshot>", "<hook_context>")  # what 
 class GeminiCli:
     """Messages of the types ``user``, ``gemini``, ``info`` and ``error``; tool calls stand in their message.
 
-    JSON lines write a message again when more is known of it: the last one counts. A rewind is an event of
-    kind ``system``; what was rewound has happened, and stays. Older versions put the calls of several answers
+    JSON lines write a message again when more is known of it: the last one counts. A rewind is a
+    notice; what was rewound has happened, and stays. Older versions put the calls of several answers
     into one message.
     """
 
@@ -76,9 +75,9 @@ class GeminiCliReader:
         if is_printed(value):
             return self._printed.read(value)
         if isinstance(patch := value.get("$set"), dict):
-            return [call for message in items(patch.get("messages")) for call in self._taken(message)]
+            return [event for message in items(patch.get("messages")) for event in self._taken(message)]
         if "$rewindTo" in value:
-            return [*self._flushed(), Call(kind="system", name="rewind")]
+            return [*self._flushed(), Notice(kind=NoticeKind.REWIND)]
         return self._taken(value)
 
     def finish(self) -> Sequence[Event]:
@@ -100,37 +99,43 @@ class GeminiCliReader:
             return ()
         return self._events(held)
 
-    def _events(self, message: Mapping[str, Any]) -> Sequence[Call]:
+    def _events(self, message: Mapping[str, Any]) -> Sequence[Event]:
         kind, name = message.get("type"), identifier(message.get("id"))
-        ts, said = seconds(message.get("timestamp")), _text(message.get("content"))
+        ts, words = seconds(message.get("timestamp")), _text(message.get("content"))
         first = name is None or not self._given.before(f"message {name}")
         # What the tool says in the name of the model, about a summary, says nothing of tokens.
         if kind == "gemini" and not message.keys().isdisjoint(_ANSWERED):
-            return self._model_call(message, name, ts=ts, said=said if first else None, first=first)
+            return self._model_call(message, name, ts=ts, words=(words or "") if first else None, first=first)
         if not first:
             self._repeated += 1
             return ()
-        if said is None:
+        if words is None:
             return ()
-        if kind == "user" and not said.lstrip().startswith(_INJECTED):
-            return (Call(kind="user", name="message", text=said, ts=ts),)
-        note = str(kind) if kind in _NOTES else "context"
-        return (Call(kind="system", name=note, text=said, ts=ts, error=kind == "error"),)
+        if kind == "user" and not words.lstrip().startswith(_INJECTED):
+            return (Message(text=words, ts=ts),)
+        if kind == "error":
+            return (Notice(kind=NoticeKind.ERROR, text=words, ts=ts, error=True),)
+        return (Notice(kind=NoticeKind.NOTE, text=words, ts=ts),)
 
     def _model_call(
-        self, message: Mapping[str, Any], name: str | None, *, ts: float | None, said: str | None, first: bool
-    ) -> Sequence[Call]:
-        told: dict[str, Any] = dict(_tokens(message.get("tokens")))
-        usage = self._usage.beyond(name, told)
-        found: list[Call] = []
-        if first or any(usage.values()):
-            model = text(message.get("model"))
-            found.append(Call(kind="llm", name="message", text=said, ts=ts, model=model, **usage))
+        self,
+        message: Mapping[str, Any],
+        name: str | None,
+        *,
+        ts: float | None,
+        words: str | None,
+        first: bool,
+    ) -> Sequence[Event]:
+        usage = self._usage.beyond(name, _usage(message.get("tokens")))
+        events: list[Event] = []
+        if first or has_spent(usage):
+            usage.model = text(message.get("model"))
+            events.append(ModelCall(text=words, ts=ts, usage=reported(usage)))
         calls = (self._tool_call(mapping(entry), name, ts) for entry in items(message.get("toolCalls")))
-        found.extend(call for call in calls if call is not None)
-        return found
+        events.extend(call for call in calls if call is not None)
+        return events
 
-    def _tool_call(self, entry: Mapping[str, Any], batch: str | None, ts: float | None) -> Call | None:
+    def _tool_call(self, entry: Mapping[str, Any], batch: str | None, ts: float | None) -> ToolCall | None:
         tool, call_id, status = text(entry.get("name")), identifier(entry.get("id")), entry.get("status")
         if tool is None:
             return None
@@ -139,7 +144,7 @@ class GeminiCliReader:
             return None
         result, failed = _result(entry)
         at = seconds(entry.get("timestamp"))
-        return Call(
+        return ToolCall(
             name=tool,
             args=entry.get("args"),
             result=None if status in _OPEN else result,
@@ -150,12 +155,10 @@ class GeminiCliReader:
         )
 
 
-def _tokens(told: object) -> TokenClasses:
-    """Classes of the counts; what tools put into the prompt is input, and thoughts are output."""
-    counts = mapping(told)
-    if not counts:
-        return TokenClasses()
-    return disjoint(
+def _usage(tokens: object) -> Usage:
+    """Tokens by class; what tools put into the prompt is input, and thoughts are output."""
+    counts = mapping(tokens)
+    return disjoint_usage(
         total_input=_sum(counts.get("input"), counts.get("tool")),
         output=_sum(counts.get("output"), counts.get("thoughts")),
         cache_read=counts.get("cached"),
@@ -163,16 +166,16 @@ def _tokens(told: object) -> TokenClasses:
 
 
 def _sum(*values: object) -> int | None:
-    known = [number for value in values if (number := count(value)) is not None]
-    return sum(known) if known else None
+    numbers = [number for value in values if (number := count(value)) is not None]
+    return sum(numbers) if numbers else None
 
 
 def _text(content: object) -> str | None:
     if isinstance(content, str):
         return content or None
     parts = content if isinstance(content, list) else [content]
-    found = [part if isinstance(part, str) else text(mapping(part).get("text")) for part in parts]
-    return "\n\n".join(part for part in found if part) or None
+    texts = [part if isinstance(part, str) else text(mapping(part).get("text")) for part in parts]
+    return "\n\n".join(words for words in texts if words) or None
 
 
 def _result(entry: Mapping[str, Any]) -> tuple[object, bool]:
@@ -183,7 +186,8 @@ def _result(entry: Mapping[str, Any]) -> tuple[object, bool]:
     ]
     responses = [response for response in responses if response]
     if not responses:
-        return (result or entry.get("resultDisplay")), False
+        shown = result or entry.get("resultDisplay")
+        return ("" if shown is None and "result" in entry else shown), False
     outputs = [
         _lasting(next((response[key] for key in ("output", "error") if key in response), response))
         for response in responses

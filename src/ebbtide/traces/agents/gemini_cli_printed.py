@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
+from ebbtide.events.usage import Usage
 from ebbtide.traces.records.fields import count, identifier, mapping, seconds, text
 from ebbtide.traces.records.joining import OpenCalls
-from ebbtide.traces.records.token_classes import disjoint
+from ebbtide.traces.records.provider_usage import disjoint_usage, reported
 
 _FIELDS = {  # that tell a line of this form from one of a chat
     "init": ("session_id", "model"),
@@ -27,7 +28,7 @@ def is_printed(value: Mapping[str, Any]) -> bool:
 
 
 class PrintedReader:
-    """Joins the pieces of answers; the tokens of the whole run come at its end, as an event ``usage``."""
+    """Joins the pieces of answers; the tokens of the whole run come at its end, as a notice of usage."""
 
     def __init__(self) -> None:
         self._calls = OpenCalls()
@@ -42,7 +43,7 @@ class PrintedReader:
         """Calls that were there before."""
         return self._calls.duplicates
 
-    def read(self, value: Mapping[str, Any]) -> Sequence[Call]:
+    def read(self, value: Mapping[str, Any]) -> Sequence[Event]:
         """The events that this line completes."""
         kind, ts = value["type"], seconds(value.get("timestamp"))
         if kind == "message" and value.get("role") == "assistant":
@@ -53,21 +54,21 @@ class PrintedReader:
             self._begin(ts)
             return self._asked(value)
         if kind == "tool_result":
-            return [*self._said(), *self._answered(value, ts)]
-        said = self._said()
+            return [*self._flushed(), *self._answered(value, ts)]
+        events = self._flushed()
         if kind == "init":
             self._model = text(value.get("model"))
         elif kind == "message":
-            said.append(Call(kind="user", name="message", text=text(value.get("content")), ts=ts))
+            events.append(Message(text=text(value.get("content")), ts=ts))
         elif kind == "error":
-            said.append(Call(kind="system", name="error", text=text(value.get("message")), error=True, ts=ts))
+            events.append(Notice(kind=NoticeKind.ERROR, text=text(value.get("message")), error=True, ts=ts))
         elif kind == "result":
-            said.append(self._usage(mapping(value.get("stats")), ts))
-        return said
+            events.append(self._usage(mapping(value.get("stats")), ts))
+        return events
 
-    def finish(self) -> Sequence[Call]:
+    def finish(self) -> Sequence[Event]:
         """What was still open."""
-        return [*self._said(), *self._calls.finish()]
+        return [*self._flushed(), *self._calls.finish()]
 
     def _begin(self, ts: float | None) -> None:
         if not self._answering:
@@ -75,16 +76,17 @@ class PrintedReader:
             self._answers += 1
         self._ts = ts
 
-    def _said(self) -> list[Call]:
+    def _flushed(self) -> list[Event]:
         """The answer, whole."""
         if not self._answering:
             return []
-        said = "".join(self._texts) or None
+        words = "".join(self._texts)
         self._answering, self._texts = False, []
-        return [Call(kind="llm", name="message", text=said, model=self._model, ts=self._ts)]
+        usage = None if self._model is None else Usage(model=self._model)
+        return [ModelCall(text=words, usage=usage, ts=self._ts)]
 
-    def _asked(self, value: Mapping[str, Any]) -> Sequence[Call]:
-        call = Call(
+    def _asked(self, value: Mapping[str, Any]) -> Sequence[Event]:
+        call = ToolCall(
             name=text(value.get("tool_name")) or "tool",
             args=value.get("parameters"),
             ts=self._ts,
@@ -92,17 +94,16 @@ class PrintedReader:
         )
         return self._calls.opened(identifier(value.get("tool_id")), call)
 
-    def _answered(self, value: Mapping[str, Any], ts: float | None) -> Sequence[Call]:
+    def _answered(self, value: Mapping[str, Any], ts: float | None) -> Sequence[Event]:
         failed = value.get("status") == "error"
-        told = text(mapping(value.get("error")).get("message")) if failed else None
-        result = told if told is not None else value.get("output")
+        reason = text(mapping(value.get("error")).get("message")) if failed else None
+        result = reason if reason is not None else value.get("output")
         return self._calls.closed(identifier(value.get("tool_id")), result=result, error=failed, ts=ts)
 
-    def _usage(self, stats: Mapping[str, Any], ts: float | None) -> Call:
+    def _usage(self, stats: Mapping[str, Any], ts: float | None) -> Notice:
         whole, prompt = count(stats.get("total_tokens")), count(stats.get("input_tokens"))
         # Thoughts are in the total alone.
         output = whole - prompt if whole is not None and prompt is not None else stats.get("output_tokens")
-        usage: dict[str, Any] = {
-            **disjoint(total_input=prompt, output=output, cache_read=stats.get("cached"))
-        }
-        return Call(kind="system", name="usage", model=self._model, ts=ts, **usage)
+        usage = disjoint_usage(total_input=prompt, output=output, cache_read=stats.get("cached"))
+        usage.model = self._model
+        return Notice(kind=NoticeKind.USAGE, ts=ts, usage=reported(usage))

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ebbtide.events.event import Call
-from ebbtide.traces.agents.inspect_log_sample import InspectSample, usage_classes
-from ebbtide.traces.formats import Event
+from ebbtide.events.event import Event
+from ebbtide.traces.agents.inspect_log_sample import InspectSample, usage_in
 from ebbtide.traces.input.document import Content, Document
-from ebbtide.traces.records.accounts import CLASSES, Ledger
-from ebbtide.traces.records.fields import count, dollars, identifier, mapping
+from ebbtide.traces.records.fields import count, identifier, mapping
 from ebbtide.traces.records.joining import Seen
-from ebbtide.traces.records.token_classes import TokenClasses
+from ebbtide.traces.records.provider_usage import total
+from ebbtide.traces.records.usage_accounts import UsageLedger
 
 _HEADER = "header.json"
 _SAMPLE = re.compile(r"samples/.+\.json")
@@ -36,7 +35,7 @@ _STATS = "stats.model_usage"
 class InspectLog:
     """Each sample is a chain, named by its id and epoch: its events, or its messages where it has none.
 
-    What the log's statistics count beyond the events is one event ``usage`` at the end: attempts that were
+    What the log's statistics count beyond the events is one notice of usage at the end: attempts that were
     tried again, and all there is in logs without events.
     """
 
@@ -47,8 +46,8 @@ class InspectLog:
     def refusal(self, document: Document) -> str | None:
         """Why `document` is not one; None if it is."""
         if document.content is Content.ARCHIVE:
-            known = any(_SAMPLE.fullmatch(name) or name == _HEADER for name in document.head)
-            return None if known else "an archive without samples"
+            has_samples = any(_SAMPLE.fullmatch(name) or name == _HEADER for name in document.head)
+            return None if has_samples else "an archive without samples"
         value = mapping(document.head[0]) if document.content is Content.JSON else {}
         if "eval" in value and ("samples" in value or "status" in value or "plan" in value):
             return None
@@ -65,7 +64,7 @@ class InspectLog:
 
         A log that was gone on with has some names twice; the last file counts.
         """
-        found: list[str] = []
+        files: list[str] = []
         parts: dict[str, list[tuple[bool, int, str]]] = {
             name.removesuffix(_SHELL): [] for name in names if name.endswith(_SHELL)
         }
@@ -73,13 +72,13 @@ class InspectLog:
             folder = next((above for above in _folders(name) if above in parts), None)
             if folder is None:
                 if name == _HEADER or _SAMPLE.fullmatch(name):
-                    found.append(name)
+                    files.append(name)
             elif name.endswith(_SHELL):
-                found.append(name)
+                files.append(name)
             elif chunk := _CHUNK.fullmatch(name, len(folder) + 1):
                 parts[folder].append((chunk[1] == "attachments", int(chunk[2]), name))
         whole: list[str] = []
-        for name in found:
+        for name in files:
             whole += [name, *(part for *_, part in sorted(parts.get(name.removesuffix(_SHELL), ())))]
         return whole
 
@@ -93,9 +92,9 @@ class InspectReader:
         self._sample = InspectSample("", self._seen)
         self._id = "sample"
         self._attached = 0
-        self._ledger = Ledger()
+        self._ledger = UsageLedger()
         self._stated: Mapping[str, Any] = {}
-        self._counted = 0
+        self._tokens = 0
 
     @property
     def duplicates(self) -> int:
@@ -122,48 +121,29 @@ class InspectReader:
         elif field == "messages.item":
             self._sample.message(mapping(value))
         else:
-            return self._told(self._sample.event(mapping(value)))
+            return self._counted(self._sample.event(mapping(value)))
         return ()
 
     def finish(self) -> Sequence[Event]:
         """What was still open, and what the statistics have beyond the events."""
-        found = list(self._finished())
+        events = list(self._finished())
         stated = [mapping(usage) for usage in self._stated.values()]
-        if sum(count(usage.get("total_tokens")) or 0 for usage in stated) > self._counted:
-            beside = [_usage(usage) for usage in stated]
-            read, written, cached, stored, cost = (
-                _sum(getattr(call, key) for call in beside) for key in (*CLASSES, "cost_usd")
-            )
-            tokens = TokenClasses(
-                input_tokens=read, output_tokens=written, cache_read_tokens=cached, cache_write_tokens=stored
-            )
-            found += self._ledger.rest(tokens, cost_usd=cost)
-        return found
+        if sum(count(usage.get("total_tokens")) or 0 for usage in stated) > self._tokens:
+            events += self._ledger.rest(total(list(map(usage_in, stated))))
+        return events
 
-    def _finished(self) -> Sequence[Call]:
-        done = self._told(self._sample.finish())
+    def _finished(self) -> Sequence[Event]:
+        done = self._counted(self._sample.finish())
         self._repeated += self._sample.duplicates
         self._sample = InspectSample("", self._seen)
         self._attached = 0
         return done
 
-    def _told(self, calls: Sequence[Call]) -> Sequence[Call]:
-        for call in calls:
-            self._ledger.add(call)
-            self._counted += sum(getattr(call, key) or 0 for key in CLASSES)
-        return calls
-
-
-def _usage(usage: Mapping[str, Any]) -> Call:
-    return Call(
-        name="usage", kind="system", cost_usd=dollars(usage.get("total_cost")), **usage_classes(usage)
-    )
-
-
-def _sum(values: Iterable[Any]) -> Any:
-    """The sum of what is known; None where nothing is."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
+    def _counted(self, events: Sequence[Event]) -> Sequence[Event]:
+        for event in events:
+            if (usage := self._ledger.add(event).usage) is not None:
+                self._tokens += usage.tokens or 0
+        return events
 
 
 def _folders(name: str) -> list[str]:

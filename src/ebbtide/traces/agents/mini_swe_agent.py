@@ -6,10 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ebbtide.events.event import Call
-from ebbtide.traces.formats import Event
+from ebbtide.events.event import Event, Message, ModelCall, ToolCall
+from ebbtide.events.usage import Usage
 from ebbtide.traces.input.document import Content, Document
-from ebbtide.traces.records.accounts import Ledger
 from ebbtide.traces.records.fields import (
     arguments,
     dollars,
@@ -21,7 +20,8 @@ from ebbtide.traces.records.fields import (
     text,
 )
 from ebbtide.traces.records.joining import OpenCalls
-from ebbtide.traces.records.token_classes import openai_classes
+from ebbtide.traces.records.provider_usage import openai_usage, reported
+from ebbtide.traces.records.usage_accounts import UsageLedger
 
 _FORMAT = "mini-swe-agent"
 _FINAL = ("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MICRO_SWE_AGENT_FINAL_OUTPUT")
@@ -56,8 +56,8 @@ class MiniSweAgent:
         if any("actions" in mapping(message.get("extra")) for message in messages):
             return None
         tasks = [joined_text(message.get("content")) or "" for message in messages[:2]]
-        told = any(sign in task for task in tasks for sign in _FINAL)
-        if told and any(message.get("role") == "assistant" for message in messages):
+        names_end = any(sign in task for task in tasks for sign in _FINAL)
+        if names_end and any(message.get("role") == "assistant" for message in messages):
             return None
         return f"no 'trajectory_format', and no task that names {_FINAL[0]}"
 
@@ -71,11 +71,11 @@ class MiniSweAgentReader:
 
     def __init__(self) -> None:
         self._calls = OpenCalls()
-        self._ledger = Ledger()
+        self._ledger = UsageLedger()
         self._model: str | None = None
         self._cost: float | None = None
         self._ts: float | None = None
-        self._asked = 0
+        self._answers = 0
 
     @property
     def duplicates(self) -> int:
@@ -94,80 +94,78 @@ class MiniSweAgentReader:
         self._ts = seconds(extra.get("timestamp")) or seconds(message.get("created_at")) or self._ts
         role = message.get("role")
         if role == "assistant" or message.get("object") == "response":
-            return [self._ledger.add(call) for call in self._answer(message, extra)]
-        said = joined_text(message.get("content"))
+            return [self._ledger.add(event) for event in self._answer(message, extra)]
+        words = joined_text(message.get("content"))
         if role in ("tool", "exit") or message.get("type") == "function_call_output":
-            return self._observation(message, extra, said)
+            return self._observation(message, extra, words)
         if role != "user":
             return ()
         if "interrupt_type" in extra:
-            return self._interrupted(extra, said)
+            return self._interrupted(extra, words)
         if len(self._calls):
-            return self._observation(message, extra, said)
-        return (Call(kind="user", name="message", text=said, ts=self._ts),) if said else ()
+            return self._observation(message, extra, words)
+        return (Message(text=words, ts=self._ts),) if words else ()
 
     def finish(self) -> Sequence[Event]:
         """Commands without output, and the cost that no message carries."""
-        return [*self._calls.finish(), *self._ledger.rest(cost_usd=self._cost, ts=self._ts)]
+        return [*self._calls.finish(), *self._ledger.rest(Usage(cost_usd=self._cost), ts=self._ts)]
 
-    def _answer(self, message: Mapping[str, Any], extra: Mapping[str, Any]) -> Sequence[Call]:
-        found = [*self._calls.finish()]
-        self._asked += 1
+    def _answer(self, message: Mapping[str, Any], extra: Mapping[str, Any]) -> Sequence[Event]:
+        events: list[Event] = [*self._calls.finish()]
+        self._answers += 1
         response = message if message.get("object") == "response" else mapping(extra.get("response"))
-        said = joined_text(message.get("content")) or _output_text(message)
-        found.append(self._message(said, response, extra))
-        for at, (name, command) in enumerate(_commands(message, extra, said)):
-            call = Call(name=_TOOL, args={"command": command}, batch=self._asked, ts=self._ts)
-            found += self._calls.opened(name or f"command {self._asked} {at}", call)
-        return found
+        words = joined_text(message.get("content")) or _output_text(message)
+        events.append(self._model_call(words, response, extra))
+        for at, (name, command) in enumerate(_commands(message, extra, words)):
+            call = ToolCall(name=_TOOL, args={"command": command}, batch=self._answers, ts=self._ts)
+            events += self._calls.opened(name or f"command {self._answers} {at}", call)
+        return events
 
-    def _interrupted(self, extra: Mapping[str, Any], said: str | None) -> Sequence[Call]:
+    def _interrupted(self, extra: Mapping[str, Any], words: str | None) -> Sequence[Event]:
         """What is said in place of output, after the answer that it complains of."""
-        found = list(self._calls.finish())
+        events: list[Event] = [*self._calls.finish()]
         if "response" in extra or "cost" in extra:
             response = mapping(extra.get("response"))
             choice = mapping(mapping(next(iter(items(response.get("choices"))), None)).get("message"))
             answer = joined_text(choice.get("content")) or _output_text(response)
             answer = answer or text(extra.get("model_response"))
-            found.append(self._ledger.add(self._message(answer, response, extra)))
-        if said:
-            found.append(Call(kind="user", name="message", text=said, ts=self._ts))
-        return found
+            events.append(self._ledger.add(self._model_call(answer, response, extra)))
+        if words:
+            events.append(Message(text=words, ts=self._ts))
+        return events
 
-    def _message(self, said: str | None, response: Mapping[str, Any], extra: Mapping[str, Any]) -> Call:
-        return Call(
-            kind="llm",
-            name="message",
-            text=said,
-            model=text(response.get("model")) or self._model,
-            cost_usd=dollars(extra.get("cost")),
-            ts=self._ts,
-            **openai_classes(response.get("usage") or extra.get("usage")),
-        )
+    def _model_call(
+        self, words: str | None, response: Mapping[str, Any], extra: Mapping[str, Any]
+    ) -> ModelCall:
+        usage = openai_usage(response.get("usage") or extra.get("usage"))
+        usage.model = text(response.get("model")) or self._model
+        usage.cost_usd = dollars(extra.get("cost"))
+        return ModelCall(text=words or "", ts=self._ts, usage=reported(usage))
 
     def _observation(
-        self, message: Mapping[str, Any], extra: Mapping[str, Any], said: str | None
-    ) -> Sequence[Call]:
+        self, message: Mapping[str, Any], extra: Mapping[str, Any], words: str | None
+    ) -> Sequence[ToolCall]:
         named = identifier(message.get("tool_call_id")) or identifier(message.get("call_id"))
         waiting = named or self._calls.first_waiting()
         if waiting is None:
             return ()
         output = next((extra[key] for key in ("raw_output", "output") if key in extra), None)
-        output = output if output is not None else message.get("output", said)
+        output = output if output is not None else message.get("output", words)
+        output = output if output is not None else ""  # The message is there, and empty.
         code = extra.get("returncode")
-        told = _RETURN_CODE.match(said or "") if code is None else None
-        failed = code != 0 if isinstance(code, int) else bool(told and told[1] != "0")
-        known: dict[str, Any] = {} if self._ts is None else {"ts": self._ts}
+        match = _RETURN_CODE.match(words or "") if code is None else None
+        failed = code != 0 if isinstance(code, int) else bool(match and match[1] != "0")
+        at: dict[str, Any] = {} if self._ts is None else {"ts": self._ts}
         failed = failed or bool(extra.get("exception_info"))
-        found = [*self._calls.closed(waiting, result=output, error=failed, **known)]
+        calls = [*self._calls.closed(waiting, result=output, error=failed, **at)]
         if named is None and message.get("role") == "user":
             # One message answers all commands of an answer, where it names none.
-            found += self._calls.finish()
-        return found
+            calls += self._calls.finish()
+        return calls
 
 
 def _commands(
-    message: Mapping[str, Any], extra: Mapping[str, Any], said: str | None
+    message: Mapping[str, Any], extra: Mapping[str, Any], words: str | None
 ) -> list[tuple[str | None, str]]:
     """The commands of an answer, with the ids of their calls where they have one."""
     if isinstance(extra.get("actions"), list):
@@ -179,9 +177,9 @@ def _commands(
         ]
     calls = [mapping(call) for call in items(message.get("tool_calls"))]
     if calls:
-        told = [(call, mapping(arguments(mapping(call.get("function")).get("arguments")))) for call in calls]
-        return [(identifier(call.get("id")), text(args.get("command")) or "") for call, args in told]
-    blocks = _BLOCK.findall(said or "")
+        pairs = [(call, mapping(arguments(mapping(call.get("function")).get("arguments")))) for call in calls]
+        return [(identifier(call.get("id")), text(args.get("command")) or "") for call, args in pairs]
+    blocks = _BLOCK.findall(words or "")
     return [(None, blocks[0])] if len(blocks) == 1 else []
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event
+from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.openhands_events import totals_of
 from ebbtide.traces.agents.openhands_v0 import V0Events
 from ebbtide.traces.agents.openhands_v1 import KINDS, V1Events
-from ebbtide.traces.formats import Event
 from ebbtide.traces.input.document import Content, Document
-from ebbtide.traces.records.accounts import Ledger
 from ebbtide.traces.records.fields import identifier, mapping, seconds
 from ebbtide.traces.records.joining import Seen
+from ebbtide.traces.records.usage_accounts import UsageLedger
 
 _LISTS = ("history", "events", "trajectory")
 
@@ -22,7 +22,7 @@ class OpenHands:
     """One event a line, a list of events, an object around one, or runs of an evaluation a line.
 
     The costs that events carry grow over a run; each model call gets what came on top. What the ``metrics``
-    of a run have beyond its events is an event ``usage``. Early evaluations have an action and its
+    of a run have beyond its events is a notice of usage. Early evaluations have an action and its
     observation as a pair.
     """
 
@@ -37,7 +37,7 @@ class OpenHands:
         values = document.head
         if document.content is Content.JSON and isinstance(values[0], list):
             values = tuple(values[0][:10])
-        if any(is_event(event) for value in values for event in (value, *_events(_inner(value)[:10]))):
+        if any(is_event(event) for value in values for event in (value, *_records(_inner(value)[:10]))):
             return None
         return "no event with a 'kind' of V1, or with 'action' or 'observation' and 'source' of V0"
 
@@ -65,14 +65,14 @@ class OpenHandsReader:
             return ()
         inner = _inner(value) if path in ("", "item") and not is_event(value) else []
         if not inner:
-            return [call for event in _events([value]) for call in self._run.read(event)]
+            return [event for record in _records([value]) for event in self._run.read(record)]
         # A whole run in one line.
         run = _Run(identifier(value.get("instance_id")) or "")
-        found = [call for event in _events(inner) for call in run.read(event)]
+        events = [event for record in _records(inner) for event in run.read(record)]
         run.take_totals(mapping(value.get("metrics")))
-        found += run.finish()
+        events += run.finish()
         self._duplicates += run.duplicates
-        return found
+        return events
 
     def finish(self) -> Sequence[Event]:
         """What was still open."""
@@ -86,8 +86,8 @@ class _Run:
         self._chain = chain
         self._v0, self._v1 = V0Events(chain), V1Events(chain)
         self._seen = Seen()
-        self._ledger = Ledger()
-        self._totals: dict[str, Any] = {}
+        self._ledger = UsageLedger()
+        self._totals = Usage()
         self._ts: float | None = None
         self._repeated = 0
 
@@ -95,25 +95,23 @@ class _Run:
     def duplicates(self) -> int:
         return self._repeated + self._v0.calls.duplicates + self._v1.calls.duplicates
 
-    def read(self, event: Mapping[str, Any]) -> Iterator[Call]:
-        name = identifier(event.get("id"))
+    def read(self, record: Mapping[str, Any]) -> Iterator[Event]:
+        name = identifier(record.get("id"))
         if name is not None and self._seen.before(name):
             self._repeated += 1
             return
-        reader = self._v1 if isinstance(event.get("kind"), str) else self._v0
-        reader.ts = self._ts = seconds(event.get("timestamp")) or self._ts
-        for call in reader.read(event):
-            yield self._ledger.add(call)
+        reader = self._v1 if isinstance(record.get("kind"), str) else self._v0
+        reader.ts = self._ts = seconds(record.get("timestamp")) or self._ts
+        for event in reader.read(record):
+            yield self._ledger.add(event)
 
     def take_totals(self, metrics: Mapping[str, Any]) -> None:
         if metrics:
             self._totals = totals_of(metrics)
 
-    def finish(self) -> Sequence[Call]:
+    def finish(self) -> Sequence[Event]:
         left = [self._ledger.add(call) for events in (self._v0, self._v1) for call in events.calls.finish()]
-        tokens: Any = {key: value for key, value in self._totals.items() if key != "cost_usd"}
-        cost = self._totals.get("cost_usd")
-        return [*left, *self._ledger.rest(tokens, cost_usd=cost, chain_id=self._chain, ts=self._ts)]
+        return [*left, *self._ledger.rest(self._totals, chain_id=self._chain, ts=self._ts)]
 
 
 def _inner(value: object) -> list[Any]:
@@ -123,7 +121,7 @@ def _inner(value: object) -> list[Any]:
     return next((value[key] for key in _LISTS if isinstance(value.get(key), list)), [])
 
 
-def _events(values: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
+def _records(values: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
     """The events among values; an action and its observation may be a pair."""
     for value in values:
         if isinstance(value, dict):

@@ -6,10 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ebbtide.events.event import Call
-from ebbtide.traces.formats import Event
+from ebbtide.events.event import Event, Message, ModelCall, Notice, ToolCall
+from ebbtide.events.usage import Usage
 from ebbtide.traces.input.document import Content, Document
-from ebbtide.traces.records.accounts import Ledger
 from ebbtide.traces.records.fields import (
     arguments,
     count,
@@ -21,14 +20,14 @@ from ebbtide.traces.records.fields import (
     text,
 )
 from ebbtide.traces.records.joining import OpenCalls
-from ebbtide.traces.records.token_classes import TokenClasses
+from ebbtide.traces.records.usage_accounts import UsageLedger
 
 _WORD = re.compile(r"[\w./+-]+")
 _LONGEST_NAME = 60
 
 
 class SweAgent:
-    """Steps with ``action`` and ``observation``; what the run took is one event ``usage`` at its end.
+    """Steps with ``action`` and ``observation``; what the run took is one notice of usage at its end.
 
     Where it was tried more than once, each attempt is a chain, and the copy of the best one is passed over.
     """
@@ -63,7 +62,7 @@ class SweAgentReader:
 
     def __init__(self) -> None:
         self._info: Mapping[str, Any] = {}
-        self._tried: list[Call] = []
+        self._usage: list[Notice] = []
         self._attempts = 0
         self._trying = False
 
@@ -73,7 +72,7 @@ class SweAgentReader:
         if path == "info":
             self._info = record
         elif path == "attempts.item.info":
-            self._tried += _usage(record, f"attempt {self._attempts}")
+            self._usage += _usage(record, f"attempt {self._attempts}")
             self._trying = False
         elif path == "attempts.item.trajectory.item":
             self._attempts += not self._trying
@@ -85,7 +84,7 @@ class SweAgentReader:
 
     def finish(self) -> Sequence[Event]:
         """What the run took as a whole, or else each of its attempts."""
-        return _usage(self._info) if "model_stats" in self._info else self._tried
+        return _usage(self._info) if "model_stats" in self._info else self._usage
 
 
 class SweAgentHistory:
@@ -118,7 +117,7 @@ class SweAgentHistoryReader:
     def __init__(self) -> None:
         self._calls = OpenCalls()
         self._info: Mapping[str, Any] = {}
-        self._asked = 0
+        self._answers = 0
 
     @property
     def duplicates(self) -> int:
@@ -131,43 +130,43 @@ class SweAgentHistoryReader:
         if path == "info":
             self._info = message
             return ()
-        role, said = message.get("role"), joined_text(message.get("content"))
+        role, words = message.get("role"), joined_text(message.get("content"))
         if role == "assistant":
-            return self._action(message, said)
+            return self._action(message, words)
         if role == "tool" or (message.get("message_type") == "observation" and len(self._calls)):
             names = [name for entry in items(message.get("tool_call_ids")) if (name := identifier(entry))]
             waiting = names[0] if names else self._calls.first_waiting()
-            return self._calls.closed(waiting, else_call=Call(name="tool"), result=message.get("content"))
-        if role == "user" and said:
-            return (Call(kind="user", name="message", text=said, agent=text(message.get("agent"))),)
+            return self._calls.closed(waiting, else_call=ToolCall(name="tool"), result=message.get("content"))
+        if role == "user" and words:
+            return (Message(text=words, agent=text(message.get("agent"))),)
         return ()
 
     def finish(self) -> Sequence[Event]:
         """Calls without an observation, and what the run took as a whole."""
         return [*self._calls.finish(), *_usage(self._info)]
 
-    def _action(self, message: Mapping[str, Any], said: str | None) -> Sequence[Call]:
+    def _action(self, message: Mapping[str, Any], words: str | None) -> Sequence[Event]:
         agent = text(message.get("agent"))
-        self._asked += 1
-        found = [*self._calls.finish()]
-        found.append(Call(kind="llm", name="message", text=text(message.get("thought")) or said, agent=agent))
+        self._answers += 1
+        events: list[Event] = [*self._calls.finish()]
+        events.append(ModelCall(text=text(message.get("thought")) or words or "", agent=agent))
         action = text(message.get("action"))
         calls = items(message.get("tool_calls"))
         for at, entry in enumerate(calls):
             function = mapping(mapping(entry).get("function"))
-            call = Call(
+            call = ToolCall(
                 name=(action and _name_of(action)) or text(function.get("name")) or "tool",
                 args={"command": action} if action else arguments(function.get("arguments")),
                 agent=agent,
-                batch=self._asked,
+                batch=self._answers,
             )
-            found += self._calls.opened(
-                identifier(mapping(entry).get("id")) or f"action {self._asked} {at}", call
+            events += self._calls.opened(
+                identifier(mapping(entry).get("id")) or f"action {self._answers} {at}", call
             )
         if not calls and action and action.strip():
-            call = Call(name=_name_of(action), args={"command": action}, agent=agent)
-            found += self._calls.opened(f"action {self._asked}", call)
-        return found
+            call = ToolCall(name=_name_of(action), args={"command": action}, agent=agent)
+            events += self._calls.opened(f"action {self._answers}", call)
+        return events
 
 
 def _object(document: Document) -> Mapping[str, Any]:
@@ -175,29 +174,30 @@ def _object(document: Document) -> Mapping[str, Any]:
 
 
 def _name_of(action: str) -> str:
-    found = _WORD.search(action)
-    return found[0][:_LONGEST_NAME] if found else "action"
+    word = _WORD.search(action)
+    return word[0][:_LONGEST_NAME] if word else "action"
 
 
-def _events_of(step: Mapping[str, Any], chain: str) -> list[Call]:
+def _events_of(step: Mapping[str, Any], chain: str) -> list[Event]:
     if not step:
         return []
-    said = text(step.get("thought")) or text(step.get("response"))
-    found = []
-    if said or "response" in step:
-        found.append(Call(kind="llm", name="message", text=said, chain_id=chain))
+    words = text(step.get("thought")) or text(step.get("response"))
+    events: list[Event] = []
+    if words or "response" in step:
+        events.append(ModelCall(text=words or "", chain_id=chain))
     action = text(step.get("action"))
     if action is not None and action.strip():
         args, result = {"command": action}, step.get("observation")
-        found.append(Call(name=_name_of(action), args=args, result=result, chain_id=chain))
-    return found
+        events.append(ToolCall(name=_name_of(action), args=args, result=result, chain_id=chain))
+    return events
 
 
-def _usage(info: Mapping[str, Any], chain: str = "") -> Sequence[Call]:
+def _usage(info: Mapping[str, Any], chain: str = "") -> Sequence[Notice]:
     """What ``info.model_stats`` says of a whole run."""
     stats = mapping(info.get("model_stats"))
-    tokens = TokenClasses(
-        input_tokens=count(stats.get("tokens_sent")), output_tokens=count(stats.get("tokens_received"))
+    totals = Usage(
+        input_tokens=count(stats.get("tokens_sent")),
+        output_tokens=count(stats.get("tokens_received")),
+        cost_usd=dollars(stats.get("instance_cost", stats.get("total_cost"))),
     )
-    cost = dollars(stats.get("instance_cost", stats.get("total_cost")))
-    return Ledger().rest(tokens, cost_usd=cost, chain_id=chain)
+    return UsageLedger().rest(totals, chain_id=chain)

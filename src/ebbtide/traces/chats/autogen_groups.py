@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, ToolCall
+from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.chat_events import ChatEvents
-from ebbtide.traces.records.accounts import Ledger
-from ebbtide.traces.records.fields import arguments, count, dollars, items, joined_text, mapping, text
-from ebbtide.traces.records.token_classes import TokenClasses
+from ebbtide.traces.records.fields import count, dollars, from_json, items, joined_text, mapping, text
+from ebbtide.traces.records.usage_accounts import UsageLedger
 
 _EXIT = re.compile(
     r"\s*exitcode: (-?\d+) \(execution (succeeded|failed)\)\s*(?:\nCode output:)?\s*", re.ASCII
@@ -34,7 +34,7 @@ class Group:
     def __init__(self, chain_id: str = "") -> None:
         self._chain = chain_id
         self._talk = ChatEvents(chain_id)
-        self._ledger = Ledger()
+        self._ledger = UsageLedger()
         self._code: str | None = None
 
     @property
@@ -42,17 +42,17 @@ class Group:
         """Results of calls that were answered before."""
         return self._talk.duplicates
 
-    def add(self, message: Mapping[str, Any]) -> list[Call]:
+    def add(self, message: Mapping[str, Any]) -> list[Event]:
         """The events that one more message completes."""
         words, name, role = joined_text(message.get("content")), _speaker(message), message.get("role")
         if role in ("tool", "function"):
-            return self._told(self._talk.add(message))
+            return self._counted(self._talk.add(message))
         if message.get("tool_calls") or message.get("function_call"):
-            return self._told(self._talk.add({**message, "role": "assistant", "name": name}))
+            return self._counted(self._talk.add({**message, "role": "assistant", "name": name}))
         ran = (_EXIT.match(words) or _NO_CODE.match(words)) if words else None
         if ran:
             failed = ran.re is _NO_CODE or ran[2] == "failed"
-            call = Call(
+            call = ToolCall(
                 name="execute_code",
                 args=self._code,
                 result=words,
@@ -66,31 +66,30 @@ class Group:
         asks = name.lower() in _USERS if name else role != "assistant"
         self._code = code_in(words)
         spoken = {**message, "role": "user" if asks else "assistant", "content": words, "name": name}
-        return self._told(self._talk.add(spoken))
+        return self._counted(self._talk.add(spoken))
 
-    def finish(self, cost: object = None) -> list[Call]:
+    def finish(self, cost: object = None) -> list[Event]:
         """The calls whose results never came, and what the whole took beyond the messages.
 
         Args:
             cost: What the result of a chat says of it.
         """
-        found = self._told(self._talk.finish())
-        told = mapping(cost)
-        spent = mapping(told.get("usage_excluding_cached_inference"))
+        events = self._counted(self._talk.finish())
+        spent = mapping(mapping(cost).get("usage_excluding_cached_inference"))
         if isinstance(cost, list) and cost:
             spent = mapping(cost[-1])  # In the first versions it stands behind what was cached.
         models = [usage for usage in spent.values() if isinstance(usage, dict)]
         if models:
-            tokens = TokenClasses(
+            totals = Usage(
                 input_tokens=sum(count(usage.get("prompt_tokens")) or 0 for usage in models),
                 output_tokens=sum(count(usage.get("completion_tokens")) or 0 for usage in models),
+                cost_usd=dollars(spent.get("total_cost")),
             )
-            paid = dollars(spent.get("total_cost"))
-            found += self._ledger.rest(tokens, cost_usd=paid, chain_id=self._chain)
-        return found
+            events += self._ledger.rest(totals, chain_id=self._chain)
+        return events
 
-    def _told(self, calls: list[Call]) -> list[Call]:
-        return [self._ledger.add(call) for call in calls]
+    def _counted(self, events: list[Event]) -> list[Event]:
+        return [self._ledger.add(event) for event in events]
 
 
 def code_in(words: str) -> str | None:
@@ -109,7 +108,7 @@ def is_group(value: Any) -> bool:
         return False
     if isinstance(value.get("chat_history"), list) and ("cost" in value or "summary" in value):
         return True
-    messages = [mapping(arguments(item)) for item in history_of(value)[:_LOOKED_AT]]
+    messages = [mapping(from_json(item)) for item in history_of(value)[:_LOOKED_AT]]
     named = [message for message in messages if text(message.get("content")) and _speaker(message)]
     return bool(named) and (
         "mistake_agent" in value or any(message.get("role") == "assistant" for message in named)

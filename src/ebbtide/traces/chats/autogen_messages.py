@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ebbtide.errors import TranscriptError
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
+from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.autogen_groups import Group, code_in, history_of, is_group, shows_execution
 from ebbtide.traces.chats.chat import Chat
 from ebbtide.traces.chats.chat_events import ChatEvents
 from ebbtide.traces.chats.openai_messages import run_name
-from ebbtide.traces.formats import Event
 from ebbtide.traces.input.document import Content, Document, shape
 from ebbtide.traces.records.fields import count, items, joined_text, mapping, seconds, text
-from ebbtide.traces.records.joining import Seen, with_fields
+from ebbtide.traces.records.joining import Seen
+from ebbtide.traces.records.provider_usage import has_spent
 
 _REQUEST, _EXECUTION = "ToolCallRequestEvent", "ToolCallExecutionEvent"
 _MESSAGES = frozenset(
@@ -42,7 +43,7 @@ _DEEPEST = 6
 class AutogenMessages(Chat):
     """Messages with ``source`` and ``type``, or conversations of messages with ``name``.
 
-    Of the saved state of a team its thread of messages counts, or else what its models were told. Source:
+    Of the saved state of a team its thread of messages counts, or else what its models were sent. Source:
     AutoGen 0.2 and 0.4, Who&When.
     """
 
@@ -101,26 +102,26 @@ class AutogenReader:
         return [*self._talk.finish(), *self._loose.finish()]
 
     def _read(self, value: Any, path: str, depth: int) -> list[Event]:
-        given: list[Event] = []
+        events: list[Event] = []
         if depth > _DEEPEST:
-            return given
+            return events
         if isinstance(value, list):
             for item in value:
-                given += self._read(item, path, depth + 1)
+                events += self._read(item, path, depth + 1)
         elif isinstance(value, dict):
             if isinstance(value.get("type"), str) and ("source" in value or value["type"] in _UNSIGNED):
-                given += self._typed(value)
+                events += self._typed(value)
             elif is_group(value):
-                given += self._group(value, path)
+                events += self._group(value, path)
             elif isinstance(value.get("role"), str):
-                given += self._loose.add(value)
+                events += self._loose.add(value)
             elif _is_state(value):
                 for messages in _lists_at("message_thread", value) or _lists_at("llm_context", value):
-                    given += self._read(messages, path, depth + 1)
+                    events += self._read(messages, path, depth + 1)
             else:
                 for key in _LISTS:
-                    given += self._read(value.get(key), path, depth + 1)
-        return given
+                    events += self._read(value.get(key), path, depth + 1)
+        return events
 
     def _typed(self, value: Mapping[str, Any]) -> Sequence[Event]:
         number = text(value.get("id"))
@@ -129,50 +130,55 @@ class AutogenReader:
             return ()
         kind = _SAME.get(str(value.get("type")), str(value.get("type")))
         source = text(value.get("source"))
-        usage = mapping(value.get("models_usage"))
+        report = mapping(value.get("models_usage"))
+        usage = Usage(
+            input_tokens=count(report.get("prompt_tokens")),
+            output_tokens=count(report.get("completion_tokens")),
+        )
         fields: dict[str, Any] = {"agent": source}
         if (ts := seconds(value.get("created_at"))) is not None:
             fields["ts"] = ts
-        spent = {
-            "input_tokens": count(usage.get("prompt_tokens")),
-            "output_tokens": count(usage.get("completion_tokens")),
-        }
         if kind == "AssistantMessage" and isinstance(value.get("content"), list):
             kind = _REQUEST
         if kind == _REQUEST:
             calls = [{**mapping(call), "id": mapping(call).get("id")} for call in items(value.get("content"))]
             message = {"role": "assistant", "content": None, "tool_calls": calls}
-            return self._talk.add(message, **fields, **spent)
+            return self._talk.add(message, **fields, usage=usage)
         if kind == _EXECUTION:
             return self._executed(items(value.get("content")), fields)
         if kind == "CodeGenerationEvent":
             self._code = code_in(text(value.get("content")) or "")
-            return self._talk.add({"role": "assistant", "content": value.get("content")}, **fields, **spent)
+            return self._talk.add(
+                {"role": "assistant", "content": value.get("content")}, **fields, usage=usage
+            )
         if kind == "CodeExecutionEvent":
             result = mapping(value.get("result"))
-            ran = Call(name="execute_code", args=self._code, result=result.get("output"))
-            return [with_fields(ran, error=result.get("exit_code") not in (0, None), **fields)]
+            failed = result.get("exit_code") not in (0, None)
+            output = result.get("output")
+            return [ToolCall(name="execute_code", args=self._code, result=output, error=failed, **fields)]
         if kind == "ThoughtEvent":
-            return [with_fields(Call(name="thought", kind="llm", text=text(value.get("content"))), **fields)]
+            words = text(value.get("content"))
+            return [ModelCall(part=ModelPart.THOUGHT, text=words, **fields)]
         if kind not in _MESSAGES and kind not in _CONTEXT:
-            return self._spent(fields, spent)
+            return _spent(fields, usage)
         content = value.get("content")
         words = (
             joined_text(content) if isinstance(content, str | list) else (str(dict(mapping(content))) or None)
         )
         if kind == "SystemMessage":
             return self._talk.add({"role": "system", "content": words}, **fields)
-        if kind == "UserMessage" or (source == "user" and not usage):
+        if kind == "UserMessage" or (source == "user" and not report):
             return self._talk.add({"role": "user", "content": words}, **fields)
         if kind == "HandoffMessage":
-            handoff = Call(name="handoff", kind="system", text=words, args={"target": value.get("target")})
-            return [with_fields(handoff, **fields), *self._spent(fields, spent)]
-        if kind == "ToolCallSummaryMessage" and not usage:
+            target = text(value.get("target"))
+            handoff = Notice(kind=NoticeKind.HANDOFF, text=words, source=source, target=target, **fields)
+            return [handoff, *_spent(fields, usage)]
+        if kind == "ToolCallSummaryMessage" and not report:
             return ()  # The results again, as one text.
-        return self._talk.add({"role": "assistant", "content": words}, **fields, **spent)
+        return self._talk.add({"role": "assistant", "content": words}, **fields, usage=usage)
 
     def _executed(self, results: list[Any], fields: Mapping[str, Any]) -> list[Event]:
-        given: list[Event] = []
+        events: list[Event] = []
         for result in map(mapping, results):
             message = {
                 "role": "tool",
@@ -181,22 +187,21 @@ class AutogenReader:
                 "content": result.get("content"),
                 "is_error": result.get("is_error"),
             }
-            given += self._talk.add(message, **fields)
-        return given
-
-    def _spent(self, fields: Mapping[str, Any], spent: Mapping[str, Any]) -> list[Event]:
-        """Usage of an event that says nothing, as of a memory's or a selector's."""
-        if not any(spent.values()):
-            return []
-        return [with_fields(Call(name="generate", kind="llm"), **{**fields, **spent})]
+            events += self._talk.add(message, **fields)
+        return events
 
     def _group(self, value: Mapping[str, Any], path: str) -> list[Event]:
         self._runs += 1
         group = Group(run_name(self._runs, path))
-        given: list[Event] = []
+        events: list[Event] = []
         for message in map(mapping, history_of(value)):
-            given += group.add(message)
-        return given + group.finish(value.get("cost"))
+            events += group.add(message)
+        return events + group.finish(value.get("cost"))
+
+
+def _spent(fields: Mapping[str, Any], usage: Usage) -> list[Event]:
+    """Usage of an event that says nothing, as of a memory's or a selector's."""
+    return [ModelCall(usage=usage, **fields)] if has_spent(usage) else []
 
 
 def _is_typed(value: Any, depth: int = 0) -> bool:
@@ -223,12 +228,12 @@ def _is_state(value: Mapping[str, Any]) -> bool:
 
 def _lists_at(name: str, value: Any, depth: int = 0) -> list[list[Any]]:
     """The lists of messages at a key, however deep in a state."""
-    found: list[list[Any]] = []
+    lists: list[list[Any]] = []
     if not isinstance(value, dict) or depth > _DEEPEST:
-        return found
+        return lists
     for key, inner in value.items():
         if key == name:
-            found.append(items(inner) or items(mapping(inner).get("messages")))
+            lists.append(items(inner) or items(mapping(inner).get("messages")))
         else:
-            found += _lists_at(name, inner, depth + 1)
-    return [messages for messages in found if messages]
+            lists += _lists_at(name, inner, depth + 1)
+    return [messages for messages in lists if messages]

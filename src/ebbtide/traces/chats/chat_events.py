@@ -6,17 +6,21 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, Message, ModelCall, Role, ToolCall
+from ebbtide.events.usage import CLASSES, Usage
 from ebbtide.traces.chats.message_parts import Answered, Asked
 from ebbtide.traces.chats.message_shapes import Said, said_in
-from ebbtide.traces.records.accounts import CLASSES
-from ebbtide.traces.records.fields import arguments, dollars, identifier, mapping, seconds, text
-from ebbtide.traces.records.joining import Seen, with_fields
-from ebbtide.traces.records.token_classes import TokenClasses, anthropic_classes, openai_classes
+from ebbtide.traces.records.fields import compact, dollars, from_json, identifier, mapping, seconds, text
+from ebbtide.traces.records.joining import Seen
+from ebbtide.traces.records.provider_usage import (
+    anthropic_usage,
+    has_tokens,
+    openai_usage,
+    reported,
+)
 from ebbtide.traces.telemetry.span_chain import SpanChain
 
 _MOST_OPEN = 1_000  # calls without a result
-_SPENT = frozenset((*CLASSES, "cost_usd"))
 _CONVERSATION = ("conversation_id", "session_id", "thread_id", "chat_id", "trace_id")
 _REQUESTS = ("request", "request_body", "kwargs", "params", "body")
 _RESPONSES = ("response", "response_body", "completion", "response_obj")
@@ -25,7 +29,7 @@ _TIMES = ("timestamp", "ts", "time", "startTime", "start_time", "created_at", "c
 
 
 class ChatEvents:
-    """Makes events of messages as they come, each of them told once.
+    """Makes events of messages as they come, each of them once.
 
     A call of a tool waits for its result, up to the next message of the model.
 
@@ -41,95 +45,94 @@ class ChatEvents:
         self.chain_id = chain_id
         self.model = model
         self.duplicates = 0
-        self._open: list[tuple[Asked, Call]] = []
+        self._open: list[tuple[Asked, ToolCall]] = []
         self._answered = Seen(10_000)
         self._replies = Seen(10_000)
         self._number = 0
         self._replying = False
 
-    def add(self, value: Mapping[str, Any], **fields: Any) -> list[Call]:
+    def add(self, value: Mapping[str, Any], **fields: Any) -> list[Event]:
         """The events that one more message, or one more item of a response, completes.
 
         Args:
             value: As the interface of the model has it.
-            fields: Fields of `Call` that are known from elsewhere.
+            fields: ``agent``, ``ts`` and ``usage``, where they are known from elsewhere.
         """
-        given: list[Call] = []
+        events: list[Event] = []
         item = "role" not in value and "content" not in value
         for said in said_in(value, "assistant"):
             if said.role == "assistant" and not said.answered:
-                given += self._reply(said, value, fields, item=item)
+                events += self._reply(said, value, fields, item=item)
             elif said.role == "assistant":
-                given += self._reply(said, value, fields, item=item) + self._answers(said.answered, fields)
+                events += self._reply(said, value, fields, item=item) + self._answers(said.answered, fields)
             else:
-                given += self._answers(said.answered, fields)
-                given += self._heard(said, fields)
-        return given
+                events += self._answers(said.answered, fields)
+                events += self._heard(said, fields)
+        return events
 
-    def finish(self) -> list[Call]:
+    def finish(self) -> list[Event]:
         """The calls whose results never came."""
-        left = [call for _, call in self._open]
+        left: list[Event] = [call for _, call in self._open]
         self._open.clear()
         return left
 
-    def _heard(self, said: Said, fields: Mapping[str, Any]) -> list[Call]:
+    def _heard(self, said: Said, fields: Mapping[str, Any]) -> list[Event]:
         self._replying = False
         if said.role not in ("user", "system") or not said.text:
             return []
-        name = "message" if said.role == "user" else "instructions"
-        call = Call(name=name, kind="user", text=said.text, agent=said.name, chain_id=self.chain_id)
-        return [with_fields(call, **{key: value for key, value in fields.items() if key in ("ts", "agent")})]
+        role = Role.USER if said.role == "user" else Role.SYSTEM
+        agent, ts = fields.get("agent", said.name), fields.get("ts")
+        return [Message(text=said.text, role=role, agent=agent, ts=ts, chain_id=self.chain_id)]
 
     def _reply(
         self, said: Said, value: Mapping[str, Any], fields: Mapping[str, Any], *, item: bool
-    ) -> list[Call]:
-        told = reply_fields(value)
+    ) -> list[Event]:
+        usage: Usage = fields.get("usage") or reply_usage(value)
+        ts = fields.get("ts", reply_time(value))
+        agent = fields.get("agent", said.name)
         number = text(value.get("id"))
         # What only thinks, or is cut off before it speaks, was paid for too.
-        telling = bool(said.text or said.asked or told.keys() & _SPENT)
+        paid = has_tokens(usage) or usage.cost_usd is not None
+        telling = bool(said.text or said.asked or paid)
         part = number is not None and not item and telling and self._replies.before(number)
         if part:
-            told = {key: told[key] for key in ("ts",) if key in told}  # Its usage was told with another part.
+            usage = Usage()  # It came with another part.
             telling = bool(said.text or said.asked)
         # Items of one response stand one by one: they are one reply of the model.
         again = (part or (item and self._replying)) and not said.text
-        given = [] if again else self.finish()
+        events: list[Event] = [] if again else self.finish()
+        common: dict[str, Any] = {"agent": agent, "ts": ts, "chain_id": self.chain_id}
         if not again and telling:
-            call = Call(name="message", kind="llm", text=said.text, agent=said.name, chain_id=self.chain_id)
-            given.append(with_fields(call, **{"model": self.model, **told, **fields}))
+            usage.model = usage.model or self.model
+            events.append(ModelCall(text=said.text or "", usage=reported(usage), **common))
             self._number += 1
         self._replying = self._replying or bool(said.text or said.asked)
         batch = f"{self.chain_id}#{self._number}" if item or len(said.asked) > 1 else None
-        kept = {**{key: told[key] for key in ("ts",) if key in told}}
-        kept |= {key: fields[key] for key in ("ts", "agent") if key in fields}
         for asked in said.asked:
-            call = Call(
-                name=asked.name, args=asked.args, batch=batch, agent=said.name, chain_id=self.chain_id
-            )
-            self._open.append((asked, with_fields(call, **kept)))
+            self._open.append((asked, ToolCall(name=asked.name, args=asked.args, batch=batch, **common)))
         while len(self._open) > _MOST_OPEN:
-            given.append(self._open.pop(0)[1])
-        return given
+            events.append(self._open.pop(0)[1])
+        return events
 
-    def _answers(self, answers: Sequence[Answered], fields: Mapping[str, Any]) -> list[Call]:
-        given = []
+    def _answers(self, answers: Sequence[Answered], fields: Mapping[str, Any]) -> list[Event]:
+        events: list[Event] = []
         if answers:
             self._replying = False
         for answer in answers:
             place = self._place(answer)
-            told = {"result": answer.result, "error": answer.error}
-            told |= {key: fields[key] for key in ("ts", "error", "status") if key in fields}
             if place is not None:
                 asked, call = self._open.pop(place)
                 if asked.id:
                     self._answered.before(asked.id)
-                given.append(with_fields(call, **told))
             elif answer.id and self._answered.before(answer.id):
                 self.duplicates += 1
+                continue
             else:
-                call = Call(name=answer.name or "tool", chain_id=self.chain_id)
-                given.append(with_fields(call, **told))
-        return given
+                call = ToolCall(name=answer.name or "tool", chain_id=self.chain_id)
+            call.result, call.error = answer.result, answer.error
+            call.ts = fields.get("ts", call.ts)
+            events.append(call)
+        return events
 
     def _place(self, answer: Answered) -> int | None:
         """Where the call waits that this answers: by id, by name, or the oldest of those without an id."""
@@ -150,40 +153,41 @@ class Exchanges:
         self._chains: OrderedDict[str, SpanChain] = OrderedDict()
         self._asked: OrderedDict[str, Said] = OrderedDict()
 
-    def add(self, value: Mapping[str, Any]) -> list[Call]:
+    def add(self, value: Mapping[str, Any]) -> list[Event]:
         """The events that one more exchange completes."""
         request, response = parts_of_exchange(value)
         name = identifier(next((value[key] for key in _CONVERSATION if value.get(key)), None)) or ""
         chain = self._chains.get(name)
-        given: list[Call] = []
+        events: list[Event] = []
         if chain is None:
             chain = self._chains[name] = SpanChain(name)
             if len(self._chains) > _MOST_OPEN:
-                given += self._chains.popitem(last=False)[1].finish()
-        told = {**reply_fields(request), **reply_fields(value), **reply_fields(response)}
+                events += self._chains.popitem(last=False)[1].finish()
+        ts = reply_time(response, value, request)
         # A request may name the answer before it in place of repeating it.
         before = self._asked.get(identifier(request.get("previous_response_id")) or "")
-        context = {key: told for key, told in request.items() if key not in _RESPONSES}
+        context = {key: part for key, part in request.items() if key not in _RESPONSES}
         heard = said_in(context, "user")
-        given += chain.heard([before, *heard] if before else heard, told.get("ts"))
-        failed = value.get("error") or response.get("error")
+        events += chain.heard([before, *heard] if before else heard, ts)
+        failure = value.get("error") or response.get("error")
         outputs = said_in(response or None, "assistant")
-        if response or failed:
-            words = "\n\n".join(said.text for said in outputs if said.text) or None
-            call = Call(name="message", kind="llm", text=words, chain_id=name)
-            if failed:
-                told |= {"error": True, "result": failed}
+        if response or failure:
+            words = "\n\n".join(said.text for said in outputs if said.text) or ("" if outputs else None)
+            if failure and not words:
+                words = text(mapping(failure).get("message")) or compact(failure)
+            usage = reported(reply_usage(response, value, request))
+            call = ModelCall(text=words, error=bool(failure), usage=usage, ts=ts, chain_id=name)
             asked = [item for said in outputs for item in said.asked]
-            given += chain.said(with_fields(call, **told), asked)
+            events += chain.said(call, asked)
             if asked and (number := identifier(response.get("id"))):
                 self._asked[number] = Said(role="assistant", asked=tuple(asked))
                 if len(self._asked) > _MOST_OPEN:
                     self._asked.popitem(last=False)
-        return given
+        return events
 
-    def finish(self) -> list[Call]:
+    def finish(self) -> list[Event]:
         """The events that still waited."""
-        return [call for chain in self._chains.values() for call in chain.finish()]
+        return [event for chain in self._chains.values() for event in chain.finish()]
 
 
 def parts_of_exchange(value: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
@@ -193,9 +197,9 @@ def parts_of_exchange(value: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapp
     for key in _REQUESTS:
         request = request or _body(value.get(key))
     for key in _RESPONSES:
-        found = value.get(key)
-        words = isinstance(found, str) and arguments(found) is found
-        response = response or ({"role": "assistant", "content": found} if words else _body(found))
+        answer = value.get(key)
+        words = isinstance(answer, str) and from_json(answer) is answer
+        response = response or ({"role": "assistant", "content": answer} if words else _body(answer))
     # A batch of Anthropic's tells how each request went, around the answer.
     response = response or _body(mapping(value.get("result")).get("message"))
     if any(key in value for key in _CONTEXTS):
@@ -216,32 +220,37 @@ def is_exchange(value: Any) -> bool:
     return failed or bool(response and said_in(response, "assistant"))
 
 
-def reply_fields(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Model, tokens, cost and time of a reply, as far as they are told."""
-    usage = mapping(value.get("usage")) or mapping(mapping(value.get("response_metadata")).get("token_usage"))
-    found: dict[str, Any] = {key: count for key, count in classes_of(usage).items() if count is not None}
-    model = text(value.get("model"))
-    if model is not None:
-        found["model"] = model
-    for cost in (usage.get("cost"), value.get("response_cost"), value.get("cost_usd"), value.get("cost")):
-        if (paid := dollars(cost)) is not None:
-            found["cost_usd"] = paid
-            break
-    for key in _TIMES:
-        if (ts := seconds(value.get(key))) is not None:
-            found["ts"] = ts
-            break
-    return found
+def reply_usage(*records: Mapping[str, Any]) -> Usage:
+    """Model, tokens and cost of a reply: each from the first of the records that has it."""
+    usage = Usage()
+    for record in records:
+        report = mapping(record.get("usage"))
+        report = report or mapping(mapping(record.get("response_metadata")).get("token_usage"))
+        counts = _tokens(report)
+        for name in CLASSES:
+            if getattr(usage, name) is None:
+                setattr(usage, name, getattr(counts, name))
+        usage.model = usage.model or text(record.get("model"))
+        costs = (report.get("cost"), record.get("response_cost"), record.get("cost_usd"), record.get("cost"))
+        for cost in costs:
+            if usage.cost_usd is None:
+                usage.cost_usd = dollars(cost)
+    return usage
 
 
-def classes_of(usage: Mapping[str, Any]) -> TokenClasses:
+def reply_time(*records: Mapping[str, Any]) -> float | None:
+    """The time of a reply, from the first of the records that has one."""
+    times = (seconds(record.get(key)) for record in records for key in _TIMES)
+    return next((ts for ts in times if ts is not None), None)
+
+
+def _tokens(report: Mapping[str, Any]) -> Usage:
     """Tokens by class of OpenAI's or Anthropic's usage, which name and count them differently."""
-    if "prompt_tokens" in usage or "input_tokens_details" in usage or "output_tokens_details" in usage:
-        return openai_classes(usage)
-    return anthropic_classes(usage)
+    if "prompt_tokens" in report or "input_tokens_details" in report or "output_tokens_details" in report:
+        return openai_usage(report)
+    return anthropic_usage(report)
 
 
 def _body(value: Any) -> Mapping[str, Any]:
-    told = mapping(arguments(value))
-    inner = mapping(arguments(told.get("body")))
-    return inner or told
+    record = mapping(from_json(value))
+    return mapping(from_json(record.get("body"))) or record

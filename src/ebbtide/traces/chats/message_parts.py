@@ -99,12 +99,14 @@ def _part_answered(part: Mapping[str, Any], kind: object) -> Answered | None:
     elif not kind.endswith(_ANSWERING):
         return None
     number = next((inner[key] for key in _NUMBERS if inner.get(key)), None)
-    told = next((inner[key] for key in _RESULTS if inner.get(key) is not None), None)
+    result = next((inner[key] for key in _RESULTS if inner.get(key) is not None), None)
+    if result is None and (kind == "tool_result" or any(key in inner for key in _RESULTS)):
+        result = ""  # Anthropic's blocks leave out the content of an empty answer.
     error = bool(inner.get("is_error") or inner.get("isError")) or inner.get("status") == "error"
     return Answered(
         id=call_id(number),
         name=text(inner.get("name")) or text(inner.get("toolName")),
-        result=shown(told),
+        result=shown(result),
         error=error,
     )
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ebbtide.traces.chats.message_parts import Answered, Asked, asked_in, call_id, parts_in
-from ebbtide.traces.records.fields import arguments, items, joined_text, mapping, shown, text
+from ebbtide.traces.records.fields import arguments, from_json, items, joined_text, mapping, shown, text
 
 _DEEPEST = 12  # wrappings around a message
 _ROLES = {
@@ -118,7 +118,7 @@ def _said(value: object, role: str, depth: int) -> Iterator[Said]:
     if depth > _DEEPEST or value is None:
         return
     if isinstance(value, str):
-        inner = arguments(value)
+        inner = from_json(value)
         if inner is not value:
             found = list(_said(inner, role, depth + 1))
             if found:
@@ -265,9 +265,8 @@ def _message(value: Mapping[str, Any], default: str) -> tuple[Said, ...]:
         elif not answered:
             number = call_id(value.get("tool_call_id") or value.get("toolCallId") or value.get("id"))
             error = value.get("status") == "error" or bool(value.get("is_error"))
-            answered = [
-                Answered(id=number, name=text(value.get("name")), result=shown(_value(content)), error=error)
-            ]
+            result = "" if content is None and "content" in value else shown(_value(content))
+            answered = [Answered(id=number, name=text(value.get("name")), result=result, error=error)]
         words = []
     said = "\n\n".join(words) or (text(value.get("refusal")) if not asked else None)
     role = "assistant" if asked and role == "tool" else role

@@ -6,21 +6,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ebbtide.errors import TranscriptError
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event
 from ebbtide.traces.chats.chat import LIST_KEYS, Chat
 from ebbtide.traces.chats.chat_events import (
     ChatEvents,
     Exchanges,
     is_exchange,
     parts_of_exchange,
-    reply_fields,
+    reply_usage,
 )
 from ebbtide.traces.chats.message_shapes import said_in
-from ebbtide.traces.formats import Event
 from ebbtide.traces.input.document import Content, Document, shape
-from ebbtide.traces.records.accounts import Ledger
-from ebbtide.traces.records.fields import arguments, items, text
-from ebbtide.traces.records.token_classes import TokenClasses
+from ebbtide.traces.records.fields import from_json, items, text
+from ebbtide.traces.records.usage_accounts import UsageLedger
 
 _CALLS = (
     "function_call",
@@ -68,8 +66,8 @@ class OpenAIMessages(Chat):
 
     def _is_talk(self, value: Any) -> bool:
         """Whether this is a list of messages, or an object around one."""
-        found = _talk_in(value) if isinstance(value, dict) else None
-        messages = found[1] if found else items(value)
+        talk = _talk_in(value) if isinstance(value, dict) else None
+        messages = talk[1] if talk else items(value)
         return any(self.knows(message) for message in messages[:_LOOKED_AT])
 
     def event_reader(self) -> MessagesReader:
@@ -122,7 +120,6 @@ class MessagesReader:
         return ()  # Logs mix messages with other records.
 
     def _answer(self, value: Mapping[str, Any]) -> list[Event]:
-        given: list[Event] = []
         _, response = parts_of_exchange(value)
         said = said_in(response or value, "assistant")
         asked = [
@@ -131,34 +128,26 @@ class MessagesReader:
             for item in part.asked
         ]
         words = "\n\n".join(part.text for part in said if part.text) or None
-        given += self._talk.add(
+        return self._talk.add(
             {**(response or value), "role": "assistant", "content": words, "tool_calls": asked}
         )
-        return given
 
     def _run(self, messages: list[Any], path: str, around: Mapping[str, Any]) -> list[Event]:
         """A conversation that stands in one record: a run of its own.
 
-        What it took as a whole may stand around it; what its messages do not tell of that is one event.
+        What it took as a whole may stand around it; what its messages do not report of that is one notice.
         """
         self._runs += 1
         talk = ChatEvents(run_name(self._runs, path), model=text(around.get("model")))
-        given: list[Call] = []
+        events: list[Event] = []
         for message in messages:
             if isinstance(message, dict):
-                given += talk.add(message)
-        given += talk.finish()
-        ledger = Ledger()
-        for call in given:
-            ledger.add(call)
-        told = reply_fields(around)
-        tokens = TokenClasses(
-            input_tokens=told.get("input_tokens"),
-            output_tokens=told.get("output_tokens"),
-            cache_read_tokens=told.get("cache_read_tokens"),
-            cache_write_tokens=told.get("cache_write_tokens"),
-        )
-        return [*given, *ledger.rest(tokens, cost_usd=told.get("cost_usd"), chain_id=talk.chain_id)]
+                events += talk.add(message)
+        events += talk.finish()
+        ledger = UsageLedger()
+        for event in events:
+            ledger.add(event)
+        return [*events, *ledger.rest(reply_usage(around), chain_id=talk.chain_id)]
 
 
 def run_name(number: int, path: str) -> str:
@@ -169,9 +158,9 @@ def run_name(number: int, path: str) -> str:
 def conversation_in(value: Mapping[str, Any]) -> list[Any] | None:
     """The list of messages in an object around one."""
     for key in _CONVERSATIONS:
-        found = arguments(value.get(key))
-        if isinstance(found, list) and (not found or any(isinstance(item, dict) for item in found)):
-            return [*_instructions(value), *found]
+        messages = from_json(value.get(key))
+        if isinstance(messages, list) and (not messages or any(isinstance(item, dict) for item in messages)):
+            return [*_instructions(value), *messages]
     return None
 
 

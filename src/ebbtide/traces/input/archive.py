@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from ebbtide.errors import TranscriptError
-from ebbtide.traces.formats import ArchiveFormat, Event
+from ebbtide.traces.formats import ArchiveFormat, TraceItem
 from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.input.json_records import RecordScanner, text_from
 from ebbtide.traces.intake import Intake
@@ -46,7 +46,7 @@ class Archive:
         """What is in it, by name."""
         return Document(content=Content.ARCHIVE, head=tuple(self._file.namelist()))
 
-    def events(self, form: ArchiveFormat, intake: Intake) -> Iterator[Event]:
+    def events(self, form: ArchiveFormat, intake: Intake) -> Iterator[TraceItem]:
         """The events in the documents that the format asks for; one that cannot be read is a fault."""
         reader = intake.reader = form.event_reader()
         with self._file:

@@ -8,7 +8,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-_NOTHING: Mapping[str, Any] = {}
+from ebbtide.errors import TranscriptError
+from ebbtide.traces.input.json_value import json_value
+
+_EMPTY: Mapping[str, Any] = {}
 _MILLISECONDS = 1e11  # seconds until the year 5138: a larger number counts milliseconds
 _MICROSECONDS = 1e14
 _NANOSECONDS = 1e17
@@ -19,7 +22,7 @@ _MOST_USD = 1e12
 
 def mapping(value: object) -> Mapping[str, Any]:
     """The object, or an empty one."""
-    return value if isinstance(value, dict) else _NOTHING
+    return value if isinstance(value, dict) else _EMPTY
 
 
 def items(value: object) -> list[Any]:
@@ -89,12 +92,9 @@ def seconds(value: object) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def arguments(value: object) -> object:
-    """Arguments of a call: a text of JSON is what it stands for, anything else as it is."""
+def from_json(value: object) -> object:
+    """What a text of a JSON object or list stands for; anything else as it is."""
     if isinstance(value, str) and value[:1] in ("{", "["):
-        from ebbtide.errors import TranscriptError
-        from ebbtide.traces.input.json_value import json_value
-
         try:
             return json_value(value)
         except TranscriptError:
@@ -109,14 +109,22 @@ def joined_text(content: object) -> str | None:
     """
     if isinstance(content, str):
         return content or None
-    parts = [found for part in items(content) if (found := _part(part))]
+    parts = [words for part in items(content) if (words := _part(part))]
     return "\n\n".join(parts) or None
 
 
+def arguments(value: object) -> object:
+    """Arguments of a call: a text of JSON is what it stands for, and an empty text stands for none."""
+    return {} if value == "" else from_json(value)
+
+
 def shown(value: object) -> object:
-    """A result as a text where it is one, or a list of text parts; anything else as it came."""
-    if isinstance(value, list) and value and all(isinstance(_part(part), str) for part in value):
-        return joined_text(value)
+    """A result as a text where it is one, or a list of text parts; anything else as it came.
+
+    A list without parts, or with empty texts alone, is an empty text: the answer is there and says nothing.
+    """
+    if isinstance(value, list) and all(isinstance(_part(part), str) for part in value):
+        return joined_text(value) or ""
     return value
 
 
@@ -130,8 +138,8 @@ def _part(part: object) -> str | None:
         return part
     if not isinstance(part, dict):
         return None
-    kind = part.get("type", "text")
-    return text(part.get("text")) if isinstance(kind, str) and "text" in kind else None
+    kind, words = part.get("type", "text"), part.get("text")
+    return words if isinstance(kind, str) and "text" in kind and isinstance(words, str) else None
 
 
 def _iso(value: str) -> float | None:

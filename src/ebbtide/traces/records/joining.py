@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
-from ebbtide.events.event import Call
+from ebbtide.events.event import ToolCall
 
 _MOST_SEEN = 100_000  # ids that are remembered
 _MOST_OPEN = 10_000  # calls that wait for their results
-
-
-def with_fields(call: Call, **changes: Any) -> Call:
-    """A copy of a call with other values in some fields."""
-    return replace(call, **changes)
 
 
 class Seen:
@@ -40,7 +34,7 @@ class Seen:
 
 
 class OpenCalls:
-    """Calls that wait for their results.
+    """Calls that wait for their results. They are its own until it gives them out: their fields are set.
 
     A call whose id was there before is dropped and counted. One whose result does not come is given out
     without it: at the end, or when very many wait.
@@ -54,12 +48,12 @@ class OpenCalls:
         self.duplicates = 0
         self.unmatched = 0
         self._seen = Seen()
-        self._open: OrderedDict[str, Call] = OrderedDict()
+        self._open: OrderedDict[str, ToolCall] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._open)
 
-    def opened(self, name: str | None, call: Call) -> Sequence[Call]:
+    def opened(self, name: str | None, call: ToolCall) -> Sequence[ToolCall]:
         """A call was asked for.
 
         Args:
@@ -77,40 +71,52 @@ class OpenCalls:
         self._open[name] = call
         return (self._open.popitem(last=False)[1],) if len(self._open) > _MOST_OPEN else ()
 
-    def closed(self, name: str | None, *, else_call: Call | None = None, **result: Any) -> Sequence[Call]:
+    def closed(
+        self, name: str | None, *, else_call: ToolCall | None = None, **result: Any
+    ) -> Sequence[ToolCall]:
         """The result of a call is there.
 
         Args:
             name: The id of the call.
             else_call: What to give out if nobody made that call; None gives nothing.
-            result: Fields of `Call` that are known now: ``result``, ``error``, ``ts``, ``status``.
+            result: Fields of `ToolCall` that are known now: ``result``, ``error``, ``ts``, ``status``.
 
         Returns:
             The call with its result; nothing if it was there before, or is not known.
         """
         call = self._open.pop(name, None) if name is not None else None
-        if call is not None:
-            return (with_fields(call, **result),)
-        if name is not None and self._seen.before(name):
-            self.duplicates += 1
-            return ()
-        self.unmatched += 1
-        return () if else_call is None else (with_fields(else_call, **result),)
+        if call is None:
+            if name is not None and self._seen.before(name):
+                self.duplicates += 1
+                return ()
+            self.unmatched += 1
+            if else_call is None:
+                return ()
+            call = else_call
+        return (_set(call, result),)
 
-    def amend(self, name: str | None, **known: Any) -> None:
+    def amend(self, name: str | None, **fields: Any) -> None:
         """Something is known of a call that still waits for its result."""
         if name is not None and (call := self._open.get(name)) is not None:
-            self._open[name] = with_fields(call, **known)
+            _set(call, fields)
 
     def first_waiting(self) -> str | None:
         """The id of the call that waits longest."""
         return next(iter(self._open), None)
 
-    def finish(self) -> Sequence[Call]:
+    def finish(self) -> Sequence[ToolCall]:
         """The calls whose results never came, in their order.
 
         The time of an event is that at which it was over, so theirs is not known.
         """
-        left = tuple(call if call.ts is None else with_fields(call, ts=None) for call in self._open.values())
+        left = tuple(self._open.values())
+        for call in left:
+            call.ts = None
         self._open.clear()
         return left
+
+
+def _set(call: ToolCall, fields: dict[str, Any]) -> ToolCall:
+    for name, value in fields.items():
+        setattr(call, name, value)
+    return call

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event
 
 _MOST = 10_000  # events that wait; an exporter's batch has a few hundred
 
@@ -21,26 +21,26 @@ class TimeOrder:
 
     def __init__(self, most: int = _MOST) -> None:
         self._most = most
-        self._heap: list[tuple[float, int, Call]] = []
+        self._heap: list[tuple[float, int, Event]] = []
         self._count = 0
         self._latest = float("-inf")
 
-    def add(self, call: Call, ts: float | None = None) -> Sequence[Call]:
+    def add(self, event: Event, ts: float | None = None) -> Sequence[Event]:
         """The events that need not wait any longer.
 
         Args:
-            call: One more event.
+            event: One more event.
             ts: The time to order it by; None: its own.
         """
-        at = call.ts if ts is None else ts
+        at = event.ts if ts is None else ts
         if at is not None:
             self._latest = at
-        heapq.heappush(self._heap, (self._latest, self._count, call))
+        heapq.heappush(self._heap, (self._latest, self._count, event))
         self._count += 1
         return (heapq.heappop(self._heap)[2],) if len(self._heap) > self._most else ()
 
-    def finish(self) -> Sequence[Call]:
+    def finish(self) -> Sequence[Event]:
         """All that still wait."""
-        left = tuple(call for _, _, call in sorted(self._heap, key=lambda entry: entry[:2]))
+        left = tuple(event for _, _, event in sorted(self._heap, key=lambda entry: entry[:2]))
         self._heap.clear()
         return left

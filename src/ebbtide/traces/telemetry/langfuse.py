@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ebbtide.errors import TranscriptError
+from ebbtide.events.event import Event
+from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.message_parts import call_id
 from ebbtide.traces.chats.message_shapes import said_in
-from ebbtide.traces.formats import Event
 from ebbtide.traces.input.document import Content, Document, shape
-from ebbtide.traces.records.fields import arguments, dollars, identifier, mapping, seconds, text
-from ebbtide.traces.records.token_classes import TokenClasses
+from ebbtide.traces.records.fields import arguments, dollars, from_json, identifier, mapping, seconds, text
+from ebbtide.traces.records.provider_usage import has_tokens
 from ebbtide.traces.telemetry import genai_names as names
 from ebbtide.traces.telemetry.span import Span, SpanKind, failure
 from ebbtide.traces.telemetry.span_attributes import (
@@ -19,13 +20,13 @@ from ebbtide.traces.telemetry.span_attributes import (
     kind_of,
     langchain_message,
     plain_name,
-    told_usage,
     unwrapped_args,
     unwrapped_result,
+    usage_from,
 )
 from ebbtide.traces.telemetry.span_messages import last_answer
 from ebbtide.traces.telemetry.spans import SpanEvents
-from ebbtide.traces.telemetry.usage_details import classes_in, cost_in, either
+from ebbtide.traces.telemetry.usage_details import cost_in, either, usage_in
 
 _TYPES = {
     "GENERATION": SpanKind.LLM,
@@ -110,7 +111,7 @@ class LangfuseReader:
             self._sessions[number] = session
 
     def _span(self, value: Mapping[str, Any]) -> Span:
-        metadata = mapping(arguments(value.get("metadata")))
+        metadata = mapping(from_json(value.get("metadata")))
         attributes = flattened(mapping(metadata.get("attributes")))
         kind = _kind(value, attributes)
         trace = identifier(value.get("traceId") or value.get("trace_id")) or ""
@@ -143,7 +144,7 @@ class LangfuseReader:
             result=reason if received in (None, {}, "") and reason else result,
             call_id=_call_id(received, attributes),
             error=failed
-            or (tool and langchain_message(mapping(arguments(received))).get("status") == "error"),
+            or (tool and langchain_message(mapping(from_json(received))).get("status") == "error"),
             agent=_agent(kind, name, attributes, metadata),
         )
 
@@ -194,17 +195,17 @@ def _kind(value: Mapping[str, Any], attributes: Mapping[str, Any]) -> SpanKind:
     found = kind_of(attributes)
     if found in (SpanKind.TOOL, SpanKind.AGENT):
         return found
-    inner = langchain_message(mapping(arguments(value.get("output"))))
+    inner = langchain_message(mapping(from_json(value.get("output"))))
     if inner.get("type") == "tool" and inner.get("tool_call_id"):
         return SpanKind.TOOL
     name = text(value.get("name")) or ""
     return SpanKind.TOOL if plain_name(name) != name else SpanKind.OTHER
 
 
-def _usage(value: Mapping[str, Any], kind: SpanKind, attributes: Mapping[str, Any]) -> TokenClasses:
-    for told in (either(value, "usageDetails", "usage_details"), value.get("usage")):
-        if found := classes_in(mapping(arguments(told))):
-            return found
+def _usage(value: Mapping[str, Any], kind: SpanKind, attributes: Mapping[str, Any]) -> Usage:
+    for report in (either(value, "usageDetails", "usage_details"), value.get("usage")):
+        if has_tokens(usage := usage_in(mapping(from_json(report)))):
+            return usage
     columns = {
         "input": either(value, "inputUsage", "input_usage", "inputTokens", "promptTokens", "prompt_tokens"),
         "output": either(
@@ -212,11 +213,12 @@ def _usage(value: Mapping[str, Any], kind: SpanKind, attributes: Mapping[str, An
         ),
         "total": either(value, "totalUsage", "total_usage", "totalTokens", "total_tokens"),
     }
-    return classes_in(columns) or (told_usage(attributes) if kind is SpanKind.LLM else TokenClasses())
+    usage = usage_in(columns)
+    return usage_from(attributes) if kind is SpanKind.LLM and not has_tokens(usage) else usage
 
 
 def _cost(value: Mapping[str, Any]) -> float | None:
-    told = cost_in(mapping(arguments(either(value, "costDetails", "cost_details"))))
+    told = cost_in(mapping(from_json(either(value, "costDetails", "cost_details"))))
     if told is not None:
         return told
     names_of_total = ("totalCost", "total_cost", "calculatedTotalCost", "calculated_total_cost")
@@ -239,7 +241,7 @@ def _args(sent: Any, metadata: Mapping[str, Any]) -> Any:
 def _call_id(received: Any, attributes: Mapping[str, Any]) -> str | None:
     found = call_id(names.first(attributes, names.TOOL_CALL_ID))
     if found is None:
-        found = call_id(langchain_message(mapping(arguments(received))).get("tool_call_id"))
+        found = call_id(langchain_message(mapping(from_json(received))).get("tool_call_id"))
     return found
 
 

@@ -7,12 +7,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ebbtide.errors import TranscriptError
+from ebbtide.events.event import Event
+from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.message_parts import call_id
 from ebbtide.traces.chats.message_shapes import said_in
-from ebbtide.traces.formats import Event
 from ebbtide.traces.input.document import Content, Document, shape
-from ebbtide.traces.records.fields import arguments, count, dollars, identifier, items, mapping, seconds, text
-from ebbtide.traces.records.token_classes import TokenClasses, anthropic_classes, openai_classes
+from ebbtide.traces.records.fields import (
+    arguments,
+    count,
+    dollars,
+    from_json,
+    identifier,
+    items,
+    mapping,
+    seconds,
+    text,
+)
+from ebbtide.traces.records.provider_usage import anthropic_usage, openai_usage
 from ebbtide.traces.telemetry.span import Span, SpanKind, failure, usage_of
 from ebbtide.traces.telemetry.span_attributes import langchain_message, unwrapped_result
 from ebbtide.traces.telemetry.span_messages import last_answer
@@ -146,8 +157,8 @@ def _runs(value: Any, depth: int = 0) -> Iterator[Mapping[str, Any]]:
 
 def _span(run: Mapping[str, Any]) -> Span:
     kind = _KINDS.get(str(run.get("run_type")).lower(), SpanKind.OTHER)
-    metadata = mapping(mapping(arguments(run.get("extra"))).get("metadata"))
-    sent, received = arguments(run.get("inputs")), arguments(run.get("outputs"))
+    metadata = mapping(mapping(from_json(run.get("extra"))).get("metadata"))
+    sent, received = from_json(run.get("inputs")), from_json(run.get("outputs"))
     failed = run.get("error") not in (None, "") or run.get("status") == "error"
     reason = failure(run.get("error"), None) if failed else None
     tool = kind is SpanKind.TOOL
@@ -206,7 +217,7 @@ def _result(received: Any) -> Any:
 
 def _call_id(run: Mapping[str, Any], metadata: Mapping[str, Any], received: Any) -> str | None:
     found = langchain_message(mapping(_result(received))).get("tool_call_id")
-    sent = mapping(arguments(run.get("inputs")))
+    sent = mapping(from_json(run.get("inputs")))
     return call_id(
         found or metadata.get("tool_call_id") or run.get("tool_call_id") or sent.get("tool_call_id")
     )
@@ -223,7 +234,7 @@ def _first_message(received: Any) -> Mapping[str, Any]:
     return mapping(message.get("kwargs")) or message
 
 
-def _usage(run: Mapping[str, Any], metadata: Mapping[str, Any], received: Any) -> TokenClasses:
+def _usage(run: Mapping[str, Any], metadata: Mapping[str, Any], received: Any) -> Usage:
     inner, message = mapping(received), _first_message(received)
     told: Mapping[str, Any] = {}
     for found in (
@@ -240,8 +251,8 @@ def _usage(run: Mapping[str, Any], metadata: Mapping[str, Any], received: Any) -
     if count(sent) is None and count(written) is None:
         for holder in (inner, mapping(inner.get("llm_output")), mapping(message.get("response_metadata"))):
             for key in ("usage", "token_usage", "tokenUsage"):
-                if any((classes := _provider_classes(mapping(holder.get(key)))).values()):
-                    return classes
+                if (usage := _provider_usage(mapping(holder.get(key)))).tokens:
+                    return usage
     return usage_of(
         total_input=sent,
         output=written,
@@ -251,12 +262,12 @@ def _usage(run: Mapping[str, Any], metadata: Mapping[str, Any], received: Any) -
     )
 
 
-def _provider_classes(usage: Mapping[str, Any]) -> TokenClasses:
+def _provider_usage(usage: Mapping[str, Any]) -> Usage:
     """Usage as the provider answered it; of these only Anthropic's leaves cached tokens out of the input."""
     if "input_tokens" in usage and not _ANTHROPIC.isdisjoint(usage):
-        return anthropic_classes(usage)
+        return anthropic_usage(usage)
     renamed = {_CAMEL.get(key, key): value for key, value in usage.items()}
-    return openai_classes(renamed)
+    return openai_usage(renamed)
 
 
 def _cost(run: Mapping[str, Any], received: Any) -> float | None:
@@ -274,7 +285,7 @@ def _cost(run: Mapping[str, Any], received: Any) -> float | None:
 
 
 def _model(run: Mapping[str, Any], metadata: Mapping[str, Any], received: Any) -> str | None:
-    invocation = mapping(mapping(arguments(run.get("extra"))).get("invocation_params"))
+    invocation = mapping(mapping(from_json(run.get("extra"))).get("invocation_params"))
     answered = mapping(_first_message(received).get("response_metadata"))
     for found in (
         mapping(received).get("model"),
@@ -282,7 +293,7 @@ def _model(run: Mapping[str, Any], metadata: Mapping[str, Any], received: Any) -
         metadata.get("ls_model_name"),
         invocation.get("model"),
         invocation.get("model_name"),
-        mapping(arguments(run.get("inputs"))).get("model"),
+        mapping(from_json(run.get("inputs"))).get("model"),
     ):
         if isinstance(found, str) and found:
             return found

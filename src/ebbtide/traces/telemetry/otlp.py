@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ebbtide.errors import TranscriptError
-from ebbtide.traces.formats import Event
+from ebbtide.events.event import Event
 from ebbtide.traces.input.document import Content, Document, shape
 from ebbtide.traces.records.fields import mapping
 from ebbtide.traces.telemetry import genai_names as names

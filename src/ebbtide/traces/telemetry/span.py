@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.message_shapes import Said
-from ebbtide.traces.records.fields import compact
-from ebbtide.traces.records.token_classes import TokenClasses, disjoint
+from ebbtide.traces.records.fields import compact, count
+from ebbtide.traces.records.provider_usage import disjoint_usage, has_tokens
 
 
 class SpanKind(StrEnum):
@@ -56,7 +57,7 @@ class Span:
     start: float | None = None
     end: float | None = None
     model: str | None = None
-    usage: TokenClasses = field(default_factory=TokenClasses)
+    usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = None
     inputs: Sequence[Said] = ()
     outputs: Sequence[Said] = ()
@@ -69,12 +70,12 @@ class Span:
 
     @property
     def counted(self) -> bool:
-        """Whether it tells of tokens."""
-        return any(value is not None for value in self.usage.values())
+        """Whether it reports tokens."""
+        return has_tokens(self.usage)
 
     @property
     def spent(self) -> bool:
-        """Whether it tells of tokens or cost."""
+        """Whether it reports tokens or cost."""
         return bool(self.cost_usd) or self.counted
 
     @property
@@ -92,28 +93,25 @@ def usage_of(
     read: object = None,
     written: object = None,
     total: int | None = None,
-) -> TokenClasses:
-    """Token classes of a span; none at all where every number is zero, which stands for not known.
+) -> Usage:
+    """Tokens of a span by class; none at all where every number is zero, which stands for not known.
 
     Args:
-        total_input: Input tokens; the cached ones are among them unless `total` tells otherwise.
+        total_input: Input tokens; the cached ones are among them unless `total` shows otherwise.
         output: Output tokens, reasoning included.
         read: Tokens read from a cache.
         written: Tokens written to a cache.
         total: All tokens.
     """
-    classes = disjoint(total_input=total_input, output=output, cache_read=read, cache_write=written)
-    fresh, cached = (
-        classes.get("input_tokens"),
-        ((classes.get("cache_read_tokens") or 0) + (classes.get("cache_write_tokens") or 0)),
-    )
-    if not any(classes.values()):
-        return TokenClasses()
-    if fresh is not None and cached and total is not None:
-        whole = disjoint(total_input=total_input, output=None).get("input_tokens") or 0
-        if whole + cached + (classes.get("output_tokens") or 0) == total:
-            classes["input_tokens"] = whole
-    return classes
+    usage = disjoint_usage(total_input=total_input, output=output, cache_read=read, cache_write=written)
+    if not usage.tokens:
+        return Usage()
+    cached = (usage.cache_read_tokens or 0) + (usage.cache_write_tokens or 0)
+    if usage.input_tokens is not None and cached and total is not None:
+        whole = count(total_input) or 0
+        if whole + cached + (usage.output_tokens or 0) == total:
+            usage.input_tokens = whole
+    return usage
 
 
 def failure(message: object, kind: object) -> str | None:

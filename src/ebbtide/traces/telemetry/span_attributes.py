@@ -7,15 +7,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.message_parts import call_id
 from ebbtide.traces.chats.message_shapes import said_in
-from ebbtide.traces.records.fields import arguments, count, dollars, identifier, mapping, shown, text
-from ebbtide.traces.records.token_classes import TokenClasses
+from ebbtide.traces.records.fields import (
+    arguments,
+    count,
+    dollars,
+    from_json,
+    identifier,
+    mapping,
+    shown,
+    text,
+)
 from ebbtide.traces.telemetry import genai_names as names
 from ebbtide.traces.telemetry.message_memory import MessageMemory
 from ebbtide.traces.telemetry.span import Span, SpanKind, failure, usage_of
 from ebbtide.traces.telemetry.span_messages import ANSWERS, DETAILS, messages_of
-from ebbtide.traces.telemetry.usage_details import classes_in, cost_in
+from ebbtide.traces.telemetry.usage_details import cost_in, usage_in
 
 _PREFIX = re.compile(
     r"(?:execute_tool|running tool:|run tool|tool call:?|tools/call|tool:|tool\.|ai\.toolCall|function:)"
@@ -83,7 +92,7 @@ def plain_name(name: str) -> str:
     return _PREFIX.sub("", name, count=1) if _PREFIX.match(name) else name
 
 
-def told_usage(attributes: Mapping[str, Any]) -> TokenClasses:
+def usage_from(attributes: Mapping[str, Any]) -> Usage:
     """Tokens by class."""
     if any(key.startswith(names.AGGREGATED) for key in attributes):
         summed = {
@@ -92,8 +101,8 @@ def told_usage(attributes: Mapping[str, Any]) -> TokenClasses:
             if key.startswith(names.AGGREGATED)
         }
         attributes = {**summed, **attributes}
-    if (details := arguments(attributes.get(names.USAGE_DETAILS))) and isinstance(details, dict):
-        return classes_in(details)
+    if (details := from_json(attributes.get(names.USAGE_DETAILS))) and isinstance(details, dict):
+        return usage_in(details)
     return usage_of(
         total_input=names.first(attributes, names.INPUT_TOKENS),
         output=names.first(attributes, names.OUTPUT_TOKENS),
@@ -103,7 +112,7 @@ def told_usage(attributes: Mapping[str, Any]) -> TokenClasses:
     )
 
 
-def told_cost(attributes: Mapping[str, Any]) -> float | None:
+def cost_from(attributes: Mapping[str, Any]) -> float | None:
     """Dollars; None where they are zero, which stands for not known."""
     total = dollars(names.first(attributes, names.COST))
     if total:
@@ -111,7 +120,7 @@ def told_cost(attributes: Mapping[str, Any]) -> float | None:
     parts = [dollars(names.first(attributes, part)) for part in names.COST_PARTS]
     if any(parts):
         return sum(part or 0.0 for part in parts)
-    return cost_in(mapping(arguments(attributes.get(names.COST_DETAILS)))) or None
+    return cost_in(mapping(from_json(attributes.get(names.COST_DETAILS)))) or None
 
 
 def kind_of(attributes: Mapping[str, Any]) -> SpanKind:
@@ -148,7 +157,7 @@ def span_of(raw: RawSpan, memory: MessageMemory | None = None) -> Span:
             attributes = {**told, **attributes}
     kind = kind_of(attributes)
     error = names.first(attributes, names.ERROR)
-    output = langchain_message(mapping(arguments(attributes.get("output.value"))))
+    output = langchain_message(mapping(from_json(attributes.get("output.value"))))
     failed = (
         raw.failed
         or "error.type" in attributes
@@ -173,8 +182,8 @@ def span_of(raw: RawSpan, memory: MessageMemory | None = None) -> Span:
         start=raw.start,
         end=raw.end,
         model=text(names.first(attributes, names.MODEL)),
-        usage=told_usage(attributes),
-        cost_usd=told_cost(attributes),
+        usage=usage_from(attributes),
+        cost_usd=cost_from(attributes),
         inputs=sent,
         outputs=received,
         args=args,
@@ -233,6 +242,8 @@ def _tool_values(
             result = told.get("message", told.get("content"))
         elif name == DETAILS:
             args, result = _parts_of(told, args, result)
+    if result is None and any(attributes.get(name) == "" for name in names.TOOL_RESULT):
+        result = ""
     return unwrapped_args(arguments(args)), unwrapped_result(result)
 
 
@@ -256,7 +267,7 @@ def unwrapped_args(value: object) -> object:
 
 def unwrapped_result(value: object) -> object:
     """A result without the message that LangChain puts around it."""
-    told = arguments(value)
+    told = from_json(value)
     inner = mapping(told)
     if set(inner) == {"output", "kwargs"}:
         told, inner = inner["output"], mapping(inner["output"])
@@ -285,6 +296,6 @@ def _call_id(attributes: Mapping[str, Any], events: Sequence[tuple[str, Mapping[
             (call_id(told.get("id")) for name, told in events if name == "gen_ai.tool.message"), None
         )
     if found is None:
-        output = langchain_message(mapping(arguments(attributes.get("output.value"))))
+        output = langchain_message(mapping(from_json(attributes.get("output.value"))))
         found = call_id(output.get("tool_call_id"))
     return found

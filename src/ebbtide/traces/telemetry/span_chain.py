@@ -1,7 +1,7 @@
-"""One chain of a trace: what models said and asked for, and the calls of tools, each told once.
+"""One chain of a trace: what models said and asked for, and the calls of tools, each once.
 
-A call of a tool can be told three times: the model asks for it, a span of its own runs it, and the next input
-of the model repeats both question and answer. A `Slot` is where these meet.
+A call of a tool can be recorded three times: the model asks for it, a span of its own runs it, and the next
+input of the model repeats both question and answer. A `Slot` is where these meet.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dataclasses import field as field_of
 from hashlib import blake2b
 from typing import Any
 
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, Message, ModelCall, Role, ToolCall
+from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.message_parts import Answered, Asked
 from ebbtide.traces.chats.message_shapes import Said, pairs
 from ebbtide.traces.records.fields import compact
-from ebbtide.traces.records.joining import with_fields
 
 _MOST = 10_000  # messages and calls that a chain remembers
-_MOST_WAITING = 1_000  # events that wait for what may still be told about them
+_MOST_WAITING = 1_000  # events that wait for what may still be learned about them
 _NO_ARGS: tuple[object, ...] = (None, {}, "")
 
 
@@ -29,7 +29,7 @@ class Slot:
     """A call of a tool, as far as it is known.
 
     Attributes:
-        spanned: A span of its own told of it.
+        spanned: A span of its own records it.
         answered: Its result is known, if only by an input.
         given: It was given out.
     """
@@ -48,10 +48,10 @@ class Slot:
     answered: bool = False
     given: bool = False
 
-    def call(self, chain_id: str) -> Call:
+    def call(self, chain_id: str) -> ToolCall:
         """The event."""
         self.given = True
-        return Call(
+        return ToolCall(
             name=self.name,
             args=self.args,
             result=self.result,
@@ -60,7 +60,7 @@ class Slot:
             ts=self.ts,
             agent=self.agent,
             batch=self.batch,
-            cost_usd=self.cost_usd,
+            usage=None if self.cost_usd is None else Usage(cost_usd=self.cost_usd),
             chain_id=chain_id,
         )
 
@@ -69,38 +69,38 @@ class Slot:
 class _Reply:
     """What a model said, and which calls it asked for."""
 
-    call: Call
+    call: ModelCall
     slots: list[Slot] = field_of(default_factory=list)
 
 
 class SpanChain:
-    """Takes what the spans of one chain tell, in the order of their start, and gives its events.
+    """Takes what the spans of one chain report, in the order of their start, and gives its events.
 
     Args:
         chain_id: Its name.
 
     Attributes:
-        tools_told: Whether calls of tools have spans here. Then what a model asks for and no span runs was no
-            call of a tool, but its way to answer in a given form.
+        tools_have_spans: Whether calls of tools have spans here. Then what a model asks for and no span runs
+            was no call of a tool, but its way to answer in a given form.
         last_words: What a model said last.
     """
 
     def __init__(self, chain_id: str) -> None:
         self.chain_id = chain_id
-        self.tools_told = False
+        self.tools_have_spans = False
         self.last_words: str | None = None
         self._queue: list[_Reply | Slot] = []
         self._made = 0
         self._places: OrderedDict[str, list[Slot]] = OrderedDict()
         self._heard: Counter[bytes] = Counter()
 
-    def heard(self, messages: Sequence[Said], ts: float | None) -> list[Call]:
+    def heard(self, messages: Sequence[Said], ts: float | None) -> list[Event]:
         """What stands in an input of a model: the messages that are new, and the results of calls.
 
         The context comes again with every input, so the n-th equal message of an input is new only if no
         input before had so many.
         """
-        fresh: list[tuple[int, Call]] = []
+        fresh: list[tuple[int, Event]] = []
         here: Counter[bytes] = Counter()
         for number, message in enumerate(messages):
             if message.role not in ("user", "system") or not message.text:
@@ -109,7 +109,7 @@ class SpanChain:
             here[key] += 1
             if here[key] > self._heard[key]:
                 self._heard[key] = here[key]
-                fresh.append((number, self._heard_call(message, ts)))
+                fresh.append((number, self._message(message, ts)))
         while len(self._heard) > _MOST:
             del self._heard[next(iter(self._heard))]
         counts: Counter[str] = Counter()
@@ -123,15 +123,14 @@ class SpanChain:
         fresh.sort(key=lambda entry: entry[0])
         return self._flushed() + [call for _, call in fresh]
 
-    def _heard_call(self, message: Said, ts: float | None) -> Call:
-        name = "message" if message.role == "user" else "instructions"
-        return Call(
-            name=name, kind="user", text=message.text, agent=message.name, ts=ts, chain_id=self.chain_id
-        )
+    def _message(self, message: Said, ts: float | None) -> Message:
+        role = Role.USER if message.role == "user" else Role.SYSTEM
+        return Message(text=message.text, role=role, agent=message.name, ts=ts, chain_id=self.chain_id)
 
-    def said(self, call: Call, asked: Sequence[Asked]) -> list[Call]:
+    def said(self, call: ModelCall, asked: Sequence[Asked]) -> list[Event]:
         """What a model said, and which calls it asks for."""
-        self.last_words = call.text or self.last_words
+        if call.text and not call.error:
+            self.last_words = call.text
         if not asked and not self._queue:
             return [call]
         reply = _Reply(call)
@@ -147,9 +146,9 @@ class SpanChain:
         """Whether a call of this tool was asked for, and no span has run it yet."""
         return any(isinstance(item, Slot) and not item.spanned and item.name == name for item in self._queue)
 
-    def ran(self, slot: Slot) -> list[Call]:
-        """What the span of a tool tells."""
-        self.tools_told = True
+    def ran(self, slot: Slot) -> list[Event]:
+        """What the span of a tool reports."""
+        self.tools_have_spans = True
         known = self._asked_for(slot)
         if known is None:
             slot.spanned = True
@@ -159,7 +158,7 @@ class SpanChain:
         if slot.id and known.id is None:
             self._name(known, slot.id)
         known.spanned = True
-        known.args = slot.args if known.args in _NO_ARGS else known.args
+        known.args = slot.args if known.args in _NO_ARGS and slot.args is not None else known.args
         known.result = slot.result if slot.result is not None else known.result
         known.answered = known.answered or known.result is not None
         known.error = known.error or slot.error
@@ -168,17 +167,17 @@ class SpanChain:
         known.agent = slot.agent or known.agent
         known.cost_usd = slot.cost_usd if slot.cost_usd is not None else known.cost_usd
         self._put(known)
-        given: list[Call] = []
+        events: list[Event] = []
         while (
             self._queue
             and isinstance(first := self._queue[0], _Reply)
             and any(item.spanned for item in first.slots)
         ):
-            given.append(self._reply(first))
+            events.append(self._reply(first))
             del self._queue[0]
-        return given
+        return events
 
-    def finish(self) -> list[Call]:
+    def finish(self) -> list[Event]:
         """The events that still wait."""
         return self._flushed(everything=True)
 
@@ -196,8 +195,8 @@ class SpanChain:
             if slot is not None:
                 self._name(slot, asked.id)
         if slot is None:
-            if self.tools_told or answer is None:
-                return None  # A span tells of it, or none of this run ever did it.
+            if self.tools_have_spans or answer is None:
+                return None  # A span records it, or none of this run ever did it.
             slot = Slot(id=asked.id, name=asked.name, args=asked.args, ts=ts)
             self._keep(slot)
         if answer is None or slot.answered or slot.given:
@@ -262,26 +261,26 @@ class SpanChain:
         if not slot.given and not any(item is slot for item in self._queue):
             self._queue.append(slot)
 
-    def _flushed(self, *, everything: bool = False) -> list[Call]:
-        given: list[Call] = []
+    def _flushed(self, *, everything: bool = False) -> list[Event]:
+        events: list[Event] = []
         kept: list[_Reply | Slot] = []
         for item in self._queue:
             if isinstance(item, _Reply):
-                given.append(self._reply(item))
-            elif item.spanned or item.answered or (everything and not self.tools_told):
-                given.append(item.call(self.chain_id))
-            elif not self.tools_told and not everything:
+                events.append(self._reply(item))
+            elif item.spanned or item.answered or (everything and not self.tools_have_spans):
+                events.append(item.call(self.chain_id))
+            elif not self.tools_have_spans and not everything:
                 kept.append(item)
         self._queue = kept
-        return given
+        return events
 
-    def _reply(self, reply: _Reply) -> Call:
+    def _reply(self, reply: _Reply) -> ModelCall:
         unused = not any(slot.spanned or slot.answered for slot in reply.slots)
-        if reply.call.text is None and self.tools_told and unused and reply.slots:
-            return with_fields(reply.call, text="\n\n".join(compact(slot.args) for slot in reply.slots))
+        if not reply.call.text and self.tools_have_spans and unused and reply.slots:
+            reply.call.text = "\n\n".join(compact(slot.args) for slot in reply.slots)
         return reply.call
 
 
 def _alike(name: str, args: Any) -> str:
-    told = f"{name}\0{compact(args)}" if args not in _NO_ARGS else f"{name}\0"
-    return told if len(told) < 200 else blake2b(told.encode(errors="replace"), digest_size=16).hexdigest()
+    key = f"{name}\0{compact(args)}" if args not in _NO_ARGS else f"{name}\0"
+    return key if len(key) < 200 else blake2b(key.encode(errors="replace"), digest_size=16).hexdigest()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ebbtide.traces.chats.message_shapes import Said, said_in
-from ebbtide.traces.records.fields import arguments, items, mapping
+from ebbtide.traces.records.fields import from_json, items, mapping
 from ebbtide.traces.telemetry import genai_names as names
 from ebbtide.traces.telemetry.message_memory import Fields, MessageMemory
 from ebbtide.traces.telemetry.span import SpanKind
@@ -46,7 +46,7 @@ def messages_of(
     answer = attributes.get("ai.response.text"), attributes.get("ai.response.toolCalls")
     if any(answer):
         received = said_in(
-            {"role": "assistant", "content": answer[0], "tool_calls": arguments(answer[1])}, "assistant"
+            {"role": "assistant", "content": answer[0], "tool_calls": from_json(answer[1])}, "assistant"
         )
     if kind in (SpanKind.AGENT, SpanKind.OTHER):
         transcript = said_in(names.first(attributes, names.TRANSCRIPTS), "assistant")
@@ -80,7 +80,7 @@ def _listed(
 
 def _events_inside(attributes: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     """Events that are written into an attribute."""
-    found = items(arguments(attributes.get("events")))
+    found = items(from_json(attributes.get("events")))
     return [
         (event["event.name"], event) for event in found if isinstance(mapping(event).get("event.name"), str)
     ]
@@ -94,7 +94,7 @@ def _from_events(events: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[list[
         if role is not None:
             sent += said_in(_event_message(told, role), role)
         elif name in ANSWERS:
-            inner = arguments(told.get("message", told.get("gen_ai.completion", told)))
+            inner = from_json(told.get("message", told.get("gen_ai.completion", told)))
             received += said_in(
                 _event_message(inner, "assistant") if isinstance(inner, dict) else inner, "assistant"
             )
@@ -103,13 +103,13 @@ def _from_events(events: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[list[
 
 def _plain_event(told: Mapping[str, Any]) -> Mapping[str, Any]:
     """An event's attributes; some write all of it as JSON into one."""
-    inner = arguments(told.get("gen_ai.event.content"))
+    inner = from_json(told.get("gen_ai.event.content"))
     return {**told, **inner} if isinstance(inner, dict) else told
 
 
 def _event_message(told: Mapping[str, Any], role: str) -> dict[str, Any]:
-    content = arguments(told.get("content", told.get("gen_ai.prompt", told.get("text"))))
-    message = {**told, "role": role, "content": content, "tool_calls": arguments(told.get("tool_calls"))}
+    content = from_json(told.get("content", told.get("gen_ai.prompt", told.get("text"))))
+    message = {**told, "role": role, "content": content, "tool_calls": from_json(told.get("tool_calls"))}
     if role == "tool":
         message["tool_call_id"] = told.get("id") or told.get("tool_call_id")
     return message

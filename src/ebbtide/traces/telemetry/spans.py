@@ -1,9 +1,9 @@
 """Spans of any tracing convention, a tree of them, made into events without counting anything twice.
 
 A run of an agent is recorded as spans in each other: the agent, its calls of a model, its calls of tools.
-Outer spans repeat what inner ones tell: tokens and cost of an agent are the sum over its models, and a
+Outer spans repeat what inner ones report: tokens and cost of an agent are the sum over its models, and a
 wrapper around a client is a second call of the same model. So a span's usage counts only if no span inside it
-told of any.
+has any.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, ModelCall, ModelPart
+from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.message_shapes import Said
 from ebbtide.traces.records.joining import Seen
-from ebbtide.traces.records.token_classes import TokenClasses
+from ebbtide.traces.records.provider_usage import reported
 from ebbtide.traces.telemetry.contexts import Contexts
 from ebbtide.traces.telemetry.span import Span, SpanKind
 from ebbtide.traces.telemetry.span_chain import Slot, SpanChain
-from ebbtide.traces.telemetry.span_tree import MOST_KNOWN, Key, SpanTree, Told
+from ebbtide.traces.telemetry.span_tree import MOST_KNOWN, Detail, Key, SpanTree
 
 _MOST_WAITING = 10_000  # spans; one that comes later than that is still read, out of order
 _MOST_CHAINS = 1_000
@@ -53,12 +54,12 @@ class SpanEvents:
         self._tree = SpanTree()
         self._contexts = Contexts()
         self._conversations: OrderedDict[str, str] = OrderedDict()
-        self._tools_told: OrderedDict[str, None] = OrderedDict()
+        self._tools_have_spans: OrderedDict[str, None] = OrderedDict()
         self._chains: OrderedDict[str, SpanChain] = OrderedDict()
-        self._ready: list[tuple[float, int, Call]] = []
+        self._ready: list[tuple[float, int, Event]] = []
         self._ready_at = -math.inf
 
-    def add(self, span: Span) -> list[Call]:
+    def add(self, span: Span) -> list[Event]:
         """The events that need not wait any longer."""
         self._number += 1
         key = (span.trace, span.id or f"#{self._number}")
@@ -78,10 +79,10 @@ class SpanEvents:
         self._latest = start
         heapq.heappush(self._order, (start, -end, self._number, key, False))
         self._await_end(key, span)
-        given: list[Call] = []
+        events: list[Event] = []
         while len(self._waiting) > self._most:
-            given += self._next()
-        return given
+            events += self._next()
+        return events
 
     def _await_end(self, key: Key, span: Span) -> None:
         """Look at a span that sums up what is inside it once more, when all of that is over."""
@@ -103,14 +104,14 @@ class SpanEvents:
         self._register((trace, number), span)
         return True
 
-    def finish(self) -> list[Call]:
+    def finish(self) -> list[Event]:
         """The events of all that still waits."""
-        given: list[Call] = []
+        events: list[Event] = []
         while self._order:
-            given += self._next()
+            events += self._next()
         for chain in self._chains.values():
             self._make_ready(chain.finish())
-        return given + self._released(math.inf)
+        return events + self._released(math.inf)
 
     def _register(self, key: Key, span: Span) -> None:
         self._tree.register(key, span)
@@ -122,11 +123,11 @@ class SpanEvents:
             self._note_tools(span.trace)
 
     def _note_tools(self, trace: str) -> None:
-        self._tools_told[trace] = None
-        if len(self._tools_told) > MOST_KNOWN:
-            self._tools_told.popitem(last=False)
+        self._tools_have_spans[trace] = None
+        if len(self._tools_have_spans) > MOST_KNOWN:
+            self._tools_have_spans.popitem(last=False)
 
-    def _next(self) -> list[Call]:
+    def _next(self) -> list[Event]:
         start, _, _, key, ending = heapq.heappop(self._order)
         span = self._waiting.get(key)
         if span is None:
@@ -134,7 +135,7 @@ class SpanEvents:
         if ending or key not in self._endings:
             del self._waiting[key]
             self._endings.discard(key)
-        given = self._released(start)
+        events = self._released(start)
         if ending:
             self._ended(key, span)
         elif span.kind in (SpanKind.LLM, SpanKind.EMBEDDING):
@@ -145,31 +146,29 @@ class SpanEvents:
             self._tree.nodes[key].kind = SpanKind.TOOL
             self._note_tools(span.trace)
             self._tool(key, span)
-        elif span.inputs and Told.LLM not in self._tree.told_under(key) and self._tree.speaks(key, span):
+        elif span.inputs and Detail.LLM not in self._tree.details_under(key) and self._tree.speaks(key, span):
             self._make_ready(self._chain(key).heard(span.inputs, span.start))
-        return given
+        return events
 
     def _model(self, key: Key, span: Span) -> None:
-        told = self._tree.told_inside(key)
-        if Told.LLM in told:
+        inside = self._tree.details_inside(key)
+        if Detail.LLM in inside:
             self._tree.nodes[key].wrapper = span
-            return  # A wrapper around the call that is told inside it.
+            return  # A wrapper around the call that stands inside it.
         chain = self._chain(key, span if span.kind is SpanKind.LLM else None)
         span = self._with_sums(key, self._unwrapped(key, span))
         self._make_ready(chain.heard(span.inputs, span.start))
-        call = Call(
-            name="message" if span.kind is SpanKind.LLM else "embeddings",
-            kind="llm",
-            text=span.text,
-            result=span.result if span.error else None,
+        usage = span.usage if Detail.TOKENS not in inside else Usage()
+        model = span.model or next((node.model for _, node in self._tree.around(key) if node.model), None)
+        cost = span.cost_usd if Detail.COST not in inside else None
+        call = ModelCall(
+            part=ModelPart.WHOLE if span.kind is SpanKind.LLM else ModelPart.EMBEDDING,
+            text=_words(span),
             error=span.error,
-            status=span.status,
             chain_id=chain.chain_id,
             agent=span.agent or self._tree.agent(key),
             ts=span.end if span.end is not None else span.start,
-            model=span.model or next((node.model for _, node in self._tree.around(key) if node.model), None),
-            cost_usd=span.cost_usd if Told.COST not in told else None,
-            **(span.usage if Told.TOKENS not in told else TokenClasses()),
+            usage=reported(replace(usage, model=model, cost_usd=cost)),
         )
         self._contexts.said(chain.chain_id, span.inputs, span.outputs)
         asked = [item for said in span.outputs for item in said.asked]
@@ -190,19 +189,19 @@ class SpanEvents:
         return replace(span, outputs=wrapper.outputs, inputs=span.inputs or wrapper.inputs)
 
     def _with_sums(self, key: Key, span: Span) -> Span:
-        """A call of a model with the tokens and cost that only spans around it tell: the first has all."""
+        """A call of a model with the tokens and cost that only spans around it report: the first has all."""
         if span.kind is not SpanKind.LLM or span.error or (span.counted and span.cost_usd):
             return span
         for place, node in self._tree.around(key)[1:]:
             if node.kind is SpanKind.TOOL:
                 continue
-            told = self._tree.told_under(place)
-            if node.usage is not None and Told.TOKENS not in told:
+            under = self._tree.details_under(place)
+            if node.usage is not None and Detail.TOKENS not in under:
                 span = replace(span, usage=node.usage)
-                self._tree.note(place, Told.TOKENS)
-            if node.cost_usd is not None and Told.COST not in told:
+                self._tree.note(place, Detail.TOKENS)
+            if node.cost_usd is not None and Detail.COST not in under:
                 span = replace(span, cost_usd=node.cost_usd)
-                self._tree.note(place, Told.COST)
+                self._tree.note(place, Detail.COST)
         return span
 
     def _tool(self, key: Key, span: Span) -> None:
@@ -216,7 +215,7 @@ class SpanEvents:
             status=span.status,
             ts=span.end if span.end is not None else span.start,
             agent=span.agent or self._tree.agent(key),
-            cost_usd=span.cost_usd if Told.COST not in self._tree.told_inside(key) else None,
+            cost_usd=span.cost_usd if Detail.COST not in self._tree.details_inside(key) else None,
         )
         around = self._same_call_around(key, span)
         if around is not None and not around.given:
@@ -229,35 +228,32 @@ class SpanEvents:
             self._make_ready(chain.ran(slot))
 
     def _ended(self, key: Key, span: Span) -> None:
-        """What an agent or a chain tells that nothing inside it did."""
+        """What an agent or a chain reports that nothing inside it does."""
         if self._tree.nodes[key].kind is SpanKind.TOOL:
             return
-        told = self._tree.told_under(key)
-        heard = Told.LLM in told or Told.TEXT in told or not self._tree.speaks(key, span)
+        under = self._tree.details_under(key)
+        heard = Detail.LLM in under or Detail.TEXT in under or not self._tree.speaks(key, span)
         words = None if heard else span.text
-        counted = span.counted and Told.TOKENS not in told
-        cost = span.cost_usd if Told.COST not in told else None
+        counted = span.counted and Detail.TOKENS not in under
+        cost = span.cost_usd if Detail.COST not in under else None
         chain = self._chain(key)
         if words == chain.last_words:
             words = None  # Said already, by a model whose place in the tree is not known.
         if not words and not counted and not cost:
             return
-        call = Call(
-            name="message",
-            kind="llm",
+        usage = span.usage if counted else Usage()
+        call = ModelCall(
             text=words,
             error=span.error,
             chain_id=chain.chain_id,
             agent=span.agent or self._tree.agent(key),
             ts=span.end if span.end is not None else span.start,
-            model=span.model,
-            cost_usd=cost,
-            **(span.usage if counted else TokenClasses()),
+            usage=reported(replace(usage, model=span.model, cost_usd=cost)),
         )
         self._make_ready(chain.said(call, ()))
 
     def _same_call_around(self, key: Key, span: Span) -> Slot | None:
-        """The call that two instrumentations tell of, one inside the other."""
+        """The call that two instrumentations record, one inside the other."""
         for _, node in self._tree.around(key)[1:]:
             if node.kind in (SpanKind.LLM, SpanKind.AGENT):
                 return None
@@ -272,7 +268,7 @@ class SpanEvents:
     def _chain(self, key: Key, model: Span | None = None) -> SpanChain:
         """The chain that a span belongs to: its conversation, or inside a tool that tool's own.
 
-        Where no conversation is told, the context of a trace's first call of a `model` may show that it goes
+        Where no conversation is named, the context of a trace's first call of a `model` may show that it goes
         on with an earlier one.
         """
         around = self._tree.around(key)
@@ -294,22 +290,29 @@ class SpanEvents:
                 self._make_ready(self._chains.popitem(last=False)[1].finish())
         else:
             self._chains.move_to_end(name)
-        if key[0] in self._tools_told:
-            chain.tools_told = True
+        if key[0] in self._tools_have_spans:
+            chain.tools_have_spans = True
         return chain
 
-    def _make_ready(self, calls: Sequence[Call]) -> None:
-        for call in calls:
-            if call.ts is not None:
-                self._ready_at = call.ts
+    def _make_ready(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if event.ts is not None:
+                self._ready_at = event.ts
             self._number += 1
             heapq.heappush(
-                self._ready, (call.ts if call.ts is not None else self._ready_at, self._number, call)
+                self._ready, (event.ts if event.ts is not None else self._ready_at, self._number, event)
             )
 
-    def _released(self, before: float) -> list[Call]:
+    def _released(self, before: float) -> list[Event]:
         """Events that nothing which comes later can be earlier than."""
-        given = []
+        events = []
         while self._ready and self._ready[0][0] <= before:
-            given.append(heapq.heappop(self._ready)[2])
-        return given
+            events.append(heapq.heappop(self._ready)[2])
+        return events
+
+
+def _words(span: Span) -> str | None:
+    """What a model said: an empty text where it answered without words, why it failed where it did."""
+    answered = any(said.role == "assistant" for said in span.outputs)
+    failure = span.result if span.error and isinstance(span.result, str) else None
+    return span.text or failure or ("" if answered else None)

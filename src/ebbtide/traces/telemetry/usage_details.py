@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ebbtide.events.usage import Usage
 from ebbtide.traces.records.fields import count, dollars
-from ebbtide.traces.records.token_classes import TokenClasses
 from ebbtide.traces.telemetry.span import usage_of
 
 _SENT = ("input", "input_tokens", "prompt_tokens", "inputTokens", "promptTokens")
@@ -50,24 +50,24 @@ _THOUGHT = (
 _INSIDE = ("prompt_details.", "details.", "cache_read.", "cache_write.", "cache_creation.")
 
 
-def classes_in(details: Mapping[str, Any]) -> TokenClasses:
-    """Tokens by class; the total, or the names, tell whether cached ones and thoughts are parts of others."""
+def usage_in(details: Mapping[str, Any]) -> Usage:
+    """Tokens by class; the total, or the names, show whether cached ones and thoughts are parts of others."""
     sent, written = (count(either(details, *keys)) for keys in (_SENT, _RECEIVED))
     read, stored, thought = (count(either(details, *keys)) for keys in (_READ, _WRITTEN, _THOUGHT))
     total = count(either(details, *_TOTAL))
     apart = (read or 0) + (stored or 0)
-    known = (sent or 0) + (written or 0)
-    if thought and total is not None and total in (known + thought, known + thought + apart):
-        written = (written or 0) + thought  # Told beside the other output, not as a part of it.
-        known += thought
+    plain = (sent or 0) + (written or 0)
+    if thought and total is not None and total in (plain + thought, plain + thought + apart):
+        written = (written or 0) + thought  # Counted beside the other output, not as a part of it.
+        plain += thought
     inside = any(key.startswith(_INSIDE) for key in details)
-    if apart and sent is not None and total != known and not inside:
-        sent += apart  # Told beside the other input; `usage_of` takes them out again.
+    if apart and sent is not None and total != plain and not inside:
+        sent += apart  # Counted beside the other input; `usage_of` takes them out again.
     return usage_of(total_input=sent, output=written, read=read, written=stored, total=None)
 
 
 def cost_in(details: Mapping[str, Any]) -> float | None:
-    """Dollars: the total, or the sum of the parts; None where nothing is told."""
+    """Dollars: the total, or the sum of the parts; None where there are none."""
     total = dollars(details.get("total"))
     if total is not None:
         return total

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ebbtide.events.event import Message, ModelCall, ModelPart, Role
 from ebbtide.events.transcript import Round
-from ebbtide.traces.formats import Event, EventReader
+from ebbtide.traces.formats import EventReader, TraceItem
 from ebbtide.traces.transcripts.turns import RoundUnit, Turn, TurnRounds
-
-_SPEAKERS = {"llm": "assistant", "user": "user"}
 
 
 class Conversation:
@@ -24,17 +23,19 @@ class Conversation:
 
     def __init__(self, unit: RoundUnit) -> None:
         self._turns = TurnRounds(unit)
-        self._given = False
+        self._has_rounds = False
 
-    def add(self, event: Event) -> tuple[Round, ...]:
+    def add(self, event: TraceItem) -> tuple[Round, ...]:
         """The rounds that this event completes."""
         if isinstance(event, Round):
-            self._given = True
+            self._has_rounds = True
             return (event,)
-        speaker = _SPEAKERS.get(event.kind)
-        if speaker is None or not event.text or event.name not in ("message", "generate"):
+        if not isinstance(event, ModelCall | Message) or not event.text:
             return ()
-        return self._turns.add(Turn(speaker=event.agent or speaker, text=event.text))
+        if isinstance(event, Message):
+            return self._turn(event, "user") if event.role is Role.USER else ()
+        # The text of a call that failed is the failure.
+        return self._turn(event, "assistant") if event.part is ModelPart.WHOLE and not event.error else ()
 
     def finish(self) -> tuple[Round, ...]:
         """The circle that was still open.
@@ -42,7 +43,10 @@ class Conversation:
         Raises:
             TranscriptError: There was no turn at all.
         """
-        return () if self._given else self._turns.finish()
+        return () if self._has_rounds else self._turns.finish()
+
+    def _turn(self, event: ModelCall | Message, speaker: str) -> tuple[Round, ...]:
+        return self._turns.add(Turn(speaker=event.agent or speaker, text=event.text or ""))
 
 
 class EventLines:
@@ -73,5 +77,5 @@ class EventLines:
         """
         return (*self._rounds(self._reader.finish()), *self._conversation.finish())
 
-    def _rounds(self, events: Sequence[Event]) -> tuple[Round, ...]:
+    def _rounds(self, events: Sequence[TraceItem]) -> tuple[Round, ...]:
         return tuple(item for event in events for item in self._conversation.add(event))

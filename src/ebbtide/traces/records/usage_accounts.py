@@ -1,0 +1,106 @@
+"""What events carry of a run's tokens and cost: each counted once, and what a total has beyond them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, Final, TypeVar
+
+from ebbtide.events.event import Event, Notice, NoticeKind
+from ebbtide.events.usage import CLASSES, Usage
+
+AMOUNTS: Final = (*CLASSES, "cost_usd")  #: fields of `Usage` that add up
+_MOST = 10_000  # model calls that are remembered
+_ROUNDING = 1e-9  # dollars
+_AnyEvent = TypeVar("_AnyEvent", bound=Event)
+
+
+class UsageOnce:
+    """The usage of model calls that are reported more than once, each time with the last counts."""
+
+    def __init__(self) -> None:
+        self._counted: OrderedDict[str, Usage] = OrderedDict()
+
+    def beyond(self, name: str | None, usage: Usage) -> Usage:
+        """What was not counted yet.
+
+        Args:
+            name: The id of the model call; None where it has none: then it is reported once.
+            usage: Its usage as it stands now.
+
+        Returns:
+            What came on top of what was reported before, None where nothing did; the model as it is.
+        """
+        if name is None:
+            return usage
+        before = self._counted.setdefault(name, Usage())
+        new = Usage(model=usage.model)
+        for key in AMOUNTS:
+            amount, counted = getattr(usage, key), getattr(before, key)
+            if amount is None:
+                continue
+            if counted is None:
+                setattr(new, key, amount)
+            elif amount > counted:
+                setattr(new, key, amount - counted)
+            if counted is None or amount > counted:
+                setattr(before, key, amount)
+        if len(self._counted) > _MOST:
+            self._counted.popitem(last=False)
+        return new
+
+
+class RunningTotal:
+    """Totals that grow, and of which only the growth is to be counted."""
+
+    def __init__(self) -> None:
+        self._last = Usage()
+
+    def growth(self, totals: Usage) -> Usage:
+        """By how much each total has grown; None where it has not, or is not known."""
+        grown = Usage(model=totals.model)
+        for key in AMOUNTS:
+            amount, before = getattr(totals, key), getattr(self._last, key)
+            if amount is None:
+                continue
+            setattr(grown, key, amount if before is None else max(amount - before, 0) or None)
+            if before is None or amount > before:
+                setattr(self._last, key, amount)
+        return grown
+
+
+class UsageLedger:
+    """Sums of what events carry, to compare with the totals that a trace states."""
+
+    def __init__(self) -> None:
+        self._sums: dict[str, float] = {}
+
+    def add(self, event: _AnyEvent) -> _AnyEvent:
+        """Count an event; it is given back."""
+        if (usage := event.usage) is not None:
+            for key in AMOUNTS:
+                amount = getattr(usage, key)
+                if amount is not None:
+                    self._sums[key] = self._sums.get(key, 0) + amount
+        return event
+
+    def rest(self, totals: Usage, **fields: Any) -> tuple[Notice, ...]:
+        """A notice of usage with what the totals have beyond the events, if anything.
+
+        A total of 0 is kept where no event reports that amount.
+
+        Args:
+            totals: The totals that the trace states.
+            fields: Other fields of the notice.
+        """
+        beyond: dict[str, Any] = {}
+        for key in AMOUNTS:
+            total, counted = getattr(totals, key), self._sums.get(key)
+            if total is None:
+                continue
+            if total - (counted or 0) > _ROUNDING:
+                beyond[key] = total - (counted or 0)
+            elif total == 0 and counted is None:
+                beyond[key] = total
+        if not beyond:
+            return ()
+        return (self.add(Notice(kind=NoticeKind.USAGE, usage=Usage(**beyond), **fields)),)
