@@ -8,17 +8,12 @@ from typing import Any
 from ebbtide.decision_log.counters import FLAGGED
 from ebbtide.decision_log.entry import Entry
 from ebbtide.decision_log.events import EventKind
-from ebbtide.decision_log.folding import opening_body, state_body
+from ebbtide.decision_log.folding import opening_body
 from ebbtide.decision_log.identifiers import is_id, origin_id
 from ebbtide.decision_log.record import Decision, Link, Mode, Occurrence, Relation, Review, Scope, Status
 from ebbtide.decision_log.store.rows import column_text
 from ebbtide.decision_log.store.transaction import CountKey, Transaction
-from ebbtide.decision_log.wire import (
-    candidate_dict,
-    link_dict,
-    occurrence_dict,
-    review_dict,
-)
+from ebbtide.decision_log.wire import to_wire
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate
 from ebbtide.errors import LifecycleError
@@ -158,7 +153,7 @@ def link(tx: Transaction, decision: Decision, found: Link, at: float) -> Decisio
     _must_be(decision, tuple(set(Status) - {Status.PURGED}), "linked")
     if any((each.relation, each.to) == (found.relation, found.to) for each in decision.links):
         return decision
-    decision = tx.happen(decision, EventKind.LINKED, at, link_dict(found))
+    decision = tx.happen(decision, EventKind.LINKED, at, to_wire(found))
     tx.save(decision)
     return decision
 
@@ -184,7 +179,7 @@ def supersede(tx: Transaction, old: Decision, new: Decision, at: float, *, why: 
 def review(tx: Transaction, decision: Decision, found: Review, at: float) -> Decision:
     """Somebody says how it turned out."""
     _must_be(decision, tuple(set(Status) - {Status.OPENED, Status.PURGED}), "reviewed")
-    decision = tx.happen(decision, EventKind.REVIEWED, at, review_dict(found))
+    decision = tx.happen(decision, EventKind.REVIEWED, at, to_wire(found))
     tx.save(decision)
     return decision
 
@@ -207,7 +202,7 @@ def occur_again(
         counted: What is to be counted: the candidate, what is against it, and the mode. None where the
             duplicate has a record of its own, which counts.
     """
-    body: dict[str, Any] = occurrence_dict(occurrence)
+    body: dict[str, Any] = to_wire(occurrence)
     if counted is not None:
         said, assessment, mode = counted
         body["counted"] = _counted(said, assessment, mode)
@@ -260,7 +255,7 @@ def bring_in(tx: Transaction, scope: Scope, entry: Entry, now: float) -> tuple[s
         restored=entry.restored,
         origin=origin,
     )
-    tx.save(tx.happen(decision, EventKind.IMPORTED, now, {"state": state_body(decision)}), new=True)
+    tx.save(tx.happen(decision, EventKind.IMPORTED, now, {"state": to_wire(decision)}), new=True)
     return identifier, True
 
 
@@ -319,7 +314,7 @@ def _taken(tx: Transaction, decision: Decision, final: Settling, version: int) -
     """
     stream = (decision.scope.tenant, decision.scope.agent)
     for found in final.links:
-        version = tx.append(stream, EventKind.LINKED, decision.id, final.at, link_dict(found)).seq
+        version = tx.append(stream, EventKind.LINKED, decision.id, final.at, to_wire(found)).seq
     decision = replace(
         decision,
         candidate=final.candidate,
@@ -340,7 +335,7 @@ def _taken(tx: Transaction, decision: Decision, final: Settling, version: int) -
 
 def _final_body(final: Settling) -> dict[str, Any]:
     body: dict[str, Any] = {
-        "candidate": candidate_dict(final.candidate),
+        "candidate": to_wire(final.candidate),
         "verdict": final.verdict.value,
     }
     if final.assessment is not None:
