@@ -14,7 +14,9 @@ PROJECT = Path(__file__).parent.parent
 DATA = (
     "ebbtide/py.typed",
     "ebbtide/events/transcript.schema.json",
-    "ebbtide/decision_log/store/migrations/versions/v0001_streams.py",
+    "ebbtide/decision_log/store/schema/0001_streams.postgresql.sql",
+    "ebbtide/decision_log/store/schema/0001_streams.sqlite.sql",
+    "ebbtide/decision_log/store/schema/0002_one_event.sql",
     "ebbtide/report/assets/page.js",
     "ebbtide/report/assets/uPlot.iife.min.js",
     "ebbtide/report/assets/uPlot.LICENSE",

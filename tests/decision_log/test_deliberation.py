@@ -351,7 +351,9 @@ def test_a_write_that_fails_leaves_no_trace_in_the_window(log):
 
     def fails(tx) -> None:
         found = log.view.scope(None, "s")
-        steps.record(tx, found, steps.Settling(candidate=Candidate(description=USE_SQLITE), at=log.clock()))
+        steps.settle_at_once(
+            tx, found, steps.Settlement(candidate=Candidate(description=USE_SQLITE), at=log.clock())
+        )
         raise RuntimeError("not this time")
 
     with pytest.raises(RuntimeError, match="not this time"):
@@ -392,6 +394,25 @@ def test_async_does_not_block_the_loop(open_log):
     done = asyncio.run(main())
     assert all(kept is not None and kept == last for kept, last in done)
     assert log.verify().ok
+
+
+def test_the_asynchronous_twin_does_what_a_subclass_does(log):
+    """A method that a subclass does otherwise is done so from asyncio too, and keeps its name and help."""
+
+    class Loud(Deliberation):
+        def start(self, agent_id, description, *rest, **named):
+            return super().start(agent_id, description.upper(), *rest, **named)
+
+    async def main() -> tuple[str | None, str | None]:
+        async with AsyncDeliberation(Loud(log)) as work:
+            first = await work.start("coder", "Which store?")
+            await work.think(None, "nothing is open")
+            return first, work.last.id
+
+    first, last = asyncio.run(main())
+    assert first == last
+    assert log.get(first).asked == "WHICH STORE?"
+    assert AsyncDeliberation.start.__doc__ == Deliberation.start.__doc__
 
 
 def test_settings_that_cannot_be_used(log):

@@ -21,6 +21,7 @@ from ebbtide.decision_log.exchange.nygard import write_nygard
 from ebbtide.decision_log.exchange.reading import read_decisions
 from ebbtide.decision_log.exchange.rows import RowFields
 from ebbtide.decision_log.record import Decision, Link, Outcome, Relation, Scope, Status
+from ebbtide.decision_log.wire import decision_document
 from ebbtide.decisions.candidate import Candidate, Reason, ReasonKind, Stakes
 from ebbtide.errors import ConfigError, TranscriptError
 
@@ -227,7 +228,10 @@ BROKEN_LINES = [
     ('{"description": "Use \udcff"}', "not UTF-8"),
     ('{"description": "x", "options": 3}', "expected a list"),
     ("[" * 100_000, "not JSON"),
-    ('{"candidate": {"description": "Use a queue", "options": "ab"}, "id": "a"}', "of another kind"),
+    (
+        '{"candidate": {"description": "Use a queue", "options": "ab"}, "id": "a"}',
+        "candidate.options: expected a list, found 'ab'",
+    ),
     ('{"candidate": {"description": "Use a queue"}}', "the key 'id' is missing"),
 ]
 
@@ -316,7 +320,7 @@ def test_files_that_cannot_be_read(content: str, expected: str) -> None:
 
 def test_a_json_list() -> None:
     """Rows with keys of their own and complete decisions, in one list or alone."""
-    rows = [{"description": "Use a queue", "time": 5}, decision().to_dict(), {"what": 3}]
+    rows = [{"description": "Use a queue", "time": 5}, decision_document(decision()), {"what": 3}]
     own, full, broken = read(json.dumps(rows, indent=1))
     assert (own.candidate.description, own.opened_at) == ("Use a queue", 5.0)
     assert full == Entry.of(decision())

@@ -1,5 +1,8 @@
 """The state is the fold of the events, whatever happened."""
 
+import json
+from pathlib import Path
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -7,6 +10,7 @@ from ebbtide.decision_log.decision_log import DecisionLog
 from ebbtide.decision_log.deliberation import Deliberation, Mode
 from ebbtide.decision_log.folding import SHOWN, fold
 from ebbtide.decision_log.record import Decision, Outcome, Relation, Review, Status
+from ebbtide.decision_log.wire import decision_document, from_wire
 from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
 from ebbtide.errors import ConfigError, DecisionError
 
@@ -113,7 +117,7 @@ def test_a_decision_is_the_fold_of_its_events(steps):
         walk(log, clock, Mode.ENFORCE, steps)
         for decision in log.iterate():
             assert fold(log.events(decision.id)) == decision
-            assert Decision.from_dict(decision.to_dict()) == decision
+            assert from_wire(Decision, decision_document(decision)) == decision
 
 
 def test_all_duplicates_count_and_some_are_shown():
@@ -128,3 +132,11 @@ def test_all_duplicates_count_and_some_are_shown():
         decision = log.get(first)
         assert (decision.occurrences, len(decision.again)) == (SHOWN + 6, SHOWN)
         assert len(log.events(first)) == SHOWN + 6
+
+
+def test_the_wire_form_is_that_of_earlier_programs():
+    """Decisions are written byte for byte as before: what version 0002 of the log wrote is written again."""
+    lines = (Path(__file__).parent / "old_logs" / "decisions.jsonl").read_text(encoding="utf-8").splitlines()
+    decisions = [from_wire(Decision, json.loads(line)) for line in lines]
+    assert [json.dumps(decision_document(decision)) for decision in decisions] == lines
+    assert {decision.status for decision in decisions} == set(Status) - {Status.OPENED}

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ebbtide.decision_log.decision_log import DecisionLog
 from ebbtide.decision_log.deliberation import Deliberation
 from ebbtide.decision_log.entry import Change, Entry
+from ebbtide.decision_log.outcomes.review import outcome_of
 from ebbtide.decision_log.record import Outcome, Relation, Review, Status
 from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
 from ebbtide.decisions.candidate import Candidate, Reason, Source, Stakes
@@ -223,7 +224,7 @@ def test_reviews_append_and_the_overdue_queue_empties(log, clock):
     )
     reviewed = log.review(due.id, Review(outcome=Outcome.FAILURE, by="ana", ts=clock()))
     assert [review.outcome for review in reviewed.reviews] == [Outcome.PARTIAL, Outcome.FAILURE]
-    assert reviewed.outcome is Outcome.FAILURE
+    assert outcome_of(reviewed) is Outcome.FAILURE
     assert log.overdue() == ()
 
 
@@ -261,7 +262,7 @@ def test_purging_takes_the_words_and_leaves_the_rest(log, clock, place):
         "",
         "tooling",
     )
-    assert (left.outcome, left.assessment.primary.id) == (Outcome.NOT_A_DECISION, "test.noise")
+    assert (outcome_of(left), left.assessment.primary.id) == (Outcome.NOT_A_DECISION, "test.noise")
     assert left.assessment.primary.phrase == ""
     tables = ("decisions", "decision_events")
     stored = log.store.read(lambda s: [s.rows(f"SELECT * FROM {table}") for table in tables])  # noqa: S608 - names of ours

@@ -1,8 +1,7 @@
-"""Opening, migrating and losing a store: clear errors, and nothing half done."""
+"""Opening and losing a store: clear errors, and nothing half done."""
 
 import os
 import sqlite3
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,14 +9,7 @@ import pytest
 
 from ebbtide.decision_log.decision_log import DecisionLog
 from ebbtide.decision_log.deliberation import Deliberation
-from ebbtide.decision_log.erasing import counted
-from ebbtide.decision_log.events import EventKind
-from ebbtide.decision_log.folding import fold
-from ebbtide.decision_log.record import Status
-from ebbtide.decision_log.store import migrating
 from ebbtide.decision_log.store.opening import database_of
-from ebbtide.decision_log.wire import candidate_dict
-from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate
 from ebbtide.errors import ConfigError, StoreError
 
@@ -33,11 +25,6 @@ def path(tmp_path) -> Path:
     return place
 
 
-def test_the_newest_version_is_the_last_migration():
-    """The version that is compared on opening is that of the last migration."""
-    assert migrating.known_versions()[-1] == migrating.NEWEST
-
-
 @pytest.mark.parametrize("where", ["{}", "sqlite:///{}"])
 def test_a_file_can_be_named_in_two_ways(path, where):
     """A path and a sqlite URL name the same file."""
@@ -50,17 +37,6 @@ def test_places_that_are_none(where):
     """A URL of another database, and no path, are refused."""
     with pytest.raises(ConfigError, match="store"):
         database_of(where, timeout_s=1, read_only=False, durable=False)
-
-
-def test_opening_a_current_log_imports_no_migration(path):
-    """Opening a log that is up to date leaves alembic and SQLAlchemy alone."""
-    program = (
-        "import sys; from ebbtide.decision_log.decision_log import DecisionLog; "
-        f"DecisionLog.open({str(path)!r}).close(); "
-        "print(sorted({'alembic', 'sqlalchemy'} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
 
 
 def test_no_psycopg_is_a_clear_error(monkeypatch):
@@ -146,89 +122,6 @@ def test_a_damaged_file(path, harm):
     with pytest.raises(StoreError, match="damaged or no SQLite file"):
         use()
     assert path.read_bytes()[:4096] == bytes(data[:4096])
-
-
-@pytest.mark.parametrize(
-    ("edit", "what"),
-    [
-        ("UPDATE decision_log_version SET version_num = '0099'", "later ebbtide"),
-        ("DELETE FROM decision_log_version", "half done"),
-        ("DROP TABLE decision_log_version", "half done"),
-        ("DROP TABLE decision_events", "'decision_events' is missing"),
-    ],
-)
-def test_versions_that_cannot_be_opened(path, edit, what):
-    """A log of a later version, and one where a migration stopped half way, are refused untouched."""
-    with sqlite3.connect(path) as connection:
-        connection.execute(edit)
-    connection.close()
-    with pytest.raises(StoreError, match=what):
-        DecisionLog.open(path)
-
-
-@pytest.mark.parametrize("at", ["decisions_review_by", "decision_counts", "decision_words"])
-def test_a_migration_that_fails_is_undone(place, at, monkeypatch):
-    """A migration that fails anywhere leaves nothing behind, and the next one makes the log."""
-    from alembic.operations import Operations
-
-    def failing(name):
-        real = getattr(Operations, name)
-
-        def call(self, *given, **named):
-            if at in str(given[0]):
-                raise RuntimeError("the power went")
-            return real(self, *given, **named)
-
-        return call
-
-    with monkeypatch.context() as patched:
-        for name in ("create_table", "create_index", "execute"):
-            patched.setattr(Operations, name, failing(name))
-        if at == "decision_words" and place.startswith("postgresql"):
-            pytest.skip("there is no such table on a server")
-        with pytest.raises(RuntimeError, match="the power went"):
-            DecisionLog.open(place)
-    with DecisionLog.open(place) as log:
-        assert log.list().decisions == ()
-
-
-def test_a_log_of_the_first_version_is_read(place, monkeypatch):
-    """A log whose verdicts are events of their own is migrated, verifies, and goes on."""
-    refusal = Assessment(
-        keep=False, primary=None, rules=(), noise=1.0, choice=0.0, threshold=0.75, profile="default"
-    )
-
-    def old(tx) -> list[str]:
-        ids = []
-        for number, verdict in enumerate((Status.KEPT, Status.QUARANTINED)):
-            said = Candidate(description=f"{TEXT} {number}")
-            ids.append(tx.new_id("default", "agent", 1e9))
-            assessed = {"verdict": verdict.value, "mode": "enforce", "assessment": refusal.to_dict()}
-            bodies = {EventKind.FINALIZED: {"candidate": candidate_dict(said)}, EventKind.ASSESSED: assessed}
-            events = [
-                tx.append(("default", "agent"), kind, ids[-1], 1e9, body) for kind, body in bodies.items()
-            ]
-            tx.save(fold(events), new=True)
-            for key, times in counted(events).items():
-                tx.count(key, times)
-        return ids
-
-    with monkeypatch.context() as before:
-        before.setattr(migrating, "NEWEST", migrating.known_versions()[0])
-        with DecisionLog.open(place) as log:
-            kept, refused = log.store.write(old)
-    with pytest.raises(StoreError, match="open it once without read_only"):
-        DecisionLog.open(place, read_only=True)
-    with DecisionLog.open(place) as log:
-        assert log.get(kept).status is Status.KEPT
-        assert log.get(refused).status is Status.QUARANTINED
-        again = Deliberation(log).record_decision("Use a queue for the mails because bursts are long")
-        counts = log.counts()
-        assert (counts.kept, counts.refused) == (2, 1)
-        assert log.rebuild() == 3
-        assert log.counts() == counts
-        assert log.get(again.id) == again.decision
-        assert log.verify().ok
 
 
 def test_a_forked_process_is_told(path):

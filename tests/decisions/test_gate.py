@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.decision_log.wire import assessment_from
-from ebbtide.decisions.assessment import Layer
+from ebbtide.decision_log.wire import from_wire
+from ebbtide.decisions.assessment import Assessment, Layer
 from ebbtide.decisions.candidate import Candidate, ConfidenceSource, Reason, Source, Stakes, TurnContext
 from ebbtide.decisions.gate.assess import assess, captures
 from ebbtide.decisions.gate.quality import validate_decision_quality
@@ -234,7 +234,7 @@ def test_any_text_is_assessed(text, said, source, used_tools, confidence):
         for context in (None, turn):
             found = assess(candidate, context, profile)
             assert found == assess(candidate, context, profile)
-            assert assessment_from(json.loads(json.dumps(found.to_dict()))) == found
+            assert from_wire(Assessment, json.loads(json.dumps(found.to_dict()))) == found
             assert found.noise >= 0 <= found.choice
             if found.profile == "default":
                 heavy = found.noise - found.choice >= found.threshold

@@ -5,6 +5,7 @@ from typing import Any, assert_type
 from ebbtide import (
     Action,
     Assessment,
+    AsyncDeliberation,
     Call,
     Candidate,
     ConvergenceMeter,
@@ -46,3 +47,12 @@ def supervised(supervisor: Supervisor, call: Call) -> None:
 
 def gated(candidate: Candidate) -> None:
     assert_type(assess(candidate), Assessment)
+
+
+async def deliberated(work: AsyncDeliberation) -> None:
+    opened = await work.start("coder", "Which store?", session="s1")
+    assert_type(opened, str | None)
+    assert_type(await work.finalize(opened, "Use SQLite", confidence=0.8), str | None)
+    assert_type((await work.record_decision("Use SQLite", reasons=["one writer"])).kept, bool)
+    await work.start("coder")  # type: ignore[call-arg]
+    await work.finalize(opened, confidence="sure")  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from ebbtide.decision_log.record import Decision, Mode
+from ebbtide.decision_log.wire import decision_document
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.repeats.duplicates import DuplicateVerdict
 
@@ -80,5 +81,5 @@ class Answer:
             "duplicate": None if self.duplicate is None else self.duplicate.to_dict(),
             "reversals": list(self.reversals),
             "degraded": self.degraded,
-            "decision": None if self.decision is None else self.decision.to_dict(),
+            "decision": None if self.decision is None else decision_document(self.decision),
         }

@@ -3,19 +3,42 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
-from typing import Self, TypeVar, Unpack
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from ebbtide.decision_log.answer import Answer, Verdict
+from ebbtide.decision_log.answer import Answer
 from ebbtide.decision_log.deliberation import Deliberation
-from ebbtide.decision_log.final_words import FinalWords
-from ebbtide.decisions.candidate import Source
 from ebbtide.errors import ConfigError
 
+_P = ParamSpec("_P")
 _T = TypeVar("_T")
 _LAST: ContextVar[Answer | None] = ContextVar("ebbtide_last_answer", default=None)
+
+
+def _awaitable(
+    method: Callable[Concatenate[Deliberation, _P], _T],
+) -> Callable[Concatenate[AsyncDeliberation, _P], Coroutine[Any, Any, _T]]:
+    """The same method, run in a thread; the answer that it leaves behind becomes that of the task."""
+
+    async def call(self: AsyncDeliberation, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        def work() -> tuple[_T, Answer | None]:
+            deliberation = self.deliberation
+            before = deliberation.last
+            # By its name, so that what a subclass does instead is done here too.
+            value: _T = getattr(deliberation, method.__name__)(*args, **kwargs)
+            answer = deliberation.last
+            return value, None if answer is before else answer
+
+        value, answer = await self.run(work)
+        if answer is not None:
+            _LAST.set(answer)
+        return value
+
+    functools.update_wrapper(call, method)
+    return call
 
 
 class AsyncDeliberation:
@@ -43,68 +66,12 @@ class AsyncDeliberation:
         """The latest answer that this task got; None before the first one."""
         return _LAST.get()
 
-    async def start(
-        self,
-        agent_id: str,
-        description: str,
-        frame: str = "decision",
-        session: str | None = None,
-        *,
-        ts: float | None = None,
-    ) -> str | None:
-        """See `Deliberation.start`."""
-        answer = await self.try_start(agent_id, description, frame, session, ts=ts)
-        return answer.id if answer.verdict is Verdict.OPENED else None
-
-    async def try_start(
-        self,
-        agent_id: str,
-        description: str,
-        frame: str = "decision",
-        session: str | None = None,
-        *,
-        source: Source = Source.AUTO,
-        ts: float | None = None,
-    ) -> Answer:
-        """See `Deliberation.try_start`."""
-        work = self.deliberation.try_start
-        return await self._answer(lambda: work(agent_id, description, frame, session, source=source, ts=ts))
-
-    async def think(self, decision_id: str | None, text: str, *, ts: float | None = None) -> None:
-        """See `Deliberation.think`."""
-        await self.run(lambda: self.deliberation.think(decision_id, text, ts=ts))
-
-    async def finalize(
-        self, decision_id: str | None, description: str | None = None, **said: Unpack[FinalWords]
-    ) -> str | None:
-        """See `Deliberation.finalize`."""
-        if decision_id is None:
-            return None
-        answer = await self.try_finalize(decision_id, description, **said)
-        return answer.id if answer.kept else None
-
-    async def try_finalize(
-        self, decision_id: str, description: str | None = None, **said: Unpack[FinalWords]
-    ) -> Answer:
-        """See `Deliberation.try_finalize`."""
-        work = self.deliberation.try_finalize
-        return await self._answer(lambda: work(decision_id, description, **said))
-
-    async def record_decision(
-        self,
-        description: str,
-        *,
-        agent_id: str | None = None,
-        session: str | None = None,
-        frame: str = "decision",
-        source: Source = Source.EXPLICIT,
-        **said: Unpack[FinalWords],
-    ) -> Answer:
-        """See `Deliberation.record_decision`."""
-        work = self.deliberation.record_decision
-        return await self._answer(
-            lambda: work(description, agent_id=agent_id, session=session, frame=frame, source=source, **said)
-        )
+    start = _awaitable(Deliberation.start)
+    try_start = _awaitable(Deliberation.try_start)
+    think = _awaitable(Deliberation.think)
+    finalize = _awaitable(Deliberation.finalize)
+    try_finalize = _awaitable(Deliberation.try_finalize)
+    record_decision = _awaitable(Deliberation.record_decision)
 
     async def run(self, work: Callable[[], _T]) -> _T:
         """Anything else that would wait for the store, such as ``lambda: log.search("retries")``."""
@@ -119,8 +86,3 @@ class AsyncDeliberation:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
-
-    async def _answer(self, work: Callable[[], Answer]) -> Answer:
-        answer = await self.run(work)
-        _LAST.set(answer)
-        return answer

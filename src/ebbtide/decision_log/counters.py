@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ebbtide.decision_log.outcomes.review import outcome_of
 from ebbtide.decision_log.record import Decision, Outcome
 from ebbtide.rate import Rate
 
@@ -241,7 +242,7 @@ def is_decision(decision: Decision) -> bool | None:
     A review that does not know how it turned out says nothing. Bringing a decision back from the quarantine
     says that it is one, unless a review says otherwise.
     """
-    outcome = decision.outcome
+    outcome = outcome_of(decision)
     if outcome is Outcome.NOT_A_DECISION:
         return False
     if outcome is not None and outcome is not Outcome.UNKNOWN:

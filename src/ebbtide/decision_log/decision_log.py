@@ -122,10 +122,10 @@ class DecisionLog(ReadableLog):
         """Keep a decision past the gate and the window, which `Deliberation.record_decision` asks."""
         scope, when = self.view.scope(agent, session), self._time(at)
         due = None if review_by is None else checked_time(review_by, "review_by")
-        final = steps.Settling(
+        settlement = steps.Settlement(
             candidate=candidate, at=when, assessment=assessment, prediction=prediction, review_by=due
         )
-        return self._write(scope.agent, lambda tx: steps.record(tx, scope, final))
+        return self._write(scope.agent, lambda tx: steps.settle_at_once(tx, scope, settlement))
 
     def add_batch(self, entries: Iterable[Entry]) -> tuple[Added, ...]:
         """Bring in decisions from somewhere else: all of them, or none.
@@ -143,7 +143,7 @@ class DecisionLog(ReadableLog):
             for agent in sorted({scope.agent for scope in scopes}):
                 tx.lock(self.tenant, agent)
             found = (
-                steps.bring_in(tx, scope, entry, now) for scope, entry in zip(scopes, known, strict=True)
+                steps.import_entry(tx, scope, entry, now) for scope, entry in zip(scopes, known, strict=True)
             )
             return tuple(Added(id=identifier, created=created) for identifier, created in found)
 
@@ -157,14 +157,14 @@ class DecisionLog(ReadableLog):
             LifecycleError: It is still open, or purged.
         """
         checked_time(review.ts)
-        return self._step(decision_id, lambda tx, found, at: steps.review(tx, found, review, at))
+        return self._step(decision_id, lambda tx, found, at: steps.add_review(tx, found, review, at))
 
     def link(self, decision_id: str, relation: Relation, to: str, *, why: str = "") -> Decision:
         """Note how a decision stands to another one of this view."""
 
         def step(tx: Transaction, found: Decision, at: float) -> Decision:
             other = questions.get(tx.session, self.view, to)
-            return steps.link(tx, found, Link(relation=relation, to=other.id, why=why), at)
+            return steps.add_link(tx, found, Link(relation=relation, to=other.id, why=why), at)
 
         return self._step(decision_id, step)
 

@@ -10,10 +10,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar, Unpack
 
-from ebbtide.decision_log import recording, steps
+from ebbtide.decision_log import gated_steps, steps
 from ebbtide.decision_log.answer import Answer, Verdict
 from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.final_words import FinalWords, checked_source, checked_text, final_of
+from ebbtide.decision_log.gated_steps import FinalWords, checked_source, checked_text, propose
 from ebbtide.decision_log.record import Decision, Mode, Scope
 from ebbtide.decision_log.store.transaction import Transaction, checked_time
 from ebbtide.decisions.assessment import Assessment
@@ -77,7 +77,7 @@ class Deliberation:
         self.mode = Mode(mode)
         self.frames = frozenset(profile.decisions.frames if frames is None else frames)
         window = profile.duplicates if duplicates is None else duplicates
-        self._rules = recording.Rules(profile=profile, duplicates=window, mode=self.mode)
+        self._rules = gated_steps.Rules(profile=profile, duplicates=window, mode=self.mode)
         self._gate = gate
         self._opened: OrderedDict[str, Decision] = OrderedDict()
         self._lock = threading.Lock()
@@ -144,11 +144,11 @@ class Deliberation:
             source=checked_source(source),
         )
         if frame not in self.frames:
-            return self._told(self._not_captured(scope, candidate))
-        answer = self._write(scope.agent, lambda tx: recording.begin(tx, self._rules, scope, candidate, at))
+            return self._remember_answer(self._count_not_captured(scope, candidate))
+        answer = self._write(scope.agent, lambda tx: gated_steps.start(tx, self._rules, scope, candidate, at))
         if answer.decision is not None:
-            self._remember(answer.decision)
-        return self._told(answer)
+            self._remember_opened(answer.decision)
+        return self._remember_answer(answer)
 
     def think(self, decision_id: str | None, text: str, *, ts: float | None = None) -> None:
         """Note a thought on an open decision; for the id None nothing is done.
@@ -159,11 +159,13 @@ class Deliberation:
         """
         if decision_id is None:
             return
-        at, said, known = self._time(ts), checked_text(text, "text"), self._recalled(decision_id)
-        self._remember(self._write(known.scope.agent, lambda tx: steps.think(tx, tx.fresh(known), said, at)))
+        at, thought, latest = self._time(ts), checked_text(text, "text"), self._recall(decision_id)
+        self._remember_opened(
+            self._write(latest.scope.agent, lambda tx: steps.add_thought(tx, tx.fresh(latest), thought, at))
+        )
 
     def finalize(
-        self, decision_id: str | None, description: str | None = None, **said: Unpack[FinalWords]
+        self, decision_id: str | None, description: str | None = None, **words: Unpack[FinalWords]
     ) -> str | None:
         """Take a decision that was opened; see `try_finalize`.
 
@@ -172,11 +174,11 @@ class Deliberation:
         """
         if decision_id is None:
             return None
-        answer = self.try_finalize(decision_id, description, **said)
+        answer = self.try_finalize(decision_id, description, **words)
         return answer.id if answer.kept else None
 
     def try_finalize(
-        self, decision_id: str, description: str | None = None, **said: Unpack[FinalWords]
+        self, decision_id: str, description: str | None = None, **words: Unpack[FinalWords]
     ) -> Answer:
         """Take a decision that was opened: it goes into the log, or into quarantine.
 
@@ -186,7 +188,7 @@ class Deliberation:
         Args:
             decision_id: What `start` gave.
             description: What is decided; None takes what it was called when it was opened.
-            **said: See `FinalWords`.
+            **words: See `FinalWords`.
 
         Raises:
             ConfigError: A value cannot be used.
@@ -196,14 +198,14 @@ class Deliberation:
 
         Source: decision quality gate, layers 1 to 3 (clauses Q06, Q13).
         """
-        known = self._recalled(decision_id)
-        final = final_of(known.candidate, description, said, self.log.clock(), self._judged)
+        latest = self._recall(decision_id)
+        proposal = propose(latest.candidate, description, words, self.log.clock(), self._judge)
         answer = self._write(
-            known.scope.agent, lambda tx: recording.settle(tx, self._rules, tx.fresh(known), final)
+            latest.scope.agent, lambda tx: gated_steps.finalize(tx, self._rules, tx.fresh(latest), proposal)
         )
         with self._lock:
             self._opened.pop(decision_id, None)
-        return self._told(answer)
+        return self._remember_answer(answer)
 
     def record_decision(
         self,
@@ -213,7 +215,7 @@ class Deliberation:
         session: str | None = None,
         frame: str = "decision",
         source: Source = Source.EXPLICIT,
-        **said: Unpack[FinalWords],
+        **words: Unpack[FinalWords],
     ) -> Answer:
         """Record a decision on purpose, in one step and in any frame.
 
@@ -226,7 +228,7 @@ class Deliberation:
             session: In which session; None takes that of the log.
             frame: What the agent is doing.
             source: How it came up. Layer 1 of the gate is not asked of an explicit one.
-            **said: See `FinalWords`.
+            **words: See `FinalWords`.
 
         Raises:
             ConfigError: A value cannot be used.
@@ -240,12 +242,14 @@ class Deliberation:
             frame=checked_text(frame, "frame"),
             source=checked_source(source),
         )
-        final = final_of(candidate, None, said, self.log.clock(), self._judged)
-        return self._told(
-            self._write(scope.agent, lambda tx: recording.record(tx, self._rules, scope, final))
+        proposal = propose(candidate, None, words, self.log.clock(), self._judge)
+        return self._remember_answer(
+            self._write(
+                scope.agent, lambda tx: gated_steps.finalize_at_once(tx, self._rules, scope, proposal)
+            )
         )
 
-    def _judged(
+    def _judge(
         self, candidate: Candidate, context: TurnContext | None
     ) -> tuple[Assessment | None, str | None]:
         try:
@@ -253,7 +257,7 @@ class Deliberation:
         except Exception as error:  # noqa: BLE001 - a decision must not be lost because a gate fails
             return None, f"{type(error).__name__}: {error}"[:200]
 
-    def _not_captured(self, scope: Scope, candidate: Candidate) -> Answer:
+    def _count_not_captured(self, scope: Scope, candidate: Candidate) -> Answer:
         verdict = Verdict.NOT_CAPTURED.value
 
         def work(tx: Transaction) -> None:
@@ -263,18 +267,18 @@ class Deliberation:
         self._write(scope.agent, work)
         return Answer(verdict=Verdict.NOT_CAPTURED, mode=self.mode)
 
-    def _remember(self, decision: Decision) -> None:
+    def _remember_opened(self, decision: Decision) -> None:
         with self._lock:
             self._opened[decision.id] = decision
             if len(self._opened) > _REMEMBERED:
                 self._opened.popitem(last=False)
 
-    def _recalled(self, decision_id: str) -> Decision:
+    def _recall(self, decision_id: str) -> Decision:
         """A decision as this process, or the store, last knew it."""
         with self._lock:
-            found = self._opened.get(decision_id)
-        if found is not None:
-            return found
+            decision = self._opened.get(decision_id)
+        if decision is not None:
+            return decision
         if not isinstance(decision_id, str):
             raise ConfigError(f"decision_id = {decision_id!r:.60}: expected an id")
         return self.log.stored(decision_id)
@@ -285,6 +289,6 @@ class Deliberation:
     def _write(self, agent: str, work: Callable[[Transaction], _T]) -> _T:
         return self.log.store.write(work, order=(self.log.tenant, agent))
 
-    def _told(self, answer: Answer) -> Answer:
+    def _remember_answer(self, answer: Answer) -> Answer:
         self._local.answer = answer
         return answer

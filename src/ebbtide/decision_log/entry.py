@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from ebbtide.decision_log.record import Decision, Link, Mode, Occurrence, Review, Status
+from ebbtide.decision_log.wire import decision_document
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate
 
@@ -133,7 +134,7 @@ class Page:
         """The wire form."""
         return {
             "schema": 1,
-            "decisions": [decision.to_dict() for decision in self.decisions],
+            "decisions": [decision_document(decision) for decision in self.decisions],
             "cursor": self.cursor,
         }
 
@@ -152,4 +153,4 @@ class Hit:
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
-        return {"schema": 1, "rank": round(self.rank, 6), "decision": self.decision.to_dict()}
+        return {"schema": 1, "rank": round(self.rank, 6), "decision": decision_document(self.decision)}

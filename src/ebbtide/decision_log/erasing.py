@@ -7,14 +7,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from ebbtide.decision_log.events import Event, EventKind, StoredEvent
-from ebbtide.decision_log.folding import apply, state_body, tombstone, without_occurrence
+from ebbtide.decision_log.folding import apply, tombstone, without_occurrence
 from ebbtide.decision_log.record import Decision, Relation, Scope, Status
 from ebbtide.decision_log.steps import verdict_keys
 from ebbtide.decision_log.store import statements
 from ebbtide.decision_log.store.questions import stored_event
 from ebbtide.decision_log.store.transaction import CountKey, Transaction
 from ebbtide.decision_log.view import View
-from ebbtide.decision_log.wire import assessment_from, candidate_from
+from ebbtide.decision_log.wire import from_wire, to_wire
+from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate
 from ebbtide.errors import UnknownDecisionError
 
@@ -30,7 +31,7 @@ def erase(tx: Transaction, decision: Decision, at: float, *, kind: EventKind, by
         "events": numbers,
         "text_hash": next((event.body_hash for event in events), ""),
         "counted": [[*key[2:], times] for key, times in sorted(counted(events).items())],
-        "state": state_body(left),
+        "state": to_wire(left),
     }
     left = tx.happen(left, kind, at, body)
     _drop_bodies(tx, decision, numbers)
@@ -71,7 +72,7 @@ def _erase_occurrence(
         "of": duplicate.id,
         "events": numbers,
         "counted": [[*key[2:], times] for key, times in sorted(counted(about, original).items())],
-        "state": state_body(left),
+        "state": to_wire(left),
     }
     left = tx.happen(left, EventKind.REDACTED, at, body)
     _drop_bodies(tx, original, numbers)
@@ -123,12 +124,12 @@ def counted(events: Iterable[Event], before: Decision | None = None) -> Counter[
 def _counted(event: Event, body: dict[str, Any], decision: Decision) -> Counter[CountKey]:
     scope = Scope(tenant=event.tenant, agent=event.agent)
     if "verdict" in body:
-        assessment = None if "assessment" not in body else assessment_from(body["assessment"])
+        assessment = None if "assessment" not in body else from_wire(Assessment, body["assessment"])
         mode = body.get("mode", "cleanup" if "by" in body else "none")
         return Counter(verdict_keys(scope, decision.candidate, assessment, mode, body["verdict"]))
     if event.kind in {EventKind.OCCURRED_AGAIN, EventKind.OPENED} and "counted" in body:
-        said: Candidate = candidate_from({"description": "", **body["counted"]["candidate"]})
-        assessment = assessment_from(body["counted"]["assessment"])
+        said: Candidate = from_wire(Candidate, {"description": "", **body["counted"]["candidate"]})
+        assessment = from_wire(Assessment, body["counted"]["assessment"])
         mode = body["counted"]["mode"]
         if event.kind is EventKind.OPENED:
             return Counter(verdict_keys(scope, said, assessment, mode, "opened")[1:])

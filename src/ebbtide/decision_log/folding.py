@@ -7,17 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from ebbtide.decision_log.events import Event, EventKind
-from ebbtide.decision_log.record import Decision, Mode, Scope, Status
-from ebbtide.decision_log.wire import (
-    assessment_from,
-    candidate_dict,
-    candidate_from,
-    decision_dict,
-    decision_from,
-    link_from,
-    occurrence_from,
-    review_from,
-)
+from ebbtide.decision_log.record import Decision, Link, Mode, Occurrence, Review, Scope, Status
+from ebbtide.decision_log.wire import from_wire, to_wire
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate
 
@@ -56,7 +47,7 @@ def apply(decision: Decision | None, event: Event) -> Decision:
     if kind is EventKind.FINALIZED:
         taken = replace(
             decision,
-            candidate=candidate_from(body["candidate"]),
+            candidate=from_wire(Candidate, body["candidate"]),
             status=Status.KEPT,
             settled_at=event.at,
             prediction=body.get("prediction", decision.prediction),
@@ -71,18 +62,18 @@ def apply(decision: Decision | None, event: Event) -> Decision:
     if kind is EventKind.ABANDONED:
         return replace(decision, status=Status.ABANDONED, settled_at=event.at, version=seq)
     if kind is EventKind.LINKED:
-        return replace(decision, links=(*decision.links, link_from(body)), version=seq)
+        return replace(decision, links=(*decision.links, from_wire(Link, body)), version=seq)
     if kind is EventKind.SUPERSEDED:
         return replace(decision, status=Status.SUPERSEDED, superseded_by=body["by"], version=seq)
     if kind is EventKind.REVIEWED:
-        return replace(decision, reviews=(*decision.reviews, review_from(body)), version=seq)
+        return replace(decision, reviews=(*decision.reviews, from_wire(Review, body)), version=seq)
     if kind is EventKind.OCCURRED_AGAIN:
-        again = (*decision.again, occurrence_from(body))[-SHOWN:]
+        again = (*decision.again, from_wire(Occurrence, body))[-SHOWN:]
         return replace(decision, again=again, occurrences=decision.occurrences + 1, version=seq)
     if kind is EventKind.RESTORED:
         return replace(decision, status=Status.KEPT, restored=not body.get("undo", False), version=seq)
     # What is left says all of it: IMPORTED, REDACTED, PURGED.
-    return replace(decision_from(body["state"]), version=seq)
+    return replace(from_wire(Decision, body["state"]), version=seq)
 
 
 def _assessed(decision: Decision, body: dict[str, Any], seq: int) -> Decision:
@@ -91,7 +82,7 @@ def _assessed(decision: Decision, body: dict[str, Any], seq: int) -> Decision:
         decision,
         status=Status(body["verdict"]),
         restored=decision.restored and body["verdict"] != Status.QUARANTINED,
-        assessment=decision.assessment if assessment is None else assessment_from(assessment),
+        assessment=decision.assessment if assessment is None else from_wire(Assessment, assessment),
         mode=decision.mode if mode is None else Mode(mode),
         version=seq,
     )
@@ -100,7 +91,7 @@ def _assessed(decision: Decision, body: dict[str, Any], seq: int) -> Decision:
 def _born(event: Event) -> Decision:
     body: dict[str, Any] = event.body or {}
     opened = event.kind is EventKind.OPENED
-    candidate = candidate_from(body["candidate"]) if "candidate" in body else _NOBODY
+    candidate = from_wire(Candidate, body["candidate"]) if "candidate" in body else _NOBODY
     return Decision(
         id=event.decision_id,
         scope=Scope(tenant=event.tenant, agent=event.agent, session=body.get("session")),
@@ -150,14 +141,9 @@ def _without_words(assessment: Assessment | None) -> Assessment | None:
     return replace(assessment, rules=rules, primary=primary)
 
 
-def state_body(decision: Decision) -> dict[str, Any]:
-    """A decision as the body of an event that says all of it."""
-    return decision_dict(decision)
-
-
 def opening_body(candidate: Candidate, session: str | None, **known: str | float | None) -> dict[str, Any]:
     """The body of a first event; what is not known is left out."""
-    body: dict[str, Any] = {"candidate": candidate_dict(candidate)}
+    body: dict[str, Any] = {"candidate": to_wire(candidate)}
     if session is not None:
         body["session"] = session
     body.update({key: value for key, value in known.items() if value is not None})

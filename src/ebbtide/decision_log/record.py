@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate, Reason
@@ -124,20 +122,20 @@ class Decision:
         opened_at: Seconds since the epoch.
         settled_at: When it was finalized, abandoned or quarantined; None while it is open.
         asked: What it was called when it was opened; None where it was recorded in one step.
+        superseded_by: The decision that took its place.
+        review_by: When somebody should look how it turned out, seconds since the epoch.
+        prediction: What is expected to happen, and how one would tell.
+        origin: Where an imported decision came from.
         thoughts: What was thought before it was final, oldest first.
         assessment: What the gate made of it; None while it is open.
         mode: What the gate was allowed to do with it; None where no gate was asked.
         links: To other decisions.
-        superseded_by: The decision that took its place.
         reviews: Oldest first; see `ebbtide.decision_log.outcomes.review.resolve`.
-        review_by: When somebody should look how it turned out, seconds since the epoch.
-        prediction: What is expected to happen, and how one would tell.
         occurrences: How often it was decided, with the duplicates that were refused.
         again: Those duplicates, oldest first.
         forced: Whether it was recorded over the objection of the gate.
         restored: Whether somebody brought it back from the quarantine; that a clean-up was undone does not
             count.
-        origin: Where an imported decision came from.
         version: Number of its latest event in the stream of its agent; it grows with every change.
     """
 
@@ -148,48 +146,22 @@ class Decision:
     opened_at: float
     settled_at: float | None = None
     asked: str | None = None
+    superseded_by: str | None = None
+    review_by: float | None = None
+    prediction: str | None = None
+    origin: str | None = None
     thoughts: tuple[str, ...] = ()
     assessment: Assessment | None = None
     mode: Mode | None = None
     links: tuple[Link, ...] = ()
-    superseded_by: str | None = None
     reviews: tuple[Review, ...] = ()
-    review_by: float | None = None
-    prediction: str | None = None
     occurrences: int = 1
     again: tuple[Occurrence, ...] = ()
     forced: bool = False
     restored: bool = False
-    origin: str | None = None
     version: int = 0
-
-    @property
-    def outcome(self) -> Outcome | None:
-        """How it turned out, by what its reviews come to; None where nobody looked or they contradict."""
-        if not self.reviews:
-            return None
-        from ebbtide.decision_log.outcomes.review import resolve
-
-        return resolve(self.reviews).outcome
 
     @property
     def refused(self) -> bool:
         """Whether the gate, or a clean-up, was against it; whatever became of it."""
         return self.assessment is not None and not self.assessment.keep
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        from ebbtide.decision_log.wire import decision_dict
-
-        return {"schema": 1, **decision_dict(self)}
-
-    @classmethod
-    def from_dict(cls, table: Mapping[str, Any]) -> Decision:
-        """The decision that `to_dict` described.
-
-        Raises:
-            ConfigError: It describes none; the message names the place.
-        """
-        from ebbtide.decision_log.wire import decision_from
-
-        return decision_from(table)

@@ -8,17 +8,12 @@ from typing import Any
 from ebbtide.decision_log.counters import FLAGGED
 from ebbtide.decision_log.entry import Entry
 from ebbtide.decision_log.events import EventKind
-from ebbtide.decision_log.folding import opening_body, state_body
+from ebbtide.decision_log.folding import opening_body
 from ebbtide.decision_log.identifiers import is_id, origin_id
 from ebbtide.decision_log.record import Decision, Link, Mode, Occurrence, Relation, Review, Scope, Status
 from ebbtide.decision_log.store.rows import column_text
 from ebbtide.decision_log.store.transaction import CountKey, Transaction
-from ebbtide.decision_log.wire import (
-    candidate_dict,
-    link_dict,
-    occurrence_dict,
-    review_dict,
-)
+from ebbtide.decision_log.wire import to_wire
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate
 from ebbtide.errors import LifecycleError
@@ -27,7 +22,7 @@ _UNSETTLED = (Status.OPENED, Status.ABANDONED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settling:
+class Settlement:
     """A decision that is taken, and what becomes of it.
 
     Args:
@@ -65,48 +60,50 @@ def open_decision(
     body = opening_body(candidate, scope.session)
     if noted is not None:
         assessment, mode = noted
-        body["counted"] = _counted(candidate, assessment, mode)
+        body["counted"] = _count_body(candidate, assessment, mode)
         for key in verdict_keys(scope, candidate, assessment, mode.value, "opened")[1:]:
             tx.count(key)
-    decision = _first(tx, scope, EventKind.OPENED, at, body, candidate=candidate)
+    decision = _append_first(tx, scope, EventKind.OPENED, at, body, candidate=candidate)
     tx.save(decision, new=True)
     return decision
 
 
-def think(tx: Transaction, decision: Decision, text: str, at: float) -> Decision:
+def add_thought(tx: Transaction, decision: Decision, text: str, at: float) -> Decision:
     """A thought is noted.
 
     Raises:
         LifecycleError: It is final already.
     """
-    _must_be(decision, _UNSETTLED, "thought about")
+    _require_status(decision, _UNSETTLED, "thought about")
     decision = tx.happen(decision, EventKind.THOUGHT, at, {"text": text})
     tx.save(decision)
     return decision
 
 
-def settle(tx: Transaction, decision: Decision, final: Settling) -> Decision:
+def settle_opened(tx: Transaction, decision: Decision, settlement: Settlement) -> Decision:
     """A decision that was opened is taken, and kept or put into quarantine.
 
     Raises:
         LifecycleError: It is final already.
     """
-    _must_be(decision, _UNSETTLED, "finalized")
+    _require_status(decision, _UNSETTLED, "finalized")
     scope = decision.scope
     stream = (scope.tenant, scope.agent)
-    event = tx.append(stream, EventKind.FINALIZED, decision.id, final.at, _final_body(final))
-    decision = _taken(tx, decision, final, event.seq)
+    event = tx.append(stream, EventKind.FINALIZED, decision.id, settlement.at, _settlement_body(settlement))
+    decision = _apply_settlement(tx, decision, settlement, event.seq)
     tx.save(decision)
     return decision
 
 
-def record(tx: Transaction, scope: Scope, final: Settling) -> Decision:
+def settle_at_once(tx: Transaction, scope: Scope, settlement: Settlement) -> Decision:
     """A decision is taken in one step."""
-    body = _final_body(final)
+    body = _settlement_body(settlement)
     if scope.session is not None:
         body["session"] = scope.session
-    decision = _first(tx, scope, EventKind.FINALIZED, final.at, body, candidate=final.candidate)
-    decision = _taken(tx, decision, final, decision.version)
+    decision = _append_first(
+        tx, scope, EventKind.FINALIZED, settlement.at, body, candidate=settlement.candidate
+    )
+    decision = _apply_settlement(tx, decision, settlement, decision.version)
     tx.save(decision, new=True)
     return decision
 
@@ -119,7 +116,7 @@ def quarantine(
     Raises:
         LifecycleError: It is not kept.
     """
-    _must_be(decision, (Status.KEPT, Status.SUPERSEDED), "put into quarantine")
+    _require_status(decision, (Status.KEPT, Status.SUPERSEDED), "put into quarantine")
     body = {"verdict": Status.QUARANTINED.value, "assessment": assessment.to_dict(), "by": by, "why": why}
     decision = tx.happen(decision, EventKind.ASSESSED, at, body)
     count_verdict(tx, decision, assessment, "cleanup", "quarantined")
@@ -135,7 +132,7 @@ def restore(
     Raises:
         LifecycleError: It is not in quarantine.
     """
-    _must_be(decision, (Status.QUARANTINED,), "restored")
+    _require_status(decision, (Status.QUARANTINED,), "restored")
     body: dict[str, Any] = {"by": by, "why": why}
     if undo:
         body["undo"] = True
@@ -153,12 +150,12 @@ def abandon(tx: Transaction, decision: Decision, at: float) -> Decision:
     return decision
 
 
-def link(tx: Transaction, decision: Decision, found: Link, at: float) -> Decision:
+def add_link(tx: Transaction, decision: Decision, link: Link, at: float) -> Decision:
     """A relation is noted; noting it again changes nothing."""
-    _must_be(decision, tuple(set(Status) - {Status.PURGED}), "linked")
-    if any((each.relation, each.to) == (found.relation, found.to) for each in decision.links):
+    _require_status(decision, tuple(set(Status) - {Status.PURGED}), "linked")
+    if any((each.relation, each.to) == (link.relation, link.to) for each in decision.links):
         return decision
-    decision = tx.happen(decision, EventKind.LINKED, at, link_dict(found))
+    decision = tx.happen(decision, EventKind.LINKED, at, to_wire(link))
     tx.save(decision)
     return decision
 
@@ -173,23 +170,23 @@ def supersede(tx: Transaction, old: Decision, new: Decision, at: float, *, why: 
         raise LifecycleError(f"decision {old.id}: it cannot supersede itself")
     if old.superseded_by == new.id:
         return old
-    _must_be(new, (Status.KEPT,), "made to supersede another one")
-    _must_be(old, (Status.KEPT,), "superseded")
-    link(tx, new, Link(relation=Relation.SUPERSEDES, to=old.id, why=why), at)
+    _require_status(new, (Status.KEPT,), "made to supersede another one")
+    _require_status(old, (Status.KEPT,), "superseded")
+    add_link(tx, new, Link(relation=Relation.SUPERSEDES, to=old.id, why=why), at)
     old = tx.happen(old, EventKind.SUPERSEDED, at, {"by": new.id, "why": why})
     tx.save(old)
     return old
 
 
-def review(tx: Transaction, decision: Decision, found: Review, at: float) -> Decision:
+def add_review(tx: Transaction, decision: Decision, review: Review, at: float) -> Decision:
     """Somebody says how it turned out."""
-    _must_be(decision, tuple(set(Status) - {Status.OPENED, Status.PURGED}), "reviewed")
-    decision = tx.happen(decision, EventKind.REVIEWED, at, review_dict(found))
+    _require_status(decision, tuple(set(Status) - {Status.OPENED, Status.PURGED}), "reviewed")
+    decision = tx.happen(decision, EventKind.REVIEWED, at, to_wire(review))
     tx.save(decision)
     return decision
 
 
-def occur_again(
+def add_occurrence(
     tx: Transaction,
     original: Decision,
     occurrence: Occurrence,
@@ -207,18 +204,18 @@ def occur_again(
         counted: What is to be counted: the candidate, what is against it, and the mode. None where the
             duplicate has a record of its own, which counts.
     """
-    body: dict[str, Any] = occurrence_dict(occurrence)
+    body: dict[str, Any] = to_wire(occurrence)
     if counted is not None:
-        said, assessment, mode = counted
-        body["counted"] = _counted(said, assessment, mode)
-        for key in verdict_keys(original.scope, said, assessment, mode.value, "duplicate"):
+        candidate, assessment, mode = counted
+        body["counted"] = _count_body(candidate, assessment, mode)
+        for key in verdict_keys(original.scope, candidate, assessment, mode.value, "duplicate"):
             tx.count(key)
     original = tx.happen(original, EventKind.OCCURRED_AGAIN, at, body)
     tx.save(original)
     return original
 
 
-def bring_in(tx: Transaction, scope: Scope, entry: Entry, now: float) -> tuple[str, bool]:
+def import_entry(tx: Transaction, scope: Scope, entry: Entry, now: float) -> tuple[str, bool]:
     """An entry from another log; one that is there already is left as it is.
 
     Returns:
@@ -260,7 +257,7 @@ def bring_in(tx: Transaction, scope: Scope, entry: Entry, now: float) -> tuple[s
         restored=entry.restored,
         origin=origin,
     )
-    tx.save(tx.happen(decision, EventKind.IMPORTED, now, {"state": state_body(decision)}), new=True)
+    tx.save(tx.happen(decision, EventKind.IMPORTED, now, {"state": to_wire(decision)}), new=True)
     return identifier, True
 
 
@@ -273,11 +270,11 @@ def count_verdict(
 
 
 def verdict_keys(
-    scope: Scope, said: Candidate, assessment: Assessment | None, mode: str, verdict: str
+    scope: Scope, candidate: Candidate, assessment: Assessment | None, mode: str, verdict: str
 ) -> list[CountKey]:
     """Under what a verdict is counted; the empty rule is the verdict itself."""
     first = CountKey(
-        scope.tenant, scope.agent, said.source.value, column_text(said.frame), mode, "", "", verdict
+        scope.tenant, scope.agent, candidate.source.value, column_text(candidate.frame), mode, "", "", verdict
     )
     if assessment is None or assessment.keep:
         return [first]
@@ -290,7 +287,7 @@ def verdict_keys(
     return [first, *(first._replace(layer=layer, rule=rule) for layer, rule in sorted(fired))]
 
 
-def _first(
+def _append_first(
     tx: Transaction,
     scope: Scope,
     kind: EventKind,
@@ -312,56 +309,56 @@ def _first(
     )
 
 
-def _taken(tx: Transaction, decision: Decision, final: Settling, version: int) -> Decision:
+def _apply_settlement(tx: Transaction, decision: Decision, settlement: Settlement, version: int) -> Decision:
     """What a decision that was taken is then: what `folding.apply` makes of its events.
 
     This is what most calls do. The events are not read back for it; a test compares the two.
     """
     stream = (decision.scope.tenant, decision.scope.agent)
-    for found in final.links:
-        version = tx.append(stream, EventKind.LINKED, decision.id, final.at, link_dict(found)).seq
+    for link in settlement.links:
+        version = tx.append(stream, EventKind.LINKED, decision.id, settlement.at, to_wire(link)).seq
     decision = replace(
         decision,
-        candidate=final.candidate,
-        status=final.verdict,
-        settled_at=final.at,
-        assessment=decision.assessment if final.assessment is None else final.assessment,
-        mode=decision.mode if final.mode is None else final.mode,
-        prediction=decision.prediction if final.prediction is None else final.prediction,
-        review_by=decision.review_by if final.review_by is None else final.review_by,
-        forced=final.forced,
-        links=(*decision.links, *final.links),
+        candidate=settlement.candidate,
+        status=settlement.verdict,
+        settled_at=settlement.at,
+        assessment=decision.assessment if settlement.assessment is None else settlement.assessment,
+        mode=decision.mode if settlement.mode is None else settlement.mode,
+        prediction=decision.prediction if settlement.prediction is None else settlement.prediction,
+        review_by=decision.review_by if settlement.review_by is None else settlement.review_by,
+        forced=settlement.forced,
+        links=(*decision.links, *settlement.links),
         version=version,
     )
-    mode = "none" if final.mode is None else final.mode.value
-    count_verdict(tx, decision, final.assessment, mode, final.verdict.value)
+    mode = "none" if settlement.mode is None else settlement.mode.value
+    count_verdict(tx, decision, settlement.assessment, mode, settlement.verdict.value)
     return decision
 
 
-def _final_body(final: Settling) -> dict[str, Any]:
+def _settlement_body(settlement: Settlement) -> dict[str, Any]:
     body: dict[str, Any] = {
-        "candidate": candidate_dict(final.candidate),
-        "verdict": final.verdict.value,
+        "candidate": to_wire(settlement.candidate),
+        "verdict": settlement.verdict.value,
     }
-    if final.assessment is not None:
-        body["assessment"] = final.assessment.to_dict()
-    if final.mode is not None:
-        body["mode"] = final.mode.value
-    if final.prediction is not None:
-        body["prediction"] = final.prediction
-    if final.review_by is not None:
-        body["review_by"] = final.review_by
-    if final.forced:
+    if settlement.assessment is not None:
+        body["assessment"] = settlement.assessment.to_dict()
+    if settlement.mode is not None:
+        body["mode"] = settlement.mode.value
+    if settlement.prediction is not None:
+        body["prediction"] = settlement.prediction
+    if settlement.review_by is not None:
+        body["review_by"] = settlement.review_by
+    if settlement.forced:
         body["forced"] = True
     return body
 
 
-def _counted(said: Candidate, assessment: Assessment, mode: Mode) -> dict[str, Any]:
+def _count_body(candidate: Candidate, assessment: Assessment, mode: Mode) -> dict[str, Any]:
     """What a count in `ebbtide.decision_log.erasing.counted` is made of."""
-    about = {"source": said.source.value, "frame": said.frame}
+    about = {"source": candidate.source.value, "frame": candidate.frame}
     return {"candidate": about, "assessment": assessment.to_dict(), "mode": mode.value}
 
 
-def _must_be(decision: Decision, allowed: tuple[Status, ...], what: str) -> None:
+def _require_status(decision: Decision, allowed: tuple[Status, ...], what: str) -> None:
     if decision.status not in allowed:
         raise LifecycleError(f"decision {decision.id} is {decision.status.value}: it cannot be {what}")

@@ -14,6 +14,7 @@ from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.decisions.table import print_decision, print_decisions, when
 from ebbtide.cli.terminal import console, plain, print_json, styled, warn
 from ebbtide.decision_log.record import Decision, Status
+from ebbtide.decision_log.wire import decision_document
 from ebbtide.decisions.candidate import Source
 from ebbtide.errors import ConfigError
 from ebbtide.rate import Rate
@@ -69,7 +70,7 @@ def show(place: Place, beginning: str, *, events: bool, as_json: bool) -> None:
         decision = log.get(decision_id)
         happened = log.events(decision_id) if events else ()
     if as_json:
-        wire = decision.to_dict()
+        wire = decision_document(decision)
         print_json({**wire, "events": [event.to_dict() for event in happened]} if events else wire)
         return
     terminal = console()
@@ -85,7 +86,7 @@ def overdue(place: Place, *, limit: int, as_json: bool) -> None:
     with place.open() as log:
         decisions = log.overdue(limit=limit)
     if as_json:
-        print_json({"schema": 1, "decisions": [decision.to_dict() for decision in decisions]})
+        print_json({"schema": 1, "decisions": [decision_document(decision) for decision in decisions]})
         return
     _print_list(list(decisions), empty="No review is overdue.")
 

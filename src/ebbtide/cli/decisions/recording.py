@@ -16,6 +16,7 @@ from ebbtide.decision_log.decision_log import DecisionLog
 from ebbtide.decision_log.deliberation import Answer, Deliberation, Verdict
 from ebbtide.decision_log.outcomes.review import SIGNAL
 from ebbtide.decision_log.record import Decision, Mode, Outcome, Review
+from ebbtide.decision_log.wire import decision_document
 from ebbtide.decisions.candidate import ConfidenceSource, Reason, Stakes
 from ebbtide.errors import ConfigError, UnknownDecisionError
 from ebbtide.profile import Profile
@@ -210,7 +211,7 @@ class Work:
 
     def _print_decision(self, decision: Decision, what: str) -> None:
         if self._as_json:
-            print_json(decision.to_dict())
+            print_json(decision_document(decision))
         else:
             console().print(Text.assemble((what, "bold"), " ", plain(decision.id)), soft_wrap=True)
 

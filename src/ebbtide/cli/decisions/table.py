@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ebbtide.cli.terminal import plain, styled
+from ebbtide.decision_log.outcomes.review import outcome_of
 from ebbtide.decision_log.record import Decision, Outcome, Status
 
 STATUS_STYLES = {
@@ -140,8 +141,9 @@ def _facts(decision: Decision) -> Iterator[tuple[str, str]]:
 
 def _status(decision: Decision) -> Text:
     text = Text(decision.status.value, style=STATUS_STYLES[decision.status])
-    if decision.outcome is not None:
-        text.append(f"\n{decision.outcome.value}", style=OUTCOME_STYLES[decision.outcome])
+    outcome = outcome_of(decision)
+    if outcome is not None:
+        text.append(f"\n{outcome.value}", style=OUTCOME_STYLES[outcome])
     return text
 
 

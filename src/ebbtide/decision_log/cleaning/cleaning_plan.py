@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from ebbtide.decision_log.record import Decision
-from ebbtide.decision_log.wire import assessment_from
+from ebbtide.decision_log.wire import decision_document, from_wire
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.errors import ConfigError
 
@@ -198,7 +198,7 @@ def planned(
 
 def state_of(decision: Decision) -> str:
     """The hash of a row as it stands: another state has another one."""
-    return digest(decision.to_dict())
+    return digest(decision_document(decision))
 
 
 def digest(table: Mapping[str, Any]) -> str:
@@ -212,7 +212,7 @@ def _row(table: Mapping[str, Any]) -> PlannedRow:
     return PlannedRow(
         id=table["id"],
         description=table["description"],
-        assessment=assessment_from(table["assessment"]),
+        assessment=from_wire(Assessment, table["assessment"]),
         duplicate_of=table["duplicate_of"],
         version=table["version"],
         state=table["state"],

@@ -2,44 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ebbtide.decision_log.entry import Entry
 from ebbtide.decision_log.exchange.arrivals import Arrival, Broken
-from ebbtide.decision_log.exchange.values import number, shown, tables, text, texts
+from ebbtide.decision_log.exchange.values import number, shown, tables, text
 from ebbtide.decision_log.record import Decision, Status
+from ebbtide.decision_log.wire import decision_json, from_wire, to_wire
 from ebbtide.errors import ConfigError, TranscriptError
 
 KIND = "ebbtide.decisions"
-
-
-class _Keys(NamedTuple):
-    texts: tuple[str, ...] = ()
-    lists: tuple[str, ...] = ()
-    numbers: tuple[str, ...] = ()
-
-
-_DECISION = _Keys(
-    texts=("id", "agent", "session", "status", "asked", "prediction", "origin", "superseded_by"),
-    lists=("thoughts",),
-    numbers=("opened_at", "settled_at", "review_by", "occurrences"),
-)
-_CANDIDATE = _Keys(texts=("category", "frame"), lists=("options", "assumptions"), numbers=("confidence",))
-_PARTS = {
-    "reasons": _Keys(texts=("text",)),
-    "links": _Keys(texts=("relation", "to", "why")),
-    "reviews": _Keys(texts=("outcome", "by", "evidence"), numbers=("ts",)),
-    "again": _Keys(texts=("text", "stage", "measure"), lists=("thoughts",), numbers=("ts", "score")),
-}
 
 
 def write_full(decisions: Iterable[Decision]) -> Iterator[str]:
     """The document, in pieces: an object with the decisions in the order that they are given."""
     yield f'{{"schema": 1, "kind": "{KIND}", "decisions": ['
     for at, decision in enumerate(decisions):
-        yield f"{',' if at else ''}\n{json.dumps(decision.to_dict(), ensure_ascii=False, allow_nan=False)}"
+        yield f"{',' if at else ''}\n{decision_json(decision)}"
     yield "\n]}\n"
 
 
@@ -63,40 +43,35 @@ def read_document(document: Mapping[str, Any], source: str) -> Iterator[Arrival]
 
 
 def is_full(row: Mapping[str, Any]) -> bool:
-    """Whether this is a decision as `Decision.to_dict` writes it."""
+    """Whether this is a decision as `decision_json` writes it."""
     return isinstance(row.get("candidate"), Mapping)
 
 
 def read_full(table: Mapping[str, Any]) -> Entry:
-    """The decision that `Decision.to_dict` wrote. Its tenant is that of the log it goes to.
+    """The decision that `decision_json` wrote. Its tenant is that of the log it goes to.
 
     Raises:
-        TranscriptError: A value is of another kind.
-        ConfigError: A key is missing, or a label is unknown.
+        TranscriptError: A text is not UTF-8, a number is not finite, or there is no description.
+        ConfigError: A key is missing, or a value is of another kind.
     """
-    _check(table)
-    decision = Decision.from_dict({"tenant": "default", "agent": "agent", **table})
+    decision = from_wire(Decision, {key: value for key, value in table.items() if value is not None})
+    if not decision.candidate.description.strip():
+        raise TranscriptError("there is no description", path="candidate.description")
     if decision.status is Status.PURGED:
         raise TranscriptError("the text of this decision was purged; there is nothing to import")
+    _check(to_wire(decision), "")
     return Entry.of(decision)
 
 
-def _check(table: Mapping[str, Any]) -> None:
-    """Refuse what `Decision.from_dict` would take and nobody could read later."""
-    candidate = table["candidate"]
-    if text(candidate, "description") is None:
-        raise TranscriptError("there is no description", path="candidate.description")
-    parts: list[tuple[Mapping[str, Any], _Keys]] = [(table, _DECISION), (candidate, _CANDIDATE)]
-    for key, keys in _PARTS.items():
-        parts += [(part, keys) for _, part in tables(candidate if key == "reasons" else table, key)]
-    for row, keys in parts:
-        for key in (*keys.texts, *keys.lists, *keys.numbers):
-            value = row.get(key)
-            if isinstance(value, str) != (key in keys.texts) and value is not None:
-                raise TranscriptError(f"{shown(value)} is of another kind than expected", path=key)
-        for key in keys.texts:
-            text(row, key)
-        for key in keys.lists:
-            texts(row, key)
-        for key in keys.numbers:
-            number(row, key)
+def _check(value: Any, path: str) -> None:
+    """Refuse what JSON can carry and nobody could read later."""
+    if isinstance(value, str):
+        text({path: value}, path)
+    elif isinstance(value, float):
+        number({path: value}, path)
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            _check(item, f"{path}[{place}]")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _check(item, f"{path}.{key}" if path else key)

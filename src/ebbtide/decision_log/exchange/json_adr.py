@@ -19,6 +19,7 @@ from ebbtide.decision_log.exchange.madr import day, status_line, title_of
 from ebbtide.decision_log.exchange.madr_reading import STATUS
 from ebbtide.decision_log.exchange.values import moment, tables, text, texts
 from ebbtide.decision_log.record import Decision, Status
+from ebbtide.decision_log.wire import decision_json
 from ebbtide.decisions.candidate import Candidate, Reason, Source
 from ebbtide.errors import ConfigError, TranscriptError
 
@@ -73,7 +74,7 @@ def _record(decision: Decision, numbers: Mapping[str, int]) -> dict[str, Any]:
             for link in decision.links
             if link.to in numbers
         ],
-        "custom_sections": {_SECTION: json.dumps(decision.to_dict(), ensure_ascii=False, allow_nan=False)},
+        "custom_sections": {_SECTION: decision_json(decision)},
     }
     if said.category:
         table["tags"] = [said.category]

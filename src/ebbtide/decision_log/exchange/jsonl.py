@@ -12,6 +12,7 @@ from ebbtide.decision_log.exchange.full import is_full, read_full
 from ebbtide.decision_log.exchange.rows import RowFields, entry_of
 from ebbtide.decision_log.exchange.values import shown
 from ebbtide.decision_log.record import Decision
+from ebbtide.decision_log.wire import decision_json
 from ebbtide.errors import ConfigError, TranscriptError
 
 
@@ -65,4 +66,4 @@ def json_object(text: str) -> Mapping[str, Any]:
 def write_jsonl(decisions: Iterable[Decision]) -> Iterator[str]:
     """A line for each decision, complete."""
     for decision in decisions:
-        yield json.dumps(decision.to_dict(), ensure_ascii=False, allow_nan=False)
+        yield decision_json(decision)

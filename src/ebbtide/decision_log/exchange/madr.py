@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from ebbtide.decision_log.exchange.front_matter import front_matter
 from ebbtide.decision_log.exchange.markdown import block, inline, item
 from ebbtide.decision_log.record import Decision, Link, Relation, Status
-from ebbtide.decision_log.wire import decision_dict
+from ebbtide.decision_log.wire import to_wire
 from ebbtide.decisions.candidate import Reason
 
 OWN = "ebbtide"  #: the key of the front matter that only pages of ours have
@@ -88,7 +88,7 @@ def write_madr(decision: Decision, names: Mapping[str, str]) -> str:
 
 def _rest(decision: Decision) -> dict[str, object]:
     """What the page does not say."""
-    table = decision_dict(decision)
+    table = to_wire(decision)
     candidate = {key: value for key, value in table["candidate"].items() if key not in _IN_PAGE}
     hidden = ("tenant", "agent", "thoughts", "prediction", "version")
     return {

@@ -109,6 +109,11 @@ def resolve(reviews: Sequence[Review]) -> Resolution:
     return _resolution(Outcome.UNKNOWN, basis_of(latest[-1]), latest) if latest else Resolution()
 
 
+def outcome_of(decision: Decision) -> Outcome | None:
+    """How a decision turned out; None where nobody looked, or those who did contradict each other."""
+    return resolve(decision.reviews).outcome if decision.reviews else None
+
+
 def _resolution(outcome: Outcome, basis: Basis, latest: Sequence[Review]) -> Resolution:
     return Resolution(
         outcome=outcome,

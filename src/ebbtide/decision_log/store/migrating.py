@@ -1,163 +1,153 @@
-"""The schema of a store, brought to this version: in one transaction, by one process at a time.
+"""The schema of a store, brought to the newest version: in one transaction, by one process at a time.
 
-Opening a store that is up to date asks for its version and no more; alembic and SQLAlchemy are imported only
-where something is to be done.
+A version is a script in the folder ``schema``: ``0001_name.sql``, or ``0001_name.sqlite.sql`` and
+``0001_name.postgresql.sql`` where the databases need different words. A script of a release never changes;
+what comes later is a script of its own. Opening a store that is up to date asks for its version and no more.
 """
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ebbtide.decision_log.store.statements import VERSION, VERSION_TABLE
 from ebbtide.errors import StoreError
 
-#: The version of the schema that this code reads and writes.
-NEWEST = "0002"
+#: What is run, with its rows: `execute` of a connection of sqlite3 or psycopg that commits each statement.
+Execute = Callable[[str], Any]
 
-_FOLDER = Path(__file__).parent / "migrations"
-_LOCK = 5_207_961_463  # any number, the same in all processes: PostgreSQL's advisory lock while migrating
+_FOLDER = Path(__file__).parent / "schema"
 _TABLES = ("decisions", "decision_events", "decision_streams", "decision_counts")
+_VERSION_TABLE = "decision_log_version"
+_MAKE_VERSION_TABLE = (
+    f"CREATE TABLE IF NOT EXISTS {_VERSION_TABLE} "
+    f"(version_num VARCHAR(32) NOT NULL, CONSTRAINT {_VERSION_TABLE}_pkc PRIMARY KEY (version_num))"
+)
 
 
-def known_versions() -> tuple[str, ...]:
-    """Every version that this code can migrate from, oldest first."""
-    names = sorted(path.name for path in (_FOLDER / "versions").glob("v*.py"))
-    return tuple(name[1:5] for name in names)
-
-
-def bring_sqlite_up(connection: sqlite3.Connection, name: str, *, read_only: bool, create: bool) -> None:
-    """Bring a SQLite file to this version.
-
-    Raises:
-        StoreError: It is of a later version, no decision log, damaged, or half of a migration was done.
-    """
-    from ebbtide.decision_log.store.sqlite import translated
-
-    def rows(sql: str) -> list[tuple[Any, ...]]:
-        return connection.execute(sql).fetchall()
-
-    def tables() -> set[str]:
-        return {row[0] for row in rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
-
-    with translated(name):
-        if not _has_work(tables(), rows, name, read_only=read_only, create=create):
-            return
-        _migrate(
-            "sqlite://",
-            lambda: connection,
-            "BEGIN IMMEDIATE",
-            lambda: _has_work(tables(), rows, name, read_only=read_only, create=create),
-        )
-
-
-def bring_postgres_up(connection: Any, name: str, *, read_only: bool, create: bool) -> None:
-    """Bring a PostgreSQL database to this version.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """What migrating takes from a database.
 
     Args:
-        connection: A connection of psycopg in autocommit.
-        name: What messages call it.
+        name: As the scripts have it.
+        tables: A question for the names of all tables that could be of a log; there may be others among them.
+        begin: Begins the transaction, and waits until no other process migrates.
+    """
+
+    name: str
+    tables: str
+    begin: tuple[str, ...]
+
+
+SQLITE = Dialect(
+    name="sqlite",
+    tables="SELECT name FROM sqlite_master WHERE type = 'table'",
+    begin=("BEGIN IMMEDIATE",),
+)
+POSTGRESQL = Dialect(
+    name="postgresql",
+    # Not to_regclass: it may answer from what this connection looked up before it waited for the lock.
+    tables="SELECT relname FROM pg_class WHERE pg_table_is_visible(oid) AND relname LIKE 'decision%'",
+    # The key of the lock is any number, the same in all processes.
+    begin=("BEGIN", "SELECT pg_advisory_xact_lock(5207961463)"),
+)
+
+
+@lru_cache
+def versions(dialect: Dialect) -> dict[str, Path]:
+    """The script of each version, oldest first; this code reads and writes the last version."""
+    shared = {path.name[:4]: path for path in _FOLDER.glob("*.sql") if path.name.count(".") == 1}
+    own = {path.name[:4]: path for path in _FOLDER.glob(f"*.{dialect.name}.sql")}
+    return dict(sorted((shared | own).items()))
+
+
+def statements(script: str) -> Iterator[str]:
+    """The statements of a script, with the comments above them."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        # A trigger has semicolons inside.
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def bring_up(execute: Execute, dialect: Dialect, name: str, *, read_only: bool, create: bool) -> None:
+    """Bring a store to the newest version.
+
+    Args:
+        execute: Runs a statement, outside of a transaction.
+        dialect: Of which database.
+        name: What messages call the store.
         read_only: Whether nothing may be written.
         create: Whether an empty one may be filled.
 
     Raises:
-        StoreError: As for a file.
+        StoreError: It is of a later version, no decision log, damaged, or half of a migration was done.
     """
-
-    def rows(sql: str) -> list[tuple[Any, ...]]:
-        found: list[tuple[Any, ...]] = connection.execute(sql).fetchall()
-        return found
-
-    def tables() -> set[str]:
-        names = "', '".join((VERSION_TABLE, *_TABLES))
-        sql = f"SELECT n FROM unnest(ARRAY['{names}']) AS n WHERE to_regclass(n) IS NOT NULL"  # noqa: S608 - names of ours
-        return {row[0] for row in rows(sql)}
-
-    if not _has_work(tables(), rows, name, read_only=read_only, create=create):
+    if not _pending(execute, dialect, name, read_only=read_only, create=create):
         return
-    encoding = rows("SHOW server_encoding")[0][0]
-    if encoding != "UTF8":
-        raise StoreError(f"{name}: its encoding is {encoding}; make a database with ENCODING 'UTF8'")
-    connection.autocommit = False
-    _migrate(
-        "postgresql+psycopg://",
-        lambda: connection,
-        f"SELECT pg_advisory_xact_lock({_LOCK})",
-        lambda: _has_work(tables(), rows, name, read_only=read_only, create=create),
-    )
+    try:
+        for statement in dialect.begin:
+            execute(statement)
+        # Another process may have done it all by the time that the lock is ours.
+        pending = _pending(execute, dialect, name, read_only=read_only, create=create)
+        for script in pending.values():
+            for statement in statements(script.read_text(encoding="utf-8")):
+                execute(statement)
+        if pending:
+            execute(_MAKE_VERSION_TABLE)
+            execute(f"DELETE FROM {_VERSION_TABLE}")  # noqa: S608 - a name of ours
+            execute(f"INSERT INTO {_VERSION_TABLE} VALUES ('{max(pending)}')")  # noqa: S608 - likewise
+        execute("COMMIT")
+    except BaseException:
+        # Some errors have undone it already, or taken the connection with them.
+        with contextlib.suppress(Exception):
+            execute("ROLLBACK")
+        raise
 
 
-def _has_work(
-    tables: set[str],
-    rows: Callable[[str], list[tuple[Any, ...]]],
-    name: str,
-    *,
-    read_only: bool,
-    create: bool,
-) -> bool:
-    """Whether the store is not of this version yet.
+def _pending(
+    execute: Execute, dialect: Dialect, name: str, *, read_only: bool, create: bool
+) -> dict[str, Path]:
+    """The scripts that the store has not seen yet, by version, oldest first.
 
     Raises:
         StoreError: It is nothing that this code may touch.
     """
+    scripts = versions(dialect)
+    newest = max(scripts)
+    tables = {row[0] for row in execute(dialect.tables).fetchall()}
     ours = tables & set(_TABLES)
-    if VERSION_TABLE not in tables:
+    if _VERSION_TABLE not in tables:
         if ours:
             raise StoreError(
-                f"{name}: it has the table {min(ours)!r} and no {VERSION_TABLE!r}: a migration was left half "
-                "done, or the table is of another program; restore a copy, or use another place"
+                f"{name}: it has the table {min(ours)!r} and no {_VERSION_TABLE!r}: a migration was left "
+                "half done, or the table is of another program; restore a copy, or use another place"
             )
         if read_only or not create:
             raise StoreError(f"{name}: there is no decision log in it; open it without read_only to make one")
-        return True
-    versions = [row[0] for row in rows(VERSION)]
-    if versions == [NEWEST]:
-        if missing := set(_TABLES) - ours:
-            raise StoreError(f"{name}: its table {min(missing)!r} is missing; restore a copy")
-        return False
-    if len(versions) != 1:
+        return scripts
+    rows = [row[0] for row in execute(f"SELECT version_num FROM {_VERSION_TABLE}").fetchall()]  # noqa: S608 - a name of ours
+    if len(rows) != 1:
         raise StoreError(
-            f"{name}: it says {len(versions)} versions: a migration was left half done; restore a copy"
+            f"{name}: it has {len(rows)} versions: a migration was left half done; restore a copy"
         )
-    if versions[0] not in known_versions():
+    version = rows[0]
+    if version not in scripts:
         raise StoreError(
-            f"{name}: it is of version {versions[0]!r}, and this ebbtide knows up to {NEWEST!r}; "
+            f"{name}: it is of version {version!r}, and this ebbtide knows up to {newest!r}; "
             "install a later ebbtide"
         )
-    if read_only:
+    if version == newest and (missing := set(_TABLES) - ours):
+        raise StoreError(f"{name}: its table {min(missing)!r} is missing; restore a copy")
+    if version != newest and read_only:
         raise StoreError(
-            f"{name}: it is of version {versions[0]!r}; open it once without read_only to migrate it"
+            f"{name}: it is of version {version!r}; open it once without read_only to migrate it"
         )
-    return True
-
-
-def _migrate(url: str, connect: Callable[[], Any], lock: str, has_work: Callable[[], bool]) -> None:
-    import sqlalchemy as sa
-    from alembic.config import Config
-    from alembic.runtime.environment import EnvironmentContext
-    from alembic.script import ScriptDirectory
-
-    config = Config()
-    config.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
-    script = ScriptDirectory.from_config(config)
-    engine = sa.create_engine(url, creator=connect, poolclass=sa.StaticPool)
-
-    def steps(revision: Any, _context: Any) -> Any:
-        return script._upgrade_revs(NEWEST, revision)  # noqa: SLF001 - alembic.command.upgrade does the same
-
-    with (
-        EnvironmentContext(config, script, fn=steps, destination_rev=NEWEST) as environment,
-        engine.connect() as connection,
-        connection.begin(),  # around everything: alembic alone would commit its version table first
-    ):
-        # Connecting rolls back, so that the lock comes after it. Somebody may have done it all by then.
-        connection.exec_driver_sql(lock)
-        if not has_work():
-            return
-        environment.configure(
-            connection=connection, fn=steps, version_table=VERSION_TABLE, transactional_ddl=True
-        )
-        with environment.begin_transaction():
-            environment.run_migrations()
+    return {number: script for number, script in scripts.items() if number > version}

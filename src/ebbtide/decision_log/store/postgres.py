@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ebbtide.decision_log.store.database import Session, Values, Write
+from ebbtide.decision_log.store.migrating import POSTGRESQL, bring_up
 from ebbtide.errors import StoreError
 
 _MISSING = (
@@ -67,12 +68,15 @@ class PostgresDatabase:
 
     def prepare(self, *, create: bool) -> None:
         """Bring the schema to this version, or say why not."""
-        from ebbtide.decision_log.store import migrating
-
         connection = self._open()
         try:
+            encoding = connection.info.parameter_status("server_encoding")
+            if encoding != "UTF8":
+                raise StoreError(
+                    f"{self.name}: its encoding is {encoding}; make a database with ENCODING 'UTF8'"
+                )
             with _Translated(self.name, self._psycopg):
-                migrating.bring_postgres_up(connection, self.name, read_only=self._read_only, create=create)
+                bring_up(connection.execute, POSTGRESQL, self.name, read_only=self._read_only, create=create)
         finally:
             connection.close()
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from ebbtide.decision_log.events import canonical_json
 from ebbtide.decision_log.identifiers import sample_key
+from ebbtide.decision_log.outcomes.review import outcome_of
 from ebbtide.decision_log.record import Decision, Status
 from ebbtide.decision_log.search_words import search_words
-from ebbtide.decision_log.wire import decision_dict, decision_from
+from ebbtide.decision_log.wire import from_wire, to_wire
 from ebbtide.decisions.repeats.duplicates import fingerprint
 
 _UNSEARCHED = frozenset({Status.OPENED, Status.ABANDONED, Status.PURGED})
@@ -24,12 +25,13 @@ def row_of(decision: Decision, *, words_too: bool = True) -> tuple[Any, ...]:
         decision: The decision.
         words_too: Whether its first words are wanted, which do not change before they are taken out.
     """
-    state = decision_dict(decision)
+    state = to_wire(decision)
     said = decision.candidate
     scope = decision.scope
     state["candidate"].pop("description")
     asked = state.pop("asked", None)
     final = decision.settled_at is not None and bool(said.description)
+    outcome = outcome_of(decision)
     primary = None if decision.assessment is None else decision.assessment.primary
     return (
         scope.tenant,
@@ -47,7 +49,7 @@ def row_of(decision: Decision, *, words_too: bool = True) -> tuple[Any, ...]:
         fingerprint(said.description) if final else "",
         int(decision.refused),
         "" if primary is None else column_text(primary.id),
-        None if decision.outcome is None else decision.outcome.value,
+        None if outcome is None else outcome.value,
         sample_key(decision.id),
         decision.version,
         None if asked is None or not words_too else canonical_json(asked),
@@ -64,7 +66,7 @@ def decision_of(row: Sequence[Any]) -> Decision:
     state["candidate"]["description"] = json.loads(description)
     if asked is not None:
         state["asked"] = json.loads(asked)
-    return decision_from(state)
+    return from_wire(Decision, state)
 
 
 def column_text(text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
@@ -12,23 +11,13 @@ from typing import Any
 from urllib.parse import quote
 
 from ebbtide.decision_log.store.database import Session, Values, Write
+from ebbtide.decision_log.store.migrating import SQLITE, bring_up
+from ebbtide.decision_log.store.sqlite_errors import translated
 from ebbtide.errors import StoreError
 
 _MEMORY = ":memory:"
 _CHECKPOINT_PAGES = 10_000  # a checkpoint waits for the disk; pages that many commits change are written once
 _OLDEST = (3, 35, 0)
-_FULL = "there is no room left; make some, or let `ebbtide decisions purge` take out what is old"
-_HINTS = (
-    (re.compile("locked|busy"), "another process is writing; try again, or give `timeout_s` more seconds"),
-    (
-        re.compile("readonly|read-only"),
-        "it may not be written; open it with read_only=True, or change its rights",
-    ),
-    (re.compile("full"), _FULL),
-    (re.compile("malformed|not a database|corrupt"), "the file is damaged or no SQLite file; restore a copy"),
-    (re.compile("unable to open"), "the folder has to exist and to be writable"),
-    (re.compile("disk I/O"), "the disk or the file system fails"),
-)
 
 
 class SqliteDatabase:
@@ -61,12 +50,10 @@ class SqliteDatabase:
 
     def connect(self, *, write: bool) -> Session:
         """Open one more connection; in memory, a database of its own."""
-        from ebbtide.decision_log.store import migrating
-
         with translated(self.name):
             connection = self._open()
             if self.single:
-                migrating.bring_sqlite_up(connection, self.name, read_only=False, create=True)
+                bring_up(connection.execute, SQLITE, self.name, read_only=False, create=True)
             else:
                 self._settings(connection, write=write)
             return SqliteSession(connection, self.name)
@@ -96,8 +83,6 @@ class SqliteDatabase:
 
     def prepare(self, *, create: bool) -> None:
         """Bring the schema to this version, or say why not."""
-        from ebbtide.decision_log.store import migrating
-
         if self.single:
             return
         if not Path(self.path).exists() and (self._read_only or not create):
@@ -107,7 +92,8 @@ class SqliteDatabase:
         try:
             if not self._read_only:
                 self._use_wal(connection)
-            migrating.bring_sqlite_up(connection, self.name, read_only=self._read_only, create=create)
+            with translated(self.name):
+                bring_up(connection.execute, SQLITE, self.name, read_only=self._read_only, create=create)
         finally:
             connection.close()
 
@@ -194,21 +180,3 @@ class SqliteSession:
         """Close it."""
         with contextlib.suppress(sqlite3.Error):
             self.connection.close()
-
-
-class translated:  # noqa: N801 - used as a statement; a generator would cost more than the question
-    """What SQLite says, as a `StoreError`."""
-
-    __slots__ = ("_name",)
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __enter__(self) -> None:
-        """Nothing to do."""
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        if isinstance(error, sqlite3.Error):
-            said = str(error)
-            hint = next((hint for found, hint in _HINTS if found.search(said)), "nothing was recorded")
-            raise StoreError(f"{self._name}: {said}; {hint}") from error

@@ -126,6 +126,3 @@ COUNTS = "SELECT source, frame, mode, layer, rule, verdict, sum(n) FROM decision
 COUNTS_GROUP = " GROUP BY source, frame, mode, layer, rule, verdict ORDER BY 1, 2, 3, 4, 5, 6"
 DELETE_COUNTS = "DELETE FROM decision_counts WHERE tenant = ? AND agent = ? AND verdict <> 'not_captured'"
 BY_STATUS = "SELECT status, count(*) FROM decisions WHERE tenant = ?"
-
-VERSION_TABLE = "decision_log_version"
-VERSION = "SELECT version_num FROM decision_log_version"

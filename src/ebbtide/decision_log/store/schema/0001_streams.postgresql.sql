@@ -1,0 +1,78 @@
+-- Streams of events, the decisions that they add up to, their words, and counts.
+
+CREATE TABLE decision_streams (
+    tenant TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    seq BIGINT NOT NULL,
+    head TEXT NOT NULL,
+    ts DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (tenant, agent)
+);
+
+CREATE TABLE decision_events (
+    tenant TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    seq BIGINT NOT NULL,
+    kind TEXT NOT NULL,
+    decision_id TEXT NOT NULL,
+    ts DOUBLE PRECISION NOT NULL,
+    body TEXT,
+    body_hash TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    PRIMARY KEY (tenant, agent, seq)
+);
+CREATE INDEX decision_events_of ON decision_events (tenant, decision_id, seq);
+
+CREATE TABLE decisions (
+    n BIGSERIAL NOT NULL,
+    tenant TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    id TEXT NOT NULL,
+    session TEXT NOT NULL,
+    status TEXT NOT NULL,
+    source TEXT NOT NULL,
+    frame TEXT NOT NULL,
+    category TEXT,
+    opened_at DOUBLE PRECISION NOT NULL,
+    settled_at DOUBLE PRECISION,
+    review_by DOUBLE PRECISION,
+    start_print TEXT NOT NULL,
+    final_print TEXT NOT NULL,
+    refused INTEGER NOT NULL,
+    rule TEXT NOT NULL,
+    outcome TEXT,
+    sample_key BIGINT NOT NULL,
+    version BIGINT NOT NULL,
+    asked TEXT,
+    description TEXT NOT NULL,
+    search_text TEXT NOT NULL,
+    state TEXT NOT NULL,
+    search_vector TSVECTOR GENERATED ALWAYS AS (to_tsvector('simple', search_text)) STORED,
+    PRIMARY KEY (n)
+);
+CREATE UNIQUE INDEX decisions_id ON decisions (tenant, id);
+CREATE INDEX decisions_of_agent ON decisions (tenant, agent, id);
+CREATE INDEX decisions_started ON decisions (tenant, agent, session, opened_at, start_print)
+    WHERE start_print <> '';
+CREATE INDEX decisions_settled ON decisions (tenant, agent, session, settled_at, final_print)
+    WHERE final_print <> '';
+-- One in 64: enough for a sample of a large log; a small one is read whole.
+CREATE INDEX decisions_sample ON decisions (tenant, refused, sample_key)
+    WHERE sample_key < 144115188075855872;
+CREATE INDEX decisions_open ON decisions (tenant, opened_at) WHERE status = 'opened';
+CREATE INDEX decisions_quarantined ON decisions (tenant, id) WHERE status = 'quarantined';
+CREATE INDEX decisions_review_by ON decisions (tenant, review_by) WHERE review_by IS NOT NULL;
+CREATE INDEX decisions_words ON decisions USING gin (search_vector);
+
+CREATE TABLE decision_counts (
+    tenant TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    source TEXT NOT NULL,
+    frame TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    layer TEXT NOT NULL,
+    rule TEXT NOT NULL,
+    verdict TEXT NOT NULL,
+    n BIGINT NOT NULL,
+    PRIMARY KEY (tenant, agent, source, frame, mode, layer, rule, verdict)
+);

@@ -1,0 +1,43 @@
+"""What SQLite reports, as errors of ours that name what to do."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+
+from ebbtide.errors import StoreError
+
+_FULL = "there is no room left; make some, or let `ebbtide decisions purge` take out what is old"
+_HINTS = (
+    (re.compile("locked|busy"), "another process is writing; try again, or give `timeout_s` more seconds"),
+    (
+        re.compile("readonly|read-only"),
+        "it may not be written; open it with read_only=True, or change its rights",
+    ),
+    (re.compile("full"), _FULL),
+    (re.compile("malformed|not a database|corrupt"), "the file is damaged or no SQLite file; restore a copy"),
+    (re.compile("unable to open"), "the folder has to exist and to be writable"),
+    (re.compile("disk I/O"), "the disk or the file system fails"),
+)
+
+
+class translated:  # noqa: N801 - used as a statement; a generator would cost more than the question
+    """Turns an error of SQLite into a `StoreError`.
+
+    Args:
+        name: What messages call the store.
+    """
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        """Nothing to do."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if isinstance(error, sqlite3.Error):
+            message = str(error)
+            hint = next((hint for pattern, hint in _HINTS if pattern.search(message)), "nothing was recorded")
+            raise StoreError(f"{self._name}: {message}; {hint}") from error
