@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbtide.divergence.detectors.cycles import CycleDetector
@@ -42,6 +42,18 @@ def push_by_novelty(detector: CycleDetector, stream: Sequence[Hashable], place: 
     return None
 
 
+def all_streams(symbols: int, length: int) -> list[tuple[int, ...]]:
+    """All streams of up to so many symbols, each numbered by its first place: their names do not matter."""
+    streams: list[tuple[int, ...]] = [()]
+    for _ in range(length):
+        streams = [
+            (*stream, symbol)
+            for stream in streams
+            for symbol in range(min(symbols, max(stream, default=-1) + 2))
+        ]
+    return streams
+
+
 def by_counting(stream: Sequence[Hashable], max_period: int, copies: int) -> list[int | None]:
     """The plain way: one counter a period, and the shortest one that is full."""
     runs = [0] * (max_period + 1)
@@ -58,12 +70,27 @@ def by_counting(stream: Sequence[Hashable], max_period: int, copies: int) -> lis
 
 
 @pytest.mark.clause("D10")
-@settings(max_examples=10_000)
 @given(streams, st.integers(1, 12), st.integers(3, 5))
 def test_the_answer_is_that_of_counting(stream: list[int], max_period: int, copies: int) -> None:
     """At every symbol, so at the first alarm too, the detector says what a counter for each period says."""
     detector = CycleDetector(max_period, copies)
     assert [detector.push(symbol) for symbol in stream] == by_counting(stream, max_period, copies)
+
+
+@pytest.mark.clause("D10")
+@pytest.mark.parametrize(
+    ("symbols", "length", "max_periods", "copies"),
+    [(3, 9, (1, 2, 3, 4), 3), (2, 13, (4, 5), 3), (2, 13, (1, 2), 5)],
+)
+def test_every_short_stream_is_answered_as_by_counting(
+    symbols: int, length: int, max_periods: Iterable[int], copies: int
+) -> None:
+    """Of 134 faults planted in `push`, these 29,508 runs notice 131, as ten thousand random streams do and a
+    hundred do not (118 to 127); the long cycles below notice the other three, in periods above eight."""
+    for stream in all_streams(symbols, length):
+        for max_period in max_periods:
+            detector = CycleDetector(max_period, copies)
+            assert [detector.push(symbol) for symbol in stream] == by_counting(stream, max_period, copies)
 
 
 @pytest.mark.clause("D10")
