@@ -17,6 +17,8 @@ from hypothesis import settings
 # are new.
 settings.register_profile("ebbtide", deadline=None, print_blob=True, derandomize="CI" in os.environ)
 settings.load_profile("ebbtide")
+# For many runs of the same tests, as benchmarks/mutations makes them.
+settings.register_profile("few", settings.get_profile("ebbtide"), max_examples=15, derandomize=True)
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object) -> str | None:
