@@ -10,13 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 # Time limits on single examples say more about the machine than about the code.
 # In CI the examples are the same each time, so that a change is judged by what it changes. Elsewhere they
 # are new.
 settings.register_profile("ebbtide", deadline=None, print_blob=True, derandomize="CI" in os.environ)
 settings.load_profile("ebbtide")
+# For many runs of the same tests, as benchmarks/mutations makes them: that one fails is all they ask.
+settings.register_profile(
+    "few",
+    settings.get_profile("ebbtide"),
+    max_examples=15,
+    derandomize=True,
+    phases=(Phase.explicit, Phase.generate),
+)
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object) -> str | None:

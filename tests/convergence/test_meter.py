@@ -107,6 +107,15 @@ def test_a_state_of_another_version_is_refused(state: dict[str, Any]) -> None:
         ConvergenceMeter.from_state(state)
 
 
+def test_one_new_question_keeps_a_round_from_being_low() -> None:
+    """A round that only asks is not low where its question is new, and is where it was asked before."""
+    meter = ConvergenceMeter()
+    meter.update(Round(number=1, claims=("The cache is cold", "The index is stale", "The lock is held")))
+    asking = [Round(number=number, open_questions=("Who owns the ledger?",)) for number in (2, 3)]
+    readings = [meter.update(item) for item in asking]
+    assert [reading and reading.recommendation.low_run for reading in readings] == [0, 1]
+
+
 TWO_ROUNDS = {
     "version": "0.1",
     "conversation_id": "two",

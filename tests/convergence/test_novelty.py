@@ -238,6 +238,17 @@ def test_a_reversal_said_twice_is_not_new_twice() -> None:
     assert again.nearest.text.startswith("disable")
 
 
+def test_a_repeated_claim_names_the_earlier_one_on_the_wire() -> None:
+    """Which one, of which round, and how similar; null where there is none."""
+    meter = NoveltyMeter(SPEC)
+    first = meter.update(["The cache is cold"], 1)
+    again = meter.update(["the cache is cold."], 2)
+    assert [reading.to_dict()["nearest"] for reading in first.readings] == [None]
+    assert [reading.to_dict()["nearest"] for reading in again.readings] == [
+        {"text": "the cache is cold", "round": 1, "similarity": 1.0}
+    ]
+
+
 def test_explaining_names_the_nearest_claim_of_a_new_one() -> None:
     """With explain, a new claim knows what it is nearest to and by how much; without, it does not."""
     said = ["the cache hides stale rows", "the cache is too small"]

@@ -117,3 +117,21 @@ def test_no_output_claims_correctness(novelty: Novelty, ready: Readiness) -> Non
     assert "verify" in found.hint.lower()
     text = f"{found.hint} {found.rationale} {found.caveat}".lower().replace("does not mean correct", "")
     assert not any(word in text for word in ("correct", "right", "true", "accurate", "guarantee"))
+
+
+@pytest.mark.parametrize(
+    ("actions", "words"),
+    [
+        ((), "no next actions"),
+        (("Consider looking into the cache",), "only vague next actions"),
+        (("Deploy the build to staging", "Consider looking into the cache"), "1 specific next action,"),
+        (
+            ("Ana will deploy the build on Monday", "Bo will write the docs"),
+            "2 specific next actions with an owner,",
+        ),
+    ],
+)
+def test_the_reason_tells_what_is_there_to_act_on(actions: tuple[str, ...], words: str) -> None:
+    """None, vague ones alone, specific ones, and specific ones that somebody will do."""
+    readiness = _readiness(Round(number=1, next_actions=actions))
+    assert words in _recommend(Novelty.LOW, readiness, (readiness.classification,) * 2).rationale

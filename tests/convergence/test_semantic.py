@@ -130,6 +130,18 @@ def test_stability_compares_rounds_and_agents(minilm: Embedder) -> None:
 
 
 @pytest.mark.clause("B03")
+def test_a_round_of_several_claims_is_as_stable_as_can_be_beside_itself(minilm: Embedder) -> None:
+    """The mean of different directions is shorter than one, and counts as a direction all the same."""
+    meter = ConvergenceMeter(embedder=minilm)
+    claims = (CACHE, "The whale sleeps with half of its brain", "Ledgers lock")
+    meter.update(Round(number=1, agent="ana", claims=claims))
+    reading = meter.update(Round(number=2, agent="bo", claims=claims))
+    assert reading is not None
+    assert reading.stability is not None
+    assert reading.stability.rounds == reading.stability.agents == pytest.approx(1.0, abs=1e-5)
+
+
+@pytest.mark.clause("B03")
 def test_a_summary_stands_for_its_round(minilm: Embedder) -> None:
     """Where rounds have summaries, those are compared."""
     meter = ConvergenceMeter(embedder=minilm)

@@ -493,7 +493,7 @@ def test_an_id_that_was_never_given_out(method: str, node_id: Any) -> None:
         for name in ("cost_usd", "tokens_in", "tokens_out")
         for value in (-1, math.nan, math.inf, "1", True)
     ]
-    + [{"tokens_out": 1.5}, {"cost_usd": 1.1e12}, {"tokens_in": 10**13}],
+    + [{"tokens_out": 1.5}, {"cost_usd": 1.1e12}, {"tokens_in": 10**13}, {"tokens_out": 10**13}],
 )
 def test_amounts_that_are_none(amounts: dict[str, Any]) -> None:
     """A negative, endless or wrong cost or count is refused, and the node can still be marked."""

@@ -1,0 +1,119 @@
+"""Which module belongs to which room, which tests belong to a module, and which mutations are drawn.
+
+A room is a folder of the package, or a module on its top floor; nothing is listed by hand.
+"""
+
+from __future__ import annotations
+
+import ast
+import random
+import re
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from benchmarks.measure import ROOT
+from benchmarks.mutations.points import Mutation, mutations
+
+SOURCE = Path("src", "ebbtide")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """A mutation of a module.
+
+    Args:
+        module: The module, from the root of the project.
+        source: What it holds before the change.
+        mutation: The change.
+    """
+
+    module: Path
+    source: str
+    mutation: Mutation
+
+    def __str__(self) -> str:
+        return f"{self.module.relative_to(SOURCE)}:{self.mutation.line}  {self.mutation.change}"
+
+    @property
+    def room(self) -> str:
+        """The folder, or the module on the top floor."""
+        return room_of(self.module)
+
+    @property
+    def mutated(self) -> str:
+        """What the module holds after the change."""
+        return self.mutation.apply(self.source)
+
+
+def room_of(module: Path) -> str:
+    """The first folder of a module in the package, or its own name on the top floor."""
+    return module.relative_to(SOURCE).with_suffix("").parts[0]
+
+
+def points(*rooms: str) -> dict[str, list[Point]]:
+    """Room -> all points of its modules; `rooms` are names or paths in the package, none for all of it."""
+    result: dict[str, list[Point]] = {}
+    for path in sorted((ROOT / SOURCE).rglob("*.py")):
+        module = path.relative_to(ROOT)
+        name = module.relative_to(SOURCE).with_suffix("")
+        if rooms and not any(name.is_relative_to(room) for room in rooms):
+            continue
+        source = path.read_text(encoding="utf-8")
+        for mutation in mutations(source, path.name):
+            point = Point(module=module, source=source, mutation=mutation)
+            result.setdefault(point.room, []).append(point)
+    return result
+
+
+def draw(population: dict[str, list[Point]], count: int, seed: int) -> list[Point]:
+    """A sample with as many points of each room as its share of all points says.
+
+    A larger count with the same seed draws the same points and some more.
+    """
+    sizes = {room: len(room_points) for room, room_points in population.items()}
+    result: list[Point] = []
+    for room, quota in _quotas(sizes, count).items():
+        shuffled = random.Random(f"{seed} {room}").sample(population[room], sizes[room])
+        result += islice(filter(_compiles, shuffled), quota)
+    return result
+
+
+def _quotas(sizes: dict[str, int], count: int) -> dict[str, int]:
+    """Whole numbers in proportion to sizes; what rounding leaves goes to the largest remainders."""
+    total = sum(sizes.values())
+    shares = {room: min(count, total) * size / total for room, size in sizes.items()}
+    quotas = {room: int(share) for room, share in shares.items()}
+    by_remainder = sorted(shares, key=lambda room: (quotas[room] - shares[room], room))
+    for room in by_remainder[: min(count, total) - sum(quotas.values())]:
+        quotas[room] += 1
+    return quotas
+
+
+def _compiles(point: Point) -> bool:
+    try:
+        ast.parse(point.mutated)
+    except SyntaxError:
+        return False
+    return True
+
+
+def find_tests(module: Path) -> list[str]:
+    """Where the tests of a module are, nearest first.
+
+    They are in the folders of `tests` that mirror those of the module, in `tests/test_<module>.py` on the top
+    floor, and in the folder that has the module's name (thresholds in `profile`). A room without any of them
+    is tested where its names are imported. The doctests of the room belong to its tests.
+    """
+    name = module.relative_to(SOURCE)
+    tests = ROOT / "tests"
+    places = [tests / folder for folder in name.parents if folder != Path()]
+    places += [tests / f"test_{name.stem}.py"] if len(name.parts) == 1 else [tests / name.stem]
+    existing = [place for place in places if place.exists()]
+    if not existing:
+        imported = re.compile(rf"\bebbtide\.{room_of(module)}\b")
+        existing = [
+            path for path in sorted(tests.rglob("test_*.py")) if imported.search(path.read_text("utf-8"))
+        ]
+    doctests = [module, SOURCE / name.parts[0]] if len(name.parts) > 1 else [module]
+    return [str(place.relative_to(ROOT)) for place in existing] + [str(place) for place in doctests]
