@@ -39,7 +39,7 @@ from ebbtide.budget.limits import Limits
 from ebbtide.convergence.meter import ConvergenceMeter
 from ebbtide.convergence.recommendation import Signal
 from ebbtide.divergence.monitor import LoopMonitor
-from ebbtide.events.event import EVENTS, Event, ModelCall, ToolCall
+from ebbtide.events.event import Event, ModelCall, ToolCall
 from ebbtide.events.transcript import Round
 from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
@@ -164,7 +164,7 @@ def loops_at(report: int) -> Policy:
     def ended(run: Run) -> int | None:
         monitor = LoopMonitor()
         for place, event in enumerate(run.events):
-            if isinstance(event, EVENTS) and any(signal.report >= report for signal in monitor.update(event)):
+            if isinstance(event, Event) and any(signal.report >= report for signal in monitor.update(event)):
                 return place
         return None
 

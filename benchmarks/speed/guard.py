@@ -3,8 +3,8 @@
     python -m benchmarks.speed.guard
 
 Prints the microseconds of a wrapped call that does nothing: with limits of every kind, inside another scope,
-with a pipeline, and with the loop monitor; and those of a reservation alone. Calls are made in short pieces,
-of which the median and the least are told: the machine has other work.
+with a pipeline, and with a supervisor that only observes; and those of a reservation alone. Calls are made
+in short pieces, of which the median and the least are printed: the machine has other work.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Any
 from benchmarks.measure import setup, write_result
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.scope import Scope
-from ebbtide.divergence.monitor import LoopMonitor
 from ebbtide.guard.execution_context import ExecutionContext
+from ebbtide.supervision.supervisor import Supervisor
 
 PIECES = 500
 PIECE = 200
@@ -56,7 +56,7 @@ def timed(call: Callable[[str], Any]) -> dict[str, float]:
         for place in places:
             call(place)
         pieces.append((time.perf_counter() - start) / PIECE * 1e6)
-    return _told(pieces)
+    return _costs(pieces)
 
 
 async def timed_awaits(call: Callable[[str], Awaitable[str]]) -> dict[str, float]:
@@ -68,10 +68,10 @@ async def timed_awaits(call: Callable[[str], Awaitable[str]]) -> dict[str, float
         for place in places:
             await call(place)
         pieces.append((time.perf_counter() - start) / PIECE * 1e6)
-    return _told(pieces)
+    return _costs(pieces)
 
 
-def _told(pieces: list[float]) -> dict[str, float]:
+def _costs(pieces: list[float]) -> dict[str, float]:
     return {"median_us": round(statistics.median(pieces), 3), "least_us": round(min(pieces), 3)}
 
 
@@ -82,8 +82,8 @@ def wrapped_calls() -> Iterator[tuple[str, dict[str, float]]]:
     yield "limits of every kind", timed(ExecutionContext(LIMITS).wrap_tool_call(look))
     with Scope(LIMITS), ExecutionContext(LIMITS, pipeline=Sink()) as run:
         yield "limits, another scope, a pipeline", timed(run.wrap_tool_call(look))
-    watched = ExecutionContext(LIMITS, pipeline=Sink(), monitor=LoopMonitor(), stop_on_loops=False)
-    yield "limits, a pipeline, the loop monitor", timed(watched.wrap_tool_call(look))
+    watched = ExecutionContext(LIMITS, pipeline=Sink(), supervisor=Supervisor(shadow=True))
+    yield "limits, a pipeline, the supervisor", timed(watched.wrap_tool_call(look))
     yield "awaited, the call alone", asyncio.run(timed_awaits(look_later))
     later = ExecutionContext(LIMITS).wrap_tool_call(look_later)
     yield "awaited, limits of every kind", asyncio.run(timed_awaits(later))

@@ -57,7 +57,7 @@ class Guidance:
         self._clock = clock
         self._in_order = threading.Lock()
         self._nudges: deque[str] = deque(maxlen=_MOST_NUDGES)
-        # What was reported and not yet handed over by the supervisor, which it does before a call of the model.
+        # Reported nudges: the supervisor hands them over once more before the next call of the model.
         self._reported: deque[Facts] = deque(maxlen=_MOST_NUDGES)
         self._previous: Verdict | None = None
         # Until a verdict has said anything, no call of a tool can be refused.
@@ -92,9 +92,11 @@ class Guidance:
                     phase=Phase.STARTED,
                 )
                 verdict = supervisor.check_before_tool(call)
+            if not is_model and not verdict.ends:
+                return  # a nudge is for the model: it comes when the call is recorded
             with self._in_order:
                 news = self._take(verdict)
-                if is_model and not verdict.ends:
+                if not verdict.ends:
                     self._reported.clear()
         except Exception as error:  # noqa: BLE001 - the run does not notice
             self._observers.fault("supervisor", error)

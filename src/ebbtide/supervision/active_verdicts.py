@@ -46,7 +46,7 @@ class ActiveVerdicts:
         #: The finalize, escalate or stop that holds, unless a person has silenced it.
         self.ending: Verdict | None = None
         #: Turn up to which a person lets the run go on, whatever holds.
-        self.silent_until = 0
+        self.silent_until = -1  # no turn: the first is number 0
 
     def put(self, subject: Subject, verdict: Verdict, turn: int) -> None:
         """Add a verdict; an earlier one about the same makes room."""

@@ -1,0 +1,338 @@
+"""The guard does what the supervisor says: nudges for the model, refused tools, and the end of a run."""
+
+import threading
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+
+from ebbtide.budget.limits import Limits
+from ebbtide.errors import CallRefused, RunHalted, RunStopped
+from ebbtide.events.event import Event, ToolCall
+from ebbtide.events.transcript import Round
+from ebbtide.events.usage import Usage
+from ebbtide.guard.execution_context import ExecutionContext
+from ebbtide.supervision.ladder import Action, Cause
+from ebbtide.supervision.supervisor import Supervisor
+from ebbtide.supervision.verdict import Verdict
+
+CLAIMS = (
+    "The cache of the client is stale after every deployment.",
+    "Retries hide the timeouts of the billing service.",
+    "The index on orders is missing in production.",
+)
+REPEATED = "The same call gave the same answer again: it will not change by asking."
+
+
+class Sink:
+    """A pipeline that keeps its events."""
+
+    def __init__(self) -> None:
+        self.events: list[dict[str, Any]] = []
+
+    def emit_safety_event(self, event: dict[str, Any]) -> None:
+        self.events.append(event)
+
+    @property
+    def actions(self) -> list[str]:
+        return [event["severity"] for event in self.events if event["event_type"] == "VERDICT"]
+
+
+class Counting(Supervisor):
+    """Counts how often it is asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked_before_tools = 0
+
+    def check_before_tool(self, call: ToolCall) -> Verdict:
+        self.asked_before_tools += 1
+        return super().check_before_tool(call)
+
+
+class Planned(Supervisor):
+    """Answers every event with one verdict, and every question with what holds."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__()
+        self.planned = verdict
+
+    def record(self, event: Event | Round) -> Verdict:
+        super().record(event)
+        return self.planned
+
+    def check_before_model(self, chain_id: str | None = None, *, now: float | None = None) -> Verdict:
+        return self.planned
+
+    def check_before_tool(self, call: ToolCall) -> Verdict:
+        return self.planned
+
+
+def ready(**how: Any) -> Supervisor:
+    """A supervisor that has read three rounds with a result that is ready."""
+    supervisor = Supervisor(**how)
+    actions = ("Alice will flush the cache today.", "Bob will add the index to orders.")
+    for number in range(1, 4):
+        supervisor.record(Round(number=number, claims=CLAIMS, next_actions=actions))
+    assert supervisor.verdict().action is Action.FINALIZE
+    return supervisor
+
+
+def stuck(supervisor: Supervisor) -> Supervisor:
+    """One that has read three rounds that bring nothing new, with nothing to act on."""
+    for number in range(1, 4):
+        supervisor.record(Round(number=number, claims=CLAIMS, open_questions=("Who owns it?",)))
+    assert supervisor.verdict().action is Action.ESCALATE
+    return supervisor
+
+
+@pytest.mark.clause("X02")
+def test_a_loop_is_a_nudge_first_and_then_ends_the_run() -> None:
+    """The third equal call nudges, the fifth ends the run, and the sixth is not made."""
+    sink, made = Sink(), []
+    run = ExecutionContext(supervisor=Supervisor(), pipeline=sink, chain_id="c")
+    look = run.wrap_tool_call(lambda place: made.append(place) or "nothing", name="look")
+    nudges = []
+    for _ in range(5):
+        look("attic")
+        nudges.append(len(run.take_nudges()))
+    assert nudges == [0, 0, 1, 0, 0]
+    for place in ("attic", "cellar"):  # no other call either
+        with pytest.raises(RunStopped) as halt:
+            look(place)
+        assert halt.value.done.results == ("nothing",) * 5
+    assert made == ["attic"] * 5
+    verdict = halt.value.verdict
+    assert (verdict.action, verdict.cause, verdict.kind) == (Action.STOP, Cause.DIVERGENCE, "repeat")
+    assert str(halt.value) == verdict.reason
+    assert verdict.reason == (
+        "look 5 times in a row, same arguments, same answer: it went on after it had been reported."
+    )
+    stopped = run.report().halted
+    assert isinstance(stopped, RunStopped)
+    assert stopped.verdict == verdict
+    assert sink.actions == ["nudge", "stop"]
+    assert sink.events[1] == {"event_type": "VERDICT", "severity": "stop", **verdict.to_dict()}
+    assert run.report().spent.steps == 5
+
+
+@pytest.mark.clause("X01", "X02")
+def test_an_agent_that_is_stuck_is_stopped_with_the_reason() -> None:
+    """A loop that ignores its nudge ends long before its limit; a healthy run of that length does not."""
+    run = ExecutionContext(Limits(steps=1000), supervisor=Supervisor())
+    look = run.wrap_tool_call(lambda path: f"nothing in {path}", name="ls")
+
+    def agent() -> None:
+        while True:
+            look(path=".")
+
+    with pytest.raises(RunHalted) as halt, run:
+        agent()
+    assert halt.value.verdict.kind == "repeat"
+    assert halt.value.done.spent.steps == 5
+    assert run.take_nudges() == [f"{REPEATED} Try something else, or say what is missing and finish."]
+    assert run.take_nudges() == []
+    healthy = ExecutionContext(Limits(steps=1000), supervisor=Supervisor())
+    read_file = healthy.wrap_tool_call(lambda path: f"content of {path}", name="read")
+    for number in range(500):
+        read_file(path=f"file {number}")
+    assert not healthy.take_nudges()
+
+
+def test_no_tool_is_asked_about_before_there_is_anything_to_say() -> None:
+    """What no verdict speaks against needs no question; the model is asked about always."""
+    supervisor = Counting()
+    run = ExecutionContext(supervisor=supervisor)
+    look = run.wrap_tool_call(lambda place: f"nothing in {place}")
+    for number in range(20):
+        look(f"room {number}")
+    assert supervisor.asked_before_tools == 0
+    for _ in range(4):
+        look("attic")
+    assert supervisor.asked_before_tools == 1  # before the fourth, after the nudge of the third
+
+
+@pytest.mark.clause("X02")
+def test_a_result_that_is_ready_leaves_one_call_of_the_model() -> None:
+    """Tools are refused with a text for the model; it answers once; then the run has ended."""
+    sink, made = Sink(), []
+    run = ExecutionContext(supervisor=ready(), chain_id="", pipeline=sink)
+    look = run.wrap_tool_call(lambda: made.append("look"), name="look")
+    ask = run.wrap_llm_call(lambda: "Flush the cache, and add the index on orders.", name="ask")
+    look()  # nobody has told the guard yet
+    for _ in range(2):
+        with pytest.raises(CallRefused) as refusal:
+            look()
+        assert refusal.value.verdict.action is Action.FINALIZE
+        assert str(refusal.value) == refusal.value.verdict.nudge
+        assert str(refusal.value).startswith("This is the last call")
+    assert run.report().halted is None
+    assert len(run.take_nudges()) == 1
+    assert ask().startswith("Flush")
+    for _ in range(2):
+        with pytest.raises(RunStopped) as halt:
+            ask()
+        assert (halt.value.verdict.action, halt.value.verdict.last_call_made) == (Action.STOP, True)
+        assert str(halt.value) == "The last call was made."
+    assert made == ["look"]
+    assert run.take_nudges() == []
+    assert sink.actions == ["finalize", "stop"]
+    assert isinstance(run.report().halted, RunStopped)
+
+
+def test_the_model_is_asked_about_although_nothing_was_reported_yet() -> None:
+    """What a supervisor knew before the guard was made holds for the first call of the model."""
+    run = ExecutionContext(supervisor=stuck(Supervisor()), chain_id="")
+    with pytest.raises(RunStopped):
+        run.wrap_llm_call(lambda: "answered")()
+
+
+@pytest.mark.clause("X02")
+@pytest.mark.parametrize("kind", ["llm", "tool"])
+def test_a_person_is_asked_before_any_other_call(kind: str) -> None:
+    """Escalate ends the calls of the run too, and says so; a person may overrule it."""
+    supervisor = stuck(Supervisor())
+    run = ExecutionContext(supervisor=supervisor, chain_id="")
+    with run.call("tool", "look"):
+        pass
+    with pytest.raises(RunStopped) as halt, run.call(kind, "look"):
+        raise AssertionError
+    assert (halt.value.verdict.action, halt.value.verdict.kind) == (Action.ESCALATE, "stuck_rounds")
+    assert str(halt.value) == (
+        "2 rounds in a row brought nothing new, and there is no result to act on: more of the same will not "
+        "help."
+    )
+    supervisor.acknowledge()
+    with run.call(kind, "look"):
+        pass
+
+
+@pytest.mark.clause("X02")
+@pytest.mark.parametrize("make", [Supervisor, ready, lambda **how: stuck(Supervisor(**how))])
+def test_a_supervisor_that_only_observes_refuses_nothing(make: Any) -> None:
+    """In shadow every call is made and the model is told nothing; the verdicts reach the pipeline."""
+    sink = Sink()
+    run = ExecutionContext(supervisor=make(shadow=True), chain_id="", pipeline=sink)
+    look = run.wrap_tool_call(lambda place: place)
+    assert [look("attic") for _ in range(8)] == ["attic"] * 8
+    assert list(run.wrap_llm_call(lambda: (word for word in "abc"))()) == ["a", "b", "c"]
+    assert run.report().halted is None
+    assert run.take_nudges() == []
+    assert "stop" in sink.actions
+    assert all(event["shadow"] for event in sink.events)
+
+
+@pytest.mark.parametrize("action", [Action.STOP, Action.ESCALATE, Action.FINALIZE, Action.NUDGE])
+def test_only_a_stop_cuts_what_is_under_way(action: Action) -> None:
+    """A stream is cut when the run is stopped in the middle of it, and settled; nothing less cuts it."""
+    for shadow in (False, True):
+        supervisor = Planned(Verdict())
+        run = ExecutionContext(supervisor=supervisor)
+        words = []
+        with pytest.raises(RunStopped) if action is Action.STOP and not shadow else nullcontext():
+            for word in run.wrap_llm_call(lambda: iter("abcd"), stream=True)():
+                words.append(word)
+                supervisor.planned = Verdict(action=action, shadow=shadow)
+        assert words == (["a", "b"] if action is Action.STOP and not shadow else list("abcd"))
+
+
+def test_a_model_that_chants_again_after_its_nudge_is_cut() -> None:
+    """It hears of the first stream before the second, which does not come to its end."""
+    run = ExecutionContext(supervisor=Supervisor())
+    say = run.wrap_llm_call(lambda: (word for word in ["no no no no no no "] * 12))
+    assert len(list(say())) == 12
+    assert run.take_nudges() == [
+        "The text ends in copies of itself. Try something else, or say what is missing and finish."
+    ]
+    words = []
+    with pytest.raises(RunStopped, match="it went on after it had been reported"):
+        words.extend(word for word in say())
+    assert 0 < len(words) < 12
+
+
+def test_no_nudge_is_lost_and_none_comes_twice() -> None:
+    """Two that come with one event are one text; what is handed over again before the model is not new."""
+    sink = Sink()
+    run = ExecutionContext(supervisor=Supervisor(limits=Limits(tool_calls=4)), pipeline=sink)
+    look = run.wrap_tool_call(lambda place: place, name="look")
+    ask = run.wrap_llm_call(lambda number: f"This is thought number {number}.")
+    for _ in range(3):
+        look("attic")
+    (nudge,) = run.take_nudges()
+    assert REPEATED in nudge
+    assert "75% of the tool calls used (3 of 4)." in nudge
+    ask(1)
+    ask(2)
+    assert run.take_nudges() == []
+    assert sink.actions == ["nudge"]
+    assert len(sink.events[0]["more"]) == 1
+
+
+def test_a_nudge_that_the_time_brings_is_not_lost() -> None:
+    """It is found when the model is to be called, at the event of another nudge."""
+    now = [0.0]
+    run = ExecutionContext(supervisor=Supervisor(limits=Limits(wall_s=60)), clock=lambda: now[0])
+    look = run.wrap_tool_call(lambda place: place, name="look")
+    for _ in range(3):
+        look("attic")
+    now[0] = 50.0
+    run.wrap_llm_call(lambda: "I see the attic now.")()
+    first, second = run.take_nudges()
+    assert first.startswith(REPEATED)
+    assert second.startswith("83% of the time used (50 of 60 s).")
+
+
+def test_what_comes_back_is_reported_again() -> None:
+    """An ending that fell and holds once more reaches the pipeline twice."""
+    sink, supervisor = Sink(), Supervisor()
+    run = ExecutionContext(supervisor=supervisor, pipeline=sink)
+    look = run.wrap_tool_call(lambda place: place, name="look")
+    for _ in range(5):
+        look("attic")
+    supervisor.acknowledge()
+
+    def go_on() -> None:
+        while True:
+            look("attic")
+
+    with pytest.raises(RunStopped):
+        go_on()
+    assert sink.actions == ["nudge", "stop", "nudge", "stop"]
+
+
+def test_a_pipeline_may_make_calls_of_its_own() -> None:
+    """It is called outside of every lock."""
+
+    class Calling:
+        def emit_safety_event(self, event: dict[str, Any]) -> None:
+            if event["event_type"] == "VERDICT":
+                note(event["severity"])
+
+    notes: list[str] = []
+    run = ExecutionContext(supervisor=Supervisor(), pipeline=Calling())
+    note = run.wrap_tool_call(notes.append, name="note")
+    look = run.wrap_tool_call(lambda place: place, name="look")
+
+    def work() -> None:
+        for _ in range(3):
+            look("attic")
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(timeout=10)
+    assert notes == ["nudge"]
+
+
+def test_money_that_leaves_for_nothing_is_a_person_s_to_judge() -> None:
+    """What tools say that they took is seen by the supervisor: it nudges, and then wants a person asked."""
+    run = ExecutionContext(supervisor=Supervisor())
+
+    def agent() -> None:
+        for number in range(40):
+            with run.call("tool", f"t{number % 5}", {"n": number % 5}) as made:
+                made.result, made.usage = "same", Usage(cost_usd=0.2)
+
+    with pytest.raises(RunStopped) as halt:
+        agent()
+    assert (halt.value.verdict.action, halt.value.verdict.cause) == (Action.ESCALATE, Cause.SPENDING)
+    assert len(run.take_nudges()) == 1
