@@ -20,8 +20,9 @@ from ebbtide.traces.chats.message_shapes import Said
 from ebbtide.traces.records.joining import Seen
 from ebbtide.traces.records.provider_usage import reported
 from ebbtide.traces.telemetry.contexts import Contexts
-from ebbtide.traces.telemetry.span import Span, SpanKind
+from ebbtide.traces.telemetry.span import Span
 from ebbtide.traces.telemetry.span_chain import Slot, SpanChain
+from ebbtide.traces.telemetry.span_kind import SpanKind
 from ebbtide.traces.telemetry.span_tree import MOST_KNOWN, Detail, Key, SpanTree
 
 _MOST_WAITING = 10_000  # spans; one that comes later than that is still read, out of order

@@ -17,7 +17,7 @@ _BLOCK = 500  # events; what reads them and what looks at them keep out of each 
 _MOST_CHAINS = 10_000  # whose latest time is remembered
 
 
-class Intake:
+class ReadStats:
     """Takes records, gives events; a broken record is a fault, and the rest is read.
 
     Attributes:
