@@ -57,9 +57,7 @@ def test_only_the_reader_that_is_needed_is_loaded(tmp_path: Path, samples: Path)
     path.write_text(json.dumps({"kind": "tool", "name": "ls", "args": {}}))
     tables = {"ebbtide.traces.telemetry.genai_names", "ebbtide.traces.telemetry.otlp_groups"}
     tables |= {"ebbtide.traces.telemetry.span_kind", "ebbtide.traces.chats.exchange_parts"}
-    shapes = {"ebbtide.traces.chats.message_shapes", "ebbtide.traces.chats.message_parts"}
-    folder = {"ebbtide.traces.agents.openhands_folder"}
     own = {"ebbtide.traces.agents.ebbtide_events"}
     claude = {"ebbtide.traces.agents.claude_code", "ebbtide.traces.agents.claude_code_sidechains"}
-    assert loaded(path) == tables | shapes | folder | own
-    assert loaded(samples / "claude_code.jsonl") == tables | shapes | folder | claude
+    assert loaded(path) == tables | own
+    assert loaded(samples / "claude_code.jsonl") == tables | claude

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from ebbtide.errors import TranscriptError
-from ebbtide.events.event import Event
-from ebbtide.events.transcript import Round, Transcript
+from ebbtide.events.transcript import Transcript
 from ebbtide.traces.input.document import Document
+from ebbtide.traces.records.readers import EventReader, LineReader
 from ebbtide.traces.sniffing.chats import is_message, refuse_anthropic, refuse_autogen, refuse_openai
 from ebbtide.traces.sniffing.sessions import (
     OPENHANDS_LISTS,
@@ -46,58 +46,6 @@ from ebbtide.traces.sniffing.transcripts import (
 )
 from ebbtide.traces.telemetry.otlp_groups import PATHS as OTLP_PATHS
 from ebbtide.traces.transcripts.turns import RoundUnit
-
-TraceItem = Event | Round  #: what a trace holds
-
-
-class EventReader(Protocol):
-    """Reads the events of one run, record by record, in bounded memory."""
-
-    @property
-    def duplicates(self) -> int:
-        """Records that were there before, and were dropped."""
-
-    def read(self, value: Any, path: str) -> Sequence[TraceItem]:
-        """The events, or rounds, that this record completes, in the order of the run.
-
-        A record of a kind that is not known gives nothing; so does one without the fields that it needs, as
-        long as nothing is lost by that.
-
-        Args:
-            value: A record: a line of JSON lines, or what stands at one of the format's `paths`.
-            path: Which of the `paths` it stands at; empty for a line.
-
-        Raises:
-            TranscriptError: The record is broken. The reader goes on as if it had not been there.
-        """
-
-    def finish(self) -> Sequence[TraceItem]:
-        """The events that were still open when the records ended.
-
-        Raises:
-            TranscriptError: A run cannot end here.
-        """
-
-
-class LineReader(Protocol):
-    """Reads a conversation a line at a time."""
-
-    def read(self, value: Any) -> tuple[Round, ...]:
-        """The rounds that this line completes, in the order of their numbers.
-
-        Args:
-            value: The JSON value of one line.
-
-        Raises:
-            TranscriptError: The line is broken. The reader goes on as if it had not been there.
-        """
-
-    def finish(self) -> tuple[Round, ...]:
-        """The rounds that were still open when the lines ended.
-
-        Raises:
-            TranscriptError: A conversation cannot end here.
-        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -375,19 +323,3 @@ def format_of(document: Document) -> Format:
         f"no trace or conversation in a known format ({document.describe()})",
         hint=f'Simplest to write: {{"role": "...", "content": "..."}}, one a line. Tried:{"".join(refusals)}',
     )
-
-
-def read_lines(document: Document, reader: LineReader) -> tuple[Round, ...]:
-    """All rounds of a document, by a reader of its lines.
-
-    Raises:
-        TranscriptError: A line is broken, with its number, or the conversation cannot end where it does.
-    """
-    rounds: list[Round] = []
-    for line, value in document.lines():
-        try:
-            rounds += reader.read(value)
-        except TranscriptError as error:
-            raise error.located(line=line) from None
-    rounds += reader.finish()
-    return tuple(rounds)

@@ -14,7 +14,7 @@ from typing import Any
 
 from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Round
-from ebbtide.traces.formats import FORMATS, Format, LineReader, TraceItem, format_of
+from ebbtide.traces.formats import FORMATS, Format, format_of
 from ebbtide.traces.input.decoding import not_utf8
 from ebbtide.traces.input.document import HEAD, Content, Document, shape
 from ebbtide.traces.input.json_value import json_value
@@ -22,6 +22,7 @@ from ebbtide.traces.input.lines import LineSplitter
 from ebbtide.traces.input.tail import Tail
 from ebbtide.traces.read_stats import ReadStats
 from ebbtide.traces.reading import Trace
+from ebbtide.traces.records.readers import LineReader, TraceItem
 from ebbtide.traces.transcripts.conversation import EventLines
 from ebbtide.traces.transcripts.turns import RoundUnit
 

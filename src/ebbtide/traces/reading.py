@@ -11,8 +11,7 @@ from typing import Any, Self
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.transcript import Round, Transcript
-from ebbtide.traces.agents.openhands_folder import conversation_lines, is_conversation
-from ebbtide.traces.formats import Format, TraceItem, format_of
+from ebbtide.traces.formats import Format, format_of
 from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.input.json_records import RecordScanner, fitting, records_of, text_from
 from ebbtide.traces.input.lines import LineSplitter
@@ -26,6 +25,7 @@ from ebbtide.traces.input.source import (
     source_name,
 )
 from ebbtide.traces.read_stats import ReadStats
+from ebbtide.traces.records.readers import TraceItem
 from ebbtide.traces.transcripts.conversation import Conversation
 from ebbtide.traces.transcripts.turns import RoundUnit
 
@@ -130,16 +130,14 @@ def open_trace(path: str | os.PathLike[str], *, unit: RoundUnit = RoundUnit.TURN
             refused is in the message.
     """
     source = source_name(path)
-    # Of a pipe nothing may be read before its time.
-    if os.fspath(path) != STDIN and Path(path).is_file():
-        with readable(path), Path(path).open("rb") as file:
-            zipped = file.read(len(ZIP)) == ZIP
-        if zipped:
-            return _open_archive(path, source)
     with readable(path):
-        folder = os.fspath(path) != STDIN and is_conversation(path)
-    pieces = conversation_lines(path) if folder else read_pieces(path)
-    return Trace.of(pieces, source=source, unit=unit)
+        # Of a pipe nothing may be read before its time.
+        file = None if os.fspath(path) == STDIN else Path(path)
+        if file is not None and file.is_dir():
+            return Trace.of(_folder_pieces(path), source=source, unit=unit)
+        if file is not None and file.is_file() and _begins_with(file, ZIP):
+            return _open_archive(path, source)
+    return Trace.of(read_pieces(path), source=source, unit=unit)
 
 
 def load_events(path: str | os.PathLike[str]) -> list[Event]:
@@ -230,6 +228,17 @@ def _conversation(trace: Trace, unit: RoundUnit) -> Transcript:
 def _title(source: str) -> str:
     name = Path(source.strip("<>")).name.removesuffix(".gz")
     return Path(name).stem or name or "conversation"
+
+
+def _begins_with(file: Path, mark: bytes) -> bool:
+    with file.open("rb") as opened:
+        return opened.read(len(mark)) == mark
+
+
+def _folder_pieces(path: str | os.PathLike[str]) -> Iterator[bytes]:
+    from ebbtide.traces.agents.openhands_folder import conversation_lines, is_conversation
+
+    return conversation_lines(path) if is_conversation(path) else read_pieces(path)
 
 
 def _open_archive(path: str | os.PathLike[str], source: str) -> Trace:

@@ -21,7 +21,7 @@ from ebbtide.events.event import Call
 from ebbtide.profile import Profile
 from ebbtide.report.plurals import count
 from ebbtide.supervision.summary.said import by_a_person, said_in
-from ebbtide.traces.formats import TraceItem
+from ebbtide.traces.records.readers import TraceItem
 from ebbtide.traces.input.source import STDIN
 from ebbtide.traces.reading import Trace, open_trace
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from ebbtide.events.event import Event, Message, ModelCall, Role, ToolCall
 from ebbtide.events.usage import CLASSES, Usage
+from ebbtide.traces.chats.chain_events import ChainEvents
 from ebbtide.traces.chats.exchange_parts import RESPONSES, parts_of_exchange
 from ebbtide.traces.chats.message_parts import Answered, Asked
 from ebbtide.traces.chats.message_shapes import Said, said_in
@@ -19,7 +20,6 @@ from ebbtide.traces.records.provider_usage import (
     openai_usage,
     reported,
 )
-from ebbtide.traces.telemetry.span_chain import SpanChain
 
 _MOST_OPEN = 1_000  # calls without a result
 _CONVERSATION = ("conversation_id", "session_id", "thread_id", "chat_id", "trace_id")
@@ -148,7 +148,7 @@ class Exchanges:
     """Makes events of requests with their answers; every request repeats the conversation so far."""
 
     def __init__(self) -> None:
-        self._chains: OrderedDict[str, SpanChain] = OrderedDict()
+        self._chains: OrderedDict[str, ChainEvents] = OrderedDict()
         self._asked: OrderedDict[str, Said] = OrderedDict()
 
     def add(self, value: Mapping[str, Any]) -> list[Event]:
@@ -158,7 +158,7 @@ class Exchanges:
         chain = self._chains.get(name)
         events: list[Event] = []
         if chain is None:
-            chain = self._chains[name] = SpanChain(name)
+            chain = self._chains[name] = ChainEvents(name)
             if len(self._chains) > _MOST_OPEN:
                 events += self._chains.popitem(last=False)[1].finish()
         ts = reply_time(response, value, request)

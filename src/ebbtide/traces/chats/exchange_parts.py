@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ebbtide.traces.chats.message_shapes import said_in
 from ebbtide.traces.records.fields import from_json, mapping
 
 _REQUESTS = ("request", "request_body", "kwargs", "params", "body")
@@ -43,6 +42,8 @@ def is_exchange(value: Any) -> bool:
     request, response = parts_of_exchange(value)
     if not any(key in request for key in _CONTEXTS):
         return False
+    from ebbtide.traces.chats.message_shapes import said_in
+
     failed = request is not value and bool(value.get("error") or response.get("error"))
     return failed or bool(response and said_in(response, "assistant"))
 
