@@ -9,7 +9,7 @@ from rich.console import Console
 from ebbtide.cli.rounds.report import print_report
 from ebbtide.convergence.meter import ConvergenceMeter
 from ebbtide.profile import Profile
-from ebbtide.traces.registry import load
+from ebbtide.traces.reading import load
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = "examples/conversations/design-review.json"

@@ -18,7 +18,7 @@ from ebbtide.events.usage import Usage
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.verdict import Action
-from ebbtide.traces.trace import open_trace
+from ebbtide.traces.reading import open_trace
 
 
 def wire(number: int, **fields: Any) -> dict[str, Any]:
@@ -162,7 +162,7 @@ def test_memory_hardly_grows_with_the_run():
 
 def test_real_runs_of_people_and_agents_are_not_ended(data):
     """Twenty airline conversations: not one is told anything."""
-    from ebbtide.traces.trace import Trace
+    from ebbtide.traces.reading import Trace
 
     path = data / "traces" / "openai_messages" / "tau_airline_20.json"
     for run in json.loads(path.read_text(encoding="utf-8")):

@@ -30,7 +30,7 @@ from ebbtide.convergence.meter import ConvergenceMeter
 from ebbtide.convergence.recommendation import Signal
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
-from ebbtide.traces.registry import loads
+from ebbtide.traces.reading import loads
 
 EARLY = 0.1  # a stop is early if more than this share of the new claims was still to come
 

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from ebbtide.supervision.supervisor import Supervisor as Supervisor
     from ebbtide.supervision.verdict import Action as Action
     from ebbtide.supervision.verdict import Verdict as Verdict
-    from ebbtide.traces.trace import open_trace as open_trace
+    from ebbtide.traces.reading import open_trace as open_trace
 
 __version__ = "0.1.0"
 
@@ -100,7 +100,7 @@ _HOMES = {
     "check": "checking",
     "check_events": "checking",
     "find_loops": "divergence.monitor",
-    "open_trace": "traces.trace",
+    "open_trace": "traces.reading",
     "score_transcript": "convergence.meter",
 }
 

@@ -18,7 +18,7 @@ from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunSummary
-from ebbtide.traces.trace import open_trace
+from ebbtide.traces.reading import open_trace
 
 _EVERY = 1_000  # events between two reports of progress
 _FAULTS = 20

@@ -12,7 +12,7 @@ from ebbtide.profile import Profile
 from ebbtide.supervision.summary.found_decisions import FoundDecisions
 from ebbtide.supervision.summary.run_summary import FoundDecision
 from ebbtide.supervision.summary.said import by_a_person, said_in
-from ebbtide.traces.trace import open_trace
+from ebbtide.traces.reading import open_trace
 
 CHOICE = "We'll use SQLite for the event store."
 

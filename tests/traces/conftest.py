@@ -9,7 +9,7 @@ import pytest
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall
 from ebbtide.events.transcript import Round
 from ebbtide.events.usage import CLASSES
-from ebbtide.traces.trace import Trace, open_trace
+from ebbtide.traces.reading import Trace, open_trace
 
 _COUNTED = {"tool": ToolCall, "llm": ModelCall, "user": Message}
 

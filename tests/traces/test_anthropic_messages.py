@@ -9,7 +9,7 @@ import pytest
 
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall, title
 from ebbtide.events.usage import Usage
-from ebbtide.traces.registry import load
+from ebbtide.traces.reading import load
 
 
 def test_a_conversation(calls: Callable[..., list[Event]], totals: Callable[..., dict[str, Any]]) -> None:

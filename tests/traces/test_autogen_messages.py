@@ -9,7 +9,7 @@ import pytest
 
 from ebbtide.events.event import Event, Message, ModelCall, Notice, ToolCall, title
 from ebbtide.events.usage import Usage
-from ebbtide.traces.registry import load
+from ebbtide.traces.reading import load
 
 
 def test_real_groups_agree(data: Path, calls: Callable[..., list[Event]]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ebbtide.errors import TranscriptError
-from ebbtide.traces.registry import loads
+from ebbtide.traces.reading import loads
 from ebbtide.traces.transcripts.turns import RoundUnit
 
 MESSAGES: list[dict[str, Any]] = [

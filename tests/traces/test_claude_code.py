@@ -10,8 +10,7 @@ import pytest
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, Message, Notice, ToolCall, title
 from ebbtide.events.usage import Usage
-from ebbtide.traces.registry import load
-from ebbtide.traces.trace import Trace
+from ebbtide.traces.reading import Trace, load
 
 
 @pytest.fixture

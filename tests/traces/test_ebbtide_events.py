@@ -14,9 +14,8 @@ from ebbtide.events.event import EVENTS, Message, ModelCall
 from ebbtide.events.event_json import read_events
 from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.ebbtide_events import EbbtideEventsReader
-from ebbtide.traces.events import load_events
-from ebbtide.traces.registry import loads
-from ebbtide.traces.trace_stream import TraceStream
+from ebbtide.traces.live import TraceStream
+from ebbtide.traces.reading import load_events, loads
 
 texts = st.sampled_from(["", "a", "tool", "system", "clock", "round", '{"x": 1}', "[1"])
 odd = (

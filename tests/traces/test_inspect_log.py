@@ -11,8 +11,7 @@ import pytest
 
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall, title
 from ebbtide.events.usage import Usage
-from ebbtide.traces.registry import load
-from ebbtide.traces.trace import Trace, open_trace
+from ebbtide.traces.reading import Trace, load, open_trace
 
 if sys.version_info >= (3, 14):
     import zipfile as packer

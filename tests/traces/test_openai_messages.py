@@ -10,7 +10,7 @@ import pytest
 
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall, title
 from ebbtide.events.usage import Usage
-from ebbtide.traces.registry import loads
+from ebbtide.traces.reading import loads
 
 TALK: list[dict[str, Any]] = [
     {"role": "system", "content": "Be brief."},

@@ -10,7 +10,7 @@ import pytest
 from ebbtide.events.event import Event, ModelCall, Notice, ToolCall, title
 from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.openhands_folder import conversation_lines, is_conversation
-from ebbtide.traces.trace import Trace, open_trace
+from ebbtide.traces.reading import Trace, open_trace
 
 
 def test_v1_calls(calls: Callable[..., list[Event]]) -> None:

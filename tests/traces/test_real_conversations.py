@@ -9,8 +9,7 @@ import pytest
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, Message, ModelCall, Notice
 from ebbtide.events.transcript import Transcript
-from ebbtide.traces.registry import load, loads
-from ebbtide.traces.trace import open_trace
+from ebbtide.traces.reading import load, loads, open_trace
 from ebbtide.traces.transcripts.turns import RoundUnit
 
 CHATS = ("autogen_messages/*.json",)

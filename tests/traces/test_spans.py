@@ -17,14 +17,14 @@ from ebbtide.events.event import Event, Message, ModelCall, ToolCall, title
 from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.message_parts import Answered, Asked
 from ebbtide.traces.chats.message_shapes import Said
-from ebbtide.traces.formats import EventFormat
+from ebbtide.traces.formats import FORMATS, Format
+from ebbtide.traces.reading import Trace
 from ebbtide.traces.telemetry.span import Span, SpanKind, usage_of
 from ebbtide.traces.telemetry.spans import SpanEvents
-from ebbtide.traces.telemetry_formats import CHATS, TELEMETRY
-from ebbtide.traces.trace import Trace
 
 USAGE = Usage(input_tokens=10, output_tokens=1)
-FORMATS = [form for form in (*TELEMETRY, *CHATS) if isinstance(form, EventFormat)]
+SPOKEN = "langfuse langsmith openinference otlp autogen anthropic-messages chat".split()
+READ = [form for form in FORMATS if form.name in SPOKEN]
 
 
 def llm(number: str, start: float, **fields: Any) -> Span:
@@ -380,7 +380,7 @@ def mutated(value: Any, rng: Random) -> Any:
     return value
 
 
-def read_by(form: EventFormat, records: list[Any]) -> list[Any]:
+def read_by(form: Format, records: list[Any]) -> list[Any]:
     reader = form.event_reader()
     found: list[Any] = []
     for record in records:
@@ -398,7 +398,7 @@ def test_mutations_raise_nothing_else(data: Path, samples: Path, rng: Random) ->
     _, path = rng.choice([entry for entry in traces(data, samples) if entry[1].stat().st_size < 100_000])
     lines = path.read_text().splitlines() if path.suffix == ".jsonl" else [path.read_text()]
     records = [mutated(json.loads(line), rng) for line in lines]
-    for form in FORMATS:
+    for form in READ:
         for call in read_by(form, records):
             assert type(title(call)) is str
             assert getattr(call, "text", None) is None or type(getattr(call, "text", None)) is str
@@ -419,7 +419,7 @@ def test_mutations_raise_nothing_else(data: Path, samples: Path, rng: Random) ->
 def test_deep_nesting_is_a_fault(read_data: Callable[..., Any]) -> None:
     """Values in values beyond any reason are left out or said to be too deep."""
     deep = json.loads("[" * 300 + "]" * 300)
-    for form in FORMATS:
+    for form in READ:
         read_by(
             form,
             [deep, {"messages": deep}, {"attributes": {"gen_ai.input.messages": deep, "gen_ai.system": "x"}}],

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbtide.errors import TranscriptError
-from ebbtide.traces.registry import loads
+from ebbtide.traces.reading import loads
 from ebbtide.traces.transcripts.turns import RoundUnit
 
 

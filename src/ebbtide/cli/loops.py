@@ -23,7 +23,7 @@ from ebbtide.profile import Profile
 from ebbtide.report.plurals import count
 from ebbtide.report.wording import amounts
 from ebbtide.supervision.summary.spending import plus
-from ebbtide.traces.events import load_events
+from ebbtide.traces.reading import load_events
 
 _LEVEL_STYLES = {Level.HINT: "yellow", Level.BLOCK: "bold yellow", Level.STOP: "bold red"}
 _WIRING_STYLES = {

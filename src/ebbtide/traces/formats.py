@@ -1,45 +1,99 @@
-"""What a format is, to the registry and to whoever adds one.
+"""Which formats there are, how each is told, and where that stands which reads it.
 
-A format tells by content whether a document is its own. What can be read out of it is said by the protocols
-below: the events of a run, a conversation, and a conversation that can be read while it is being written.
+To add one: a function that tells it by the first records, in `sniffing`, a reader, and a row in `FORMATS`. A
+reader is loaded when the first document of its format comes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final
 
 from ebbtide.errors import TranscriptError
-from ebbtide.events.event import Event
-from ebbtide.events.transcript import Round, Transcript
+from ebbtide.events.transcript import Transcript
 from ebbtide.traces.input.document import Document
+from ebbtide.traces.records.readers import EventReader, LineReader
+from ebbtide.traces.sniffing.chats import is_message, refuse_anthropic, refuse_autogen, refuse_openai
+from ebbtide.traces.sniffing.sessions import (
+    OPENHANDS_LISTS,
+    refuse_claude_code,
+    refuse_codex,
+    refuse_ebbtide,
+    refuse_gemini_cli,
+    refuse_openhands,
+)
+from ebbtide.traces.sniffing.telemetry import (
+    refuse_langfuse,
+    refuse_langsmith,
+    refuse_openinference,
+    refuse_otlp,
+)
+from ebbtide.traces.sniffing.trajectories import (
+    INSPECT_PATHS,
+    refuse_atif,
+    refuse_inspect,
+    refuse_mini_swe_agent,
+    refuse_swe_agent,
+    refuse_swe_agent_history,
+)
+from ebbtide.traces.sniffing.transcripts import (
+    is_round_line,
+    refuse_plain_text,
+    refuse_transcript_json,
+    refuse_transcript_jsonl,
+)
+from ebbtide.traces.telemetry.otlp_groups import PATHS as OTLP_PATHS
 from ebbtide.traces.transcripts.turns import RoundUnit
 
-TraceItem = Event | Round  #: what a trace holds
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """A way to write down what agents did. What reads it is named as ``module:name`` below this package.
 
-class Format(Protocol):
-    """A way to write down what agents did."""
+    Args:
+        name: Short and stable, as used in messages.
+        description: What such a file holds, in one sentence.
+        refusal: Says why a document is not of this format; None if it is. Of a large document only the head
+            is there: the first records, or one JSON value as far as its first megabyte goes.
+        paths: Where the records stand in a document that is one JSON value. Names are joined by dots, and
+            ``item`` is each element of a list: ``trajectory.item``, ``info``, ``item`` for a list of records,
+            the empty text for the whole value where nothing else is there. Records come in the order of the
+            document, each at the first of the paths that leads to it; a path does not lead into what another
+            one gives as a whole.
+        event_reader_at: An `EventReader`, made without arguments; None where there are no events.
+        transcript_reader_at: Reads a whole document as a conversation; None where its events are one.
+        line_reader_at: A `LineReader`, made with a `RoundUnit`, where conversations can be read line by line.
+        is_line: Whether a line of such a conversation belongs to this format.
+        members_at: Which files of a zip archive to read, in the order of the run; None where there are no
+            archives.
+    """
+
+    name: str
+    description: str
+    refusal: Callable[[Document], str | None]
+    paths: tuple[str, ...] = ()
+    event_reader_at: str | None = None
+    transcript_reader_at: str | None = None
+    line_reader_at: str | None = None
+    is_line: Callable[[Any], bool] | None = None
+    members_at: str | None = None
 
     @property
-    def name(self) -> str:
-        """Short and stable, as used in messages."""
+    def has_events(self) -> bool:
+        """Whether it holds the events of a run."""
+        return self.event_reader_at is not None
 
-    @property
-    def description(self) -> str:
-        """What such a file holds, in one sentence."""
+    def event_reader(self) -> EventReader:
+        """A reader before the first record."""
+        reader: EventReader = _loaded(self.event_reader_at)()
+        return reader
 
-    def refusal(self, document: Document) -> str | None:
-        """Why `document` is not of this format; None if it is.
-
-        Of a large document only the head is there: the first records, or one JSON value as far as its first
-        megabyte goes.
-        """
-
-
-@runtime_checkable
-class ConversationFormat(Format, Protocol):
-    """A format that holds a conversation."""
+    def line_reader(self, unit: RoundUnit) -> LineReader:
+        """A reader before the first line of a conversation."""
+        reader: LineReader = _loaded(self.line_reader_at)(unit)
+        return reader
 
     def read_transcript(self, document: Document, *, title: str, unit: RoundUnit) -> Transcript:
         """The conversation in a document that was not refused.
@@ -52,106 +106,220 @@ class ConversationFormat(Format, Protocol):
         Raises:
             TranscriptError: It is of this format, but broken.
         """
-
-
-class LineReader(Protocol):
-    """Reads a conversation a line at a time."""
-
-    def read(self, value: Any) -> tuple[Round, ...]:
-        """The rounds that this line completes, in the order of their numbers.
-
-        Args:
-            value: The JSON value of one line.
-
-        Raises:
-            TranscriptError: The line is broken. The reader goes on as if it had not been there.
-        """
-
-    def finish(self) -> tuple[Round, ...]:
-        """The rounds that were still open when the lines ended.
-
-        Raises:
-            TranscriptError: A conversation cannot end here.
-        """
-
-
-@runtime_checkable
-class LineFormat(ConversationFormat, Protocol):
-    """A format whose conversation can be read while it is being written."""
-
-    def knows(self, value: Any) -> bool:
-        """Whether a line with this value belongs to this format."""
-
-    def line_reader(self, unit: RoundUnit) -> LineReader:
-        """A reader before the first line of a conversation."""
-
-
-class EventReader(Protocol):
-    """Reads the events of one run, record by record, in bounded memory."""
-
-    @property
-    def duplicates(self) -> int:
-        """Records that were there before, and were dropped."""
-
-    def read(self, value: Any, path: str) -> Sequence[TraceItem]:
-        """The events, or rounds, that this record completes, in the order of the run.
-
-        A record of a kind that is not known gives nothing; so does one without the fields that it needs, as
-        long as nothing is lost by that.
-
-        Args:
-            value: A record: a line of JSON lines, or what stands at one of the format's `paths`.
-            path: Which of the `paths` it stands at; empty for a line.
-
-        Raises:
-            TranscriptError: The record is broken. The reader goes on as if it had not been there.
-        """
-
-    def finish(self) -> Sequence[TraceItem]:
-        """The events that were still open when the records ended.
-
-        Raises:
-            TranscriptError: A run cannot end here.
-        """
-
-
-@runtime_checkable
-class EventFormat(Format, Protocol):
-    """A format that holds the events of a run."""
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """Where the records stand in a document that is one JSON value.
-
-        Names are joined by dots, and ``item`` is each element of a list: ``trajectory.item``, ``info``,
-        ``item`` for a list of records, the empty text for the whole value where nothing else is there.
-        Records come in the order of the document, each at the first of the paths that leads to it; a path
-        does not lead into what another one gives as a whole.
-        """
-
-    def event_reader(self) -> EventReader:
-        """A reader before the first record."""
-
-
-@runtime_checkable
-class ArchiveFormat(EventFormat, Protocol):
-    """A format that is a zip file with many JSON documents."""
+        transcript: Transcript = _loaded(self.transcript_reader_at)(document, title=title, unit=unit)
+        return transcript
 
     def members(self, names: Sequence[str]) -> Sequence[str]:
-        """Which of the files in the archive to read, in the order of the run."""
+        """Which of the files in an archive to read, in the order of the run."""
+        files: Sequence[str] = _loaded(self.members_at)(names)
+        return files
 
 
-def read_lines(document: Document, reader: LineReader) -> tuple[Round, ...]:
-    """All rounds of a document, by a reader of its lines.
+def _loaded(place: str | None) -> Any:
+    """What stands at a place below this package."""
+    if place is None:
+        raise TypeError("the format has no such reader")
+    module, _, name = place.partition(":")
+    return getattr(import_module(f"ebbtide.traces.{module}"), name)
+
+
+#: In the order in which they are tried: the most telling first. Telemetry comes before Ebbtide's own events,
+#: since spans, observations and runs have names and kinds too; chats come after them, the most general last.
+FORMATS: Final = (
+    Format(
+        name="transcript",
+        description=(
+            "a JSON object with the list 'rounds', each round with its claims (transcript format 0.1)"
+        ),
+        refusal=refuse_transcript_json,
+        paths=("version", "rounds.item"),
+        event_reader_at="transcripts.transcript_json:TranscriptRounds",
+        transcript_reader_at="transcripts.transcript_json:read_transcript",
+    ),
+    Format(
+        name="transcript-jsonl",
+        description="JSON lines: one of type 'transcript_header', then one of type 'round' for each round",
+        refusal=refuse_transcript_jsonl,
+        paths=("",),
+        event_reader_at="transcripts.transcript_jsonl:TranscriptLines",
+        transcript_reader_at="transcripts.transcript_jsonl:read_transcript",
+        is_line=is_round_line,
+        line_reader_at="transcripts.transcript_jsonl:TranscriptLines",
+    ),
+    Format(
+        name="claude-code",
+        description=(
+            "sessions of Claude Code: JSON lines of the types 'user' and 'assistant' with a 'message'"
+        ),
+        refusal=refuse_claude_code,
+        paths=("item", ""),
+        event_reader_at="agents.claude_code:ClaudeCodeReader",
+    ),
+    Format(
+        name="codex",
+        description="rollouts of Codex: JSON lines of the types 'session_meta', 'response_item', 'event_msg'",
+        refusal=refuse_codex,
+        paths=("items.item", "item", ""),
+        event_reader_at="agents.codex:CodexReader",
+    ),
+    Format(
+        name="gemini-cli",
+        description=(
+            "chats of Gemini CLI: messages of type 'user' and 'gemini', as a JSON object or JSON lines"
+        ),
+        refusal=refuse_gemini_cli,
+        paths=("messages.item", "history.item", "item", ""),
+        event_reader_at="agents.gemini_cli:GeminiCliReader",
+    ),
+    Format(
+        name="swe-agent",
+        description=(
+            "trajectories of SWE-agent: a JSON object with 'trajectory', steps with action and observation"
+        ),
+        refusal=refuse_swe_agent,
+        paths=("attempts.item.trajectory.item", "attempts.item.info", "trajectory.item", "info"),
+        event_reader_at="agents.swe_agent:SweAgentReader",
+    ),
+    Format(
+        name="swe-agent-history",
+        description="demonstrations of SWE-agent: a JSON object with 'history', messages with 'message_type'",
+        refusal=refuse_swe_agent_history,
+        paths=("history.item", "info"),
+        event_reader_at="agents.swe_agent:SweAgentHistoryReader",
+    ),
+    Format(
+        name="mini-swe-agent",
+        description="trajectories of mini-swe-agent: messages with commands in 'extra' or in code blocks",
+        refusal=refuse_mini_swe_agent,
+        paths=("info", "messages.item", "item"),
+        event_reader_at="agents.mini_swe_agent:MiniSweAgentReader",
+    ),
+    Format(
+        name="inspect",
+        description="logs of Inspect: a JSON object with 'eval' and 'samples', or an .eval archive",
+        refusal=refuse_inspect,
+        paths=INSPECT_PATHS,
+        event_reader_at="agents.inspect_log:InspectReader",
+        members_at="agents.inspect_log:members",
+    ),
+    Format(
+        name="atif",
+        description="trajectories in ATIF (Harbor): a JSON object with 'schema_version' ATIF-v1 and 'steps'",
+        refusal=refuse_atif,
+        paths=("agent", "steps.item", "final_metrics", "subagent_trajectories.item", "item", ""),
+        event_reader_at="agents.atif:AtifReader",
+    ),
+    Format(
+        name="openhands",
+        description="events of OpenHands: V1 with 'kind' ActionEvent, or V0 with 'action' and 'observation'",
+        refusal=refuse_openhands,
+        paths=(*(f"{name}.item" for name in OPENHANDS_LISTS), "item", "metrics", ""),
+        event_reader_at="agents.openhands:OpenHandsReader",
+    ),
+    Format(
+        name="langfuse",
+        description=(
+            "Langfuse export: 'observations' of types GENERATION, SPAN, TOOL ..., with or without "
+            "their 'trace'"
+        ),
+        refusal=refuse_langfuse,
+        paths=("trace", "traces.item", "observations.item", "data.item", "item", ""),
+        event_reader_at="telemetry.langfuse:LangfuseReader",
+    ),
+    Format(
+        name="langsmith",
+        description=(
+            "LangSmith runs with 'run_type', one by one, in trees ('child_runs'), or as 'post' and 'patch'"
+        ),
+        refusal=refuse_langsmith,
+        paths=("post.item", "patch.item", "runs.item", "item", ""),
+        event_reader_at="telemetry.langsmith:LangSmithReader",
+    ),
+    Format(
+        name="openinference",
+        description="OpenTelemetry spans with 'openinference.span.kind', in OTLP JSON or one by one",
+        refusal=refuse_openinference,
+        paths=OTLP_PATHS,
+        event_reader_at="telemetry.otlp:OtlpReader",
+    ),
+    Format(
+        name="otlp",
+        description="OpenTelemetry spans: OTLP JSON ('resourceSpans'), or spans with GenAI attributes",
+        refusal=refuse_otlp,
+        paths=OTLP_PATHS,
+        event_reader_at="telemetry.otlp:OtlpReader",
+    ),
+    Format(
+        name="ebbtide",
+        description=(
+            "events with 'kind' and 'name' (Ebbtide's own): an event a line, a JSON list, or 'events'"
+        ),
+        refusal=refuse_ebbtide,
+        paths=("events.item", "item", ""),
+        event_reader_at="agents.ebbtide_events:EbbtideEventsReader",
+    ),
+    Format(
+        name="autogen",
+        description=(
+            "AutoGen messages with 'type' and 'source' (TextMessage ...), or a 'history' of named speakers"
+        ),
+        refusal=refuse_autogen,
+        paths=("item", ""),
+        event_reader_at="chats.autogen_messages:AutogenReader",
+        transcript_reader_at="chats.chat:read_messages",
+        is_line=is_message,
+        line_reader_at="chats.chat:ChatLines",
+    ),
+    Format(
+        name="anthropic-messages",
+        description=(
+            "Anthropic messages with 'tool_use' and 'tool_result' blocks: a list, a message a line, "
+            "or around one"
+        ),
+        refusal=refuse_anthropic,
+        paths=("item", ""),
+        event_reader_at="chats.openai_messages:MessagesReader",
+        transcript_reader_at="chats.chat:read_messages",
+        is_line=is_message,
+        line_reader_at="chats.chat:ChatLines",
+    ),
+    Format(
+        name="chat",
+        description=(
+            "OpenAI chat messages with 'role' and 'content', or items of responses: a list, a message a "
+            "line, an object around one, requests with their answers, or many conversations"
+        ),
+        refusal=refuse_openai,
+        paths=("item", ""),
+        event_reader_at="chats.openai_messages:MessagesReader",
+        transcript_reader_at="chats.chat:read_messages",
+        is_line=is_message,
+        line_reader_at="chats.chat:ChatLines",
+    ),
+    Format(
+        name="text",
+        description="plain text with turns that start with 'Name:' at the start of a line",
+        refusal=refuse_plain_text,
+        transcript_reader_at="chats.plain_text:read_plain_text",
+    ),
+)
+
+
+def format_of(document: Document) -> Format:
+    """The format of a document.
 
     Raises:
-        TranscriptError: A line is broken, with its number, or the conversation cannot end where it does.
+        TranscriptError: It is in none that is known; why each refused is in the message.
     """
-    rounds: list[Round] = []
-    for line, value in document.lines():
-        try:
-            rounds += reader.read(value)
-        except TranscriptError as error:
-            raise error.located(line=line) from None
-    rounds += reader.finish()
-    return tuple(rounds)
+    refusals = []
+    for candidate in FORMATS:
+        refusal = candidate.refusal(document)
+        if refusal is None:
+            return candidate
+        refusals.append(f"\n  {candidate.name}: {refusal}")
+    if document.not_json and document.like_json:
+        raise document.not_json
+    raise TranscriptError(
+        f"no trace or conversation in a known format ({document.describe()})",
+        hint=f'Simplest to write: {{"role": "...", "content": "..."}}, one a line. Tried:{"".join(refusals)}',
+    )

@@ -21,9 +21,9 @@ from ebbtide.events.event import Call
 from ebbtide.profile import Profile
 from ebbtide.report.plurals import count
 from ebbtide.supervision.summary.said import by_a_person, said_in
-from ebbtide.traces.formats import Event
+from ebbtide.traces.records.readers import TraceItem
 from ebbtide.traces.input.source import STDIN
-from ebbtide.traces.trace import Trace, open_trace
+from ebbtide.traces.reading import Trace, open_trace
 
 _STYLES = {Fate.KEPT: "bold green", Fate.REFUSED: "yellow", Fate.DUPLICATE: "cyan"}
 _NAME = 100  # characters of a speaker
@@ -82,7 +82,7 @@ def _turns(trace: Trace, *, everyone: bool) -> Iterator[SpokenTurn]:
             yield SpokenTurn(number=number, speaker=speaker, text=text, ts=ts)
 
 
-def _said(event: Event) -> tuple[str, str, float | None, bool] | None:
+def _said(event: TraceItem) -> tuple[str, str, float | None, bool] | None:
     """Who said what, when, and whether that is a user; None for what is no turn."""
     if isinstance(event, Call):
         if event.kind not in {"llm", "user"}:

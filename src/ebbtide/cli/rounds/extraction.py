@@ -10,7 +10,7 @@ from rich.text import Text
 from ebbtide.cli.terminal import console, plain, print_json
 from ebbtide.events.transcript import Round
 from ebbtide.text.extraction.turn import Extraction, ItemKind, extract
-from ebbtide.traces.registry import load
+from ebbtide.traces.reading import load
 from ebbtide.traces.transcripts.turns import RoundUnit
 
 _STYLES = {

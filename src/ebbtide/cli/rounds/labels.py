@@ -11,7 +11,7 @@ from ebbtide.convergence.calibration.labelled import EXPECTED, LabelledPair, Lab
 from ebbtide.errors import TranscriptError
 from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.input.source import read_bytes, source_name
-from ebbtide.traces.registry import loads
+from ebbtide.traces.reading import loads
 from ebbtide.traces.transcripts.transcript_jsonl import TranscriptJsonl
 
 Labelled = tuple[LabelledPair, ...] | tuple[LabelledTranscript, ...]

@@ -22,10 +22,9 @@ from ebbtide.errors import ConfigError, SemanticError, TranscriptError
 from ebbtide.profile import Profile
 from ebbtide.report.plurals import count
 from ebbtide.text.embedding.embedder import Embedder, open_embedder
-from ebbtide.traces.input.follow import Growth, follow
 from ebbtide.traces.input.source import STDIN
-from ebbtide.traces.registry import load
-from ebbtide.traces.stream import RoundStream
+from ebbtide.traces.live import Growth, RoundStream, follow
+from ebbtide.traces.reading import load
 from ebbtide.traces.transcripts.turns import RoundUnit
 
 _SUFFIXES = (".json", ".jsonl", ".ndjson", ".txt", ".md", ".gz", ".traj", ".eval")

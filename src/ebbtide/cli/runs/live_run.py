@@ -11,7 +11,7 @@ from ebbtide.events.transcript import Round
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.verdict import Action, Verdict
-from ebbtide.traces.trace_stream import TraceStream
+from ebbtide.traces.live import TraceStream
 
 
 class LiveRun:

@@ -1,4 +1,10 @@
-"""The Agent Trajectory Interchange Format (Harbor RFC 0001), versions 1.0 and later."""
+"""The Agent Trajectory Interchange Format (Harbor RFC 0001), versions 1.0 and later.
+
+Steps of the sources ``system``, ``user`` and ``agent``.
+
+Steps that were copied from another run are passed over. Trajectories of sub-agents are chains of their
+own; the totals of a trajectory include those of the sub-agents in it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +13,6 @@ from typing import Any
 
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
-from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.records.fields import (
     arguments,
     count,
@@ -22,33 +27,10 @@ from ebbtide.traces.records.fields import (
 )
 from ebbtide.traces.records.provider_usage import disjoint_usage, reported
 from ebbtide.traces.records.usage_accounts import UsageLedger
+from ebbtide.traces.sniffing.trajectories import is_atif_trajectory
 
 _ERRORS = ("is_error", "tool_result_is_error")
 _DEEPEST = 8  # trajectories of sub-agents in each other
-
-
-class Atif:
-    """Steps of the sources ``system``, ``user`` and ``agent``.
-
-    Steps that were copied from another run are passed over. Trajectories of sub-agents are chains of their
-    own; the totals of a trajectory include those of the sub-agents in it.
-    """
-
-    name = "atif"
-    description = "trajectories in ATIF (Harbor): a JSON object with 'schema_version' ATIF-v1 and 'steps'"
-    paths = ("agent", "steps.item", "final_metrics", "subagent_trajectories.item", "item", "")
-
-    def refusal(self, document: Document) -> str | None:
-        """Why `document` is not one; None if it is."""
-        if document.content not in (Content.JSON, Content.JSON_LINES):
-            return "not JSON"
-        if any(_is_trajectory(value) for head in document.head for value in (items(head)[:1] or [head])):
-            return None
-        return "no object with 'schema_version' ATIF, and none with 'steps' that have a 'source'"
-
-    def event_reader(self) -> AtifReader:
-        """A reader before the first step."""
-        return AtifReader()
 
 
 class AtifReader:
@@ -81,7 +63,7 @@ class AtifReader:
             return self._counted(self._subagent(record))
         elif path == "steps.item":
             return self._counted(self._step(record))
-        elif _is_trajectory(record):
+        elif is_atif_trajectory(record):
             self._runs += 1
             chain = identifier(record.get("trajectory_id")) or identifier(record.get("session_id"))
             chain = chain or (f"run {self._runs}" if path or self._runs > 1 else "")
@@ -191,12 +173,3 @@ def _failed(record: Mapping[str, Any]) -> bool:
     flags = [place.get(key) for place in (record, extra, inner) for key in _ERRORS]
     code = inner.get("exit_code", extra.get("exit_code"))
     return any(flag is True for flag in flags) or (isinstance(code, int) and code != 0)
-
-
-def _is_trajectory(value: object) -> bool:
-    if not isinstance(value, dict):
-        return False
-    if (text(value.get("schema_version")) or "").upper().startswith("ATIF"):
-        return True
-    steps = items(value.get("steps"))
-    return bool(steps) and isinstance(steps[0], dict) and {"step_id", "source"} <= steps[0].keys()

@@ -1,4 +1,10 @@
-"""Sessions of Claude Code: its session files, and what ``--output-format stream-json`` prints."""
+"""Sessions of Claude Code: its session files, and what ``--output-format stream-json`` prints.
+
+Lines of the types ``user`` and ``assistant`` around messages of Anthropic's interface.
+
+A model call takes a line for each block of its answer, all with the same usage: it is counted once, as it
+stands last. Lines of other types are passed over, but for compactions and costs.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +17,6 @@ from zlib import crc32
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.claude_code_sidechains import Sidechains
-from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.records.fields import (
     count,
     dollars,
@@ -26,10 +31,8 @@ from ebbtide.traces.records.fields import (
 from ebbtide.traces.records.joining import OpenCalls, Seen
 from ebbtide.traces.records.provider_usage import anthropic_usage, has_spent, reported, total
 from ebbtide.traces.records.usage_accounts import AMOUNTS, UsageLedger, UsageOnce
+from ebbtide.traces.sniffing.sessions import CLAUDE_SPEAKERS
 
-_SPOKEN = ("user", "assistant")
-_MARKS = ("parentUuid", "isSidechain", "leafUuid", "parent_tool_use_id")
-_OTHERS = ("file-history-snapshot", "queue-operation", "attachment", "cost-state", "ai-title")
 _COUNTS = {  # of a model's usage in a result, by the field of `Usage`
     "input_tokens": "inputTokens",
     "output_tokens": "outputTokens",
@@ -41,33 +44,6 @@ _INJECTED = re.compile(
     r"\s*<(?:local-command-(?:stdout|stderr|caveat)|bash-std(?:out|err)|task-notification|system-reminder)>"
 )
 _SYNTHETIC = "<synthetic>"
-
-
-class ClaudeCode:
-    """Lines of the types ``user`` and ``assistant`` around messages of Anthropic's interface.
-
-    A model call takes a line for each block of its answer, all with the same usage: it is counted once, as it
-    stands last. Lines of other types are passed over, but for compactions and costs.
-    """
-
-    name = "claude-code"
-    description = "sessions of Claude Code: JSON lines of the types 'user' and 'assistant' with a 'message'"
-    paths = ("item", "")
-
-    def refusal(self, document: Document) -> str | None:
-        """Why `document` is not one; None if it is."""
-        if document.content not in (Content.JSON, Content.JSON_LINES):
-            return "not JSON"
-        head = document.head
-        if document.content is Content.JSON and isinstance(head[0], list):
-            head = tuple(head[0][:10])
-        if any(map(_is_line, head)):
-            return None
-        return "no line of type 'user' or 'assistant' with a message, and no other line of a session"
-
-    def event_reader(self) -> ClaudeCodeReader:
-        """A reader before the first line."""
-        return ClaudeCodeReader()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -113,7 +89,7 @@ class ClaudeCodeReader:
         if not isinstance(value, dict):
             return ()
         kind, message = value.get("type"), value.get("message")
-        if kind in _SPOKEN and isinstance(message, dict):
+        if kind in CLAUDE_SPEAKERS and isinstance(message, dict):
             name = identifier(value.get("uuid"))
             chain, agent = self._chains.of(value)
             # Some tools give several lines one id: only the same line twice is a duplicate.
@@ -267,16 +243,3 @@ def _marks_of(content: object) -> str:
     blocks = [mapping(block) for block in items(content)]
     names = ("type", "text", "thinking", "id", "tool_use_id")
     return "\n".join(text(block.get(name)) or "" for block in blocks for name in names)
-
-
-def _is_line(value: object) -> bool:
-    if not isinstance(value, dict):
-        return False
-    kind, message = value.get("type"), value.get("message")
-    if kind in _SPOKEN and isinstance(message, dict):
-        return message.get("role") == kind or any(mark in value for mark in _MARKS)
-    if kind in _OTHERS:
-        return True
-    if kind == "summary" or (isinstance(kind, str) and kind not in _SPOKEN and "sessionId" in value):
-        return "leafUuid" in value or "sessionId" in value
-    return kind == "system" and "subtype" in value and ("session_id" in value or "uuid" in value)

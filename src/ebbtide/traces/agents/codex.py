@@ -1,4 +1,12 @@
-"""Sessions of Codex: its rollout files, and what ``codex exec --json`` prints."""
+"""Sessions of Codex: its rollout files, and what ``codex exec --json`` prints.
+
+Rollout lines with ``type`` and ``payload``, older ones without an envelope, and printed items.
+
+Three records tell of the tokens of a model call: what names a total that was there before is not counted
+again. By version they come before, between or after the items of the call, and a message comes as an
+event, as an item, or as both. What the tool puts in as the user's words (its environment, instructions)
+is a notice. A fork's copy of what was before it counts as a part of it.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +18,11 @@ from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, 
 from ebbtide.events.usage import CLASSES, Usage
 from ebbtide.traces.agents.codex_answer import OpenAnswer
 from ebbtide.traces.agents.codex_outputs import outcome
-from ebbtide.traces.agents.codex_printed import PRINTED, printed_events
-from ebbtide.traces.agents.codex_protocol import BEGIN, END, call_begun, call_ended, is_protocol
-from ebbtide.traces.input.document import Content, Document
+from ebbtide.traces.agents.codex_printed import printed_events
+from ebbtide.traces.agents.codex_protocol import BEGIN, END, call_begun, call_ended
 from ebbtide.traces.records.fields import (
     arguments,
     identifier,
-    items,
     joined_text,
     mapping,
     seconds,
@@ -24,10 +30,8 @@ from ebbtide.traces.records.fields import (
 )
 from ebbtide.traces.records.joining import OpenCalls, Seen
 from ebbtide.traces.records.provider_usage import openai_usage
+from ebbtide.traces.sniffing.sessions import CODEX_PRINTED, is_bare_codex_item
 
-_ENVELOPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
-_BARE = ("message", "reasoning")
-_BARE_CALLS = ("_call", "_call_output")  # ends of types
 # What the tool says in the user's name.
 _INJECTED = re.compile(
     r"\s*(?:<(?:environment|user_instructions|user_shell_command|user_action|permissions|turn_aborted|skill"
@@ -36,35 +40,6 @@ _INJECTED = re.compile(
     r"|# AGENTS\.md instructions)"
 )
 _MOST_TEXTS = 100  # messages of one answer
-
-
-class Codex:
-    """Rollout lines with ``type`` and ``payload``, older ones without an envelope, and printed items.
-
-    Three records tell of the tokens of a model call: what names a total that was there before is not counted
-    again. By version they come before, between or after the items of the call, and a message comes as an
-    event, as an item, or as both. What the tool puts in as the user's words (its environment, instructions)
-    is a notice. A fork's copy of what was before it counts as a part of it.
-    """
-
-    name = "codex"
-    description = "rollouts of Codex: JSON lines of the types 'session_meta', 'response_item', 'event_msg'"
-    paths = ("items.item", "item", "")
-
-    def refusal(self, document: Document) -> str | None:
-        """Why `document` is not one; None if it is."""
-        if document.content not in (Content.JSON, Content.JSON_LINES):
-            return "not JSON"
-        head = document.head
-        if document.content is Content.JSON:
-            head = tuple(items(head[0])[:10]) or head
-        if any(map(_is_line, head)) or _is_old(head):
-            return None
-        return "no line of type 'session_meta', 'response_item' or 'event_msg' with a payload"
-
-    def event_reader(self) -> CodexReader:
-        """A reader before the first line."""
-        return CodexReader()
 
 
 class CodexReader:
@@ -94,7 +69,7 @@ class CodexReader:
             return ()
         self._ts = seconds(value.get("timestamp")) or self._ts
         kind = value.get("type")
-        if _is_bare(value):
+        if is_bare_codex_item(value):
             return self._item(value)
         if "record_type" in value:
             self._marked, self._answer.acted = True, self._answer.begun
@@ -106,7 +81,7 @@ class CodexReader:
         if "workdir" in value:
             self._model = text(value.get("model"))
             return ()
-        if kind in PRINTED:
+        if kind in CODEX_PRINTED:
             return printed_events(value, ts=self._ts)
         payload = mapping(value.get("payload"))
         if kind == "response_item":
@@ -263,35 +238,3 @@ def _sum(first: Usage, second: Usage) -> Usage:
     """Both together; what neither reports is 0, so that totals can be compared."""
     sums: dict[str, Any] = {key: (getattr(first, key) or 0) + (getattr(second, key) or 0) for key in CLASSES}
     return Usage(**sums)
-
-
-def _is_line(value: object) -> bool:
-    if not isinstance(value, dict):
-        return False
-    kind = value.get("type")
-    return (
-        (kind in _ENVELOPES and isinstance(value.get("payload"), dict))
-        or kind in PRINTED
-        or is_protocol(value)
-    )
-
-
-def _is_old(head: Sequence[object]) -> bool:
-    """Whether this is of an early version: a head with id and time, then bare items, in lines or a list."""
-    first = mapping(head[0])
-    later: Sequence[object] = head[1:]
-    if isinstance(first.get("session"), dict):
-        first, later = first["session"], items(first.get("items"))
-    if "type" in first or not {"id", "timestamp"} <= first.keys():
-        return False
-    return any(map(_is_bare, later))
-
-
-def _is_bare(value: object) -> bool:
-    """Whether this is an item without an envelope."""
-    kind = mapping(value).get("type")
-    return (
-        isinstance(kind, str)
-        and "payload" not in mapping(value)
-        and (kind in _BARE or kind.endswith(_BARE_CALLS))
-    )

@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from ebbtide.events.event import Event, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.traces.records.fields import mapping, text
 from ebbtide.traces.records.provider_usage import openai_usage, reported
 
-PRINTED: Final = (
-    "thread.started",
-    "turn.started",
-    "turn.completed",
-    "turn.failed",
-    "item.started",
-    "item.updated",
-    "item.completed",
-    "error",
-)
 _KNOWN = frozenset(
     ("id", "type", "item_type", "status", "aggregated_output", "exit_code", "result", "error", "tool")
 )

@@ -9,24 +9,9 @@ from ebbtide.traces.records.fields import mapping, shown, text
 
 BEGIN: Final = "_begin"  #: how the types of events end
 END: Final = "_end"
-_TYPES = frozenset(
-    (
-        "task_started",
-        "session_configured",
-        "agent_message",
-        "agent_reasoning",
-        "token_count",
-        "exec_command_begin",
-    )
-)
 _ABOUT = frozenset(
     ("type", "call_id", "cwd", "parsed_cmd", "auto_approved", "turn_id", "process_id", "source")
 )
-
-
-def is_protocol(value: Mapping[str, Any]) -> bool:
-    """Whether a line is one of these events."""
-    return "id" in value and text(mapping(value.get("msg")).get("type")) in _TYPES
 
 
 def call_begun(event: Mapping[str, Any]) -> dict[str, Any]:

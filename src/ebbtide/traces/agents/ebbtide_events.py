@@ -1,20 +1,18 @@
-"""Events of a run in Ebbtide's own plain form: an event a line, a JSON list, or an object around one."""
+"""Events of a run in Ebbtide's own plain form: an event a line, a JSON list, or an object around one.
+
+Events with ``kind``, ``name``, ``args``, ``result`` and so on: the plain form of `ebbtide.events`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType, ValidationError, convert
 
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Role, ToolCall
 from ebbtide.events.event_json import INSTRUCTIONS, MODEL_PARTS, PlainEvents
-from ebbtide.events.usage import CLASSES, Usage
-from ebbtide.traces.input.document import Content, Document
-
-_KINDS = ("tool", "llm", "user", "system")
-_SIGNS = ("args", "result", "error", "phase", "ts", "text")
-_SIGNS_OF_MESSAGES = ("text", "model", "cost_usd", *CLASSES)  # which need no name
+from ebbtide.events.usage import Usage
 
 
 class _Plain(Struct, gc=False):
@@ -58,31 +56,6 @@ class _Plain(Struct, gc=False):
 
 
 _NO_USAGE = Usage()
-
-
-class EbbtideEvents:
-    """Events with ``kind``, ``name``, ``args``, ``result`` and so on: the plain form of `ebbtide.events`."""
-
-    name = "ebbtide"
-    description = "events with 'kind' and 'name' (Ebbtide's own): an event a line, a JSON list, or 'events'"
-    paths = ("events.item", "item", "")
-
-    def refusal(self, document: Document) -> str | None:
-        """Why `document` is not one; None if it is."""
-        if document.content not in (Content.JSON, Content.JSON_LINES):
-            return "not JSON"
-        values = document.head
-        if document.content is Content.JSON:
-            first = values[0]
-            inner = first.get("events") if isinstance(first, Mapping) else first
-            values = tuple(inner[:10]) if isinstance(inner, list) else values
-        if any(map(_is_event, values)):
-            return None
-        return "no object with 'name' and one of 'kind', 'args' and 'result', and no message with 'kind'"
-
-    def event_reader(self) -> EbbtideEventsReader:
-        """A reader before the first event."""
-        return EbbtideEventsReader()
 
 
 class EbbtideEventsReader:
@@ -154,16 +127,3 @@ def _event(plain: _Plain) -> Event | None:
         ts=plain.ts,
         usage=plain.usage,
     )
-
-
-def _is_event(value: Any) -> bool:
-    if not isinstance(value, Mapping):
-        return False
-    if "repeat" in value:
-        return isinstance(value.get("events"), list)
-    kind, name = value.get("kind"), value.get("name")
-    if kind in _KINDS and ("name" in value or any(sign in value for sign in _SIGNS_OF_MESSAGES)):
-        return True
-    if not isinstance(name, str) or not isinstance(kind, str | None):
-        return False
-    return any(sign in value for sign in (_SIGNS if kind else _SIGNS[:2]))

@@ -1,4 +1,11 @@
-"""Chats of Gemini CLI: a JSON object with messages, JSON lines of messages and patches, or printed lines."""
+"""Chats of Gemini CLI: a JSON object with messages, JSON lines of messages and patches, or printed lines.
+
+Messages of the types ``user``, ``gemini``, ``info`` and ``error``; tool calls stand in their message.
+
+JSON lines write a message again when more is known of it: the last one counts. A rewind is a
+notice; what was rewound has happened, and stays. Older versions put the calls of several answers
+into one message.
+"""
 
 from __future__ import annotations
 
@@ -8,49 +15,18 @@ from typing import Any
 
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
-from ebbtide.traces.agents.gemini_cli_printed import PrintedReader, is_printed
-from ebbtide.traces.input.document import Content, Document
+from ebbtide.traces.agents.gemini_cli_printed import PrintedReader
 from ebbtide.traces.records.fields import count, identifier, items, mapping, seconds, text
 from ebbtide.traces.records.joining import Seen
 from ebbtide.traces.records.provider_usage import disjoint_usage, has_spent, reported
 from ebbtide.traces.records.usage_accounts import UsageOnce
+from ebbtide.traces.sniffing.sessions import is_gemini_printed
 
 _OPEN = ("executing", "scheduled", "validating", "awaiting_approval", "pending")
 _FAILED = ("error", "cancelled", "canceled")
 _PROCESS = re.compile(r"^Process Group PGID: \d+\n?", re.MULTILINE)
 _ANSWERED = ("tokens", "model", "toolCalls", "thoughts")
 _INJECTED = ("<session_context>", "<state_snapshot>", "<hook_context>")  # what the tool says as the user
-
-
-class GeminiCli:
-    """Messages of the types ``user``, ``gemini``, ``info`` and ``error``; tool calls stand in their message.
-
-    JSON lines write a message again when more is known of it: the last one counts. A rewind is a
-    notice; what was rewound has happened, and stays. Older versions put the calls of several answers
-    into one message.
-    """
-
-    name = "gemini-cli"
-    description = "chats of Gemini CLI: messages of type 'user' and 'gemini', as a JSON object or JSON lines"
-    paths = ("messages.item", "history.item", "item", "")
-
-    def refusal(self, document: Document) -> str | None:
-        """Why `document` is not one; None if it is."""
-        if document.content not in (Content.JSON, Content.JSON_LINES):
-            return "not JSON"
-        values = document.head
-        if document.content is Content.JSON:
-            first = mapping(values[0])
-            if "sessionId" in first and "projectHash" in first:
-                return None
-            values = (first, *items(first.get("messages"))[:10], *items(values[0])[:10])
-        if any(map(_is_message, values)):
-            return None
-        return "no message of type 'gemini', and no header with 'sessionId' and 'projectHash'"
-
-    def event_reader(self) -> GeminiCliReader:
-        """A reader before the first message."""
-        return GeminiCliReader()
 
 
 class GeminiCliReader:
@@ -72,7 +48,7 @@ class GeminiCliReader:
         """The events of the messages that are complete with this line."""
         if not isinstance(value, dict):
             return ()
-        if is_printed(value):
+        if is_gemini_printed(value):
             return self._printed.read(value)
         if isinstance(patch := value.get("$set"), dict):
             return [event for message in items(patch.get("messages")) for event in self._taken(message)]
@@ -199,13 +175,3 @@ def _result(entry: Mapping[str, Any]) -> tuple[object, bool]:
 def _lasting(output: object) -> object:
     """An output without the number of the process that gave it: equal outputs are equal."""
     return _PROCESS.sub("", output) if isinstance(output, str) else output
-
-
-def _is_message(value: object) -> bool:
-    if not isinstance(value, dict):
-        return False
-    if value.get("type") in ("init", "tool_use", "tool_result"):
-        return is_printed(value)
-    if value.get("type") == "gemini" and ("content" in value or "toolCalls" in value):
-        return True
-    return isinstance(value.get("sessionId"), str) and "projectHash" in value and "type" not in value

@@ -11,21 +11,6 @@ from ebbtide.traces.records.fields import count, identifier, mapping, seconds, t
 from ebbtide.traces.records.joining import OpenCalls
 from ebbtide.traces.records.provider_usage import disjoint_usage, reported
 
-_FIELDS = {  # that tell a line of this form from one of a chat
-    "init": ("session_id", "model"),
-    "tool_use": ("tool_name", "tool_id"),
-    "tool_result": ("tool_id", "status"),
-    "result": ("status", "stats"),
-    "message": ("role",),
-    "error": ("severity",),
-}
-
-
-def is_printed(value: Mapping[str, Any]) -> bool:
-    """Whether a line is of this form."""
-    kind = value.get("type")
-    return isinstance(kind, str) and kind in _FIELDS and all(name in value for name in _FIELDS[kind])
-
 
 class PrintedReader:
     """Joins the pieces of answers; the tokens of the whole run come at its end, as a notice of usage."""

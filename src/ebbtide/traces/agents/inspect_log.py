@@ -1,4 +1,10 @@
-"""Logs of Inspect: one JSON object, or an ``.eval`` archive with the samples in files of their own."""
+"""Logs of Inspect: one JSON object, or an ``.eval`` archive with the samples in files of their own.
+
+Each sample is a chain, named by its id and epoch: its events, or its messages where it has none.
+
+What the log's statistics count beyond the events is one notice of usage at the end: attempts that were
+tried again, and all there is in logs without events.
+"""
 
 from __future__ import annotations
 
@@ -8,79 +14,44 @@ from typing import Any
 
 from ebbtide.events.event import Event
 from ebbtide.traces.agents.inspect_log_sample import InspectSample, usage_in
-from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.records.fields import count, identifier, mapping
 from ebbtide.traces.records.joining import Seen
 from ebbtide.traces.records.provider_usage import total
 from ebbtide.traces.records.usage_accounts import UsageLedger
+from ebbtide.traces.sniffing.trajectories import (
+    INSPECT_HEADER,
+    INSPECT_SAMPLE,
+    INSPECT_SAMPLES,
+    INSPECT_STATS,
+)
 
-_HEADER = "header.json"
-_SAMPLE = re.compile(r"samples/.+\.json")
 # A large sample may be cut: a shell, and chunks that are named by the number of their first item.
 _SHELL = "/sample.json"
 _CHUNK = re.compile(r"(events|attachments)/(\d+)\.json")
-_PREFIX = "samples.item."
-_FIELDS = (
-    "id",
-    "epoch",
-    "messages.item",
-    "events.item",
-    "attachments",
-    "transcript.events.item",
-    "transcript.content",
-)
-_STATS = "stats.model_usage"
 
 
-class InspectLog:
-    """Each sample is a chain, named by its id and epoch: its events, or its messages where it has none.
+def members(names: Sequence[str]) -> Sequence[str]:
+    """The files of an archive to read: the header, and the samples in its order, their parts in their own.
 
-    What the log's statistics count beyond the events is one notice of usage at the end: attempts that were
-    tried again, and all there is in logs without events.
+    A log that was gone on with has some names twice; the last file counts.
     """
-
-    name = "inspect"
-    description = "logs of Inspect: a JSON object with 'eval' and 'samples', or an .eval archive"
-    paths = (*(f"{_PREFIX}{name}" for name in _FIELDS), *_FIELDS, _STATS, "item")
-
-    def refusal(self, document: Document) -> str | None:
-        """Why `document` is not one; None if it is."""
-        if document.content is Content.ARCHIVE:
-            has_samples = any(_SAMPLE.fullmatch(name) or name == _HEADER for name in document.head)
-            return None if has_samples else "an archive without samples"
-        value = mapping(document.head[0]) if document.content is Content.JSON else {}
-        if "eval" in value and ("samples" in value or "status" in value or "plan" in value):
-            return None
-        if {"id", "epoch"} <= value.keys() and ("events" in value or "messages" in value):
-            return None
-        return "no object with 'eval' and 'samples', and no sample with 'id' and 'epoch'"
-
-    def event_reader(self) -> InspectReader:
-        """A reader before the first sample."""
-        return InspectReader()
-
-    def members(self, names: Sequence[str]) -> Sequence[str]:
-        """The header and the samples, in the order of the archive; the parts of a sample in their own.
-
-        A log that was gone on with has some names twice; the last file counts.
-        """
-        files: list[str] = []
-        parts: dict[str, list[tuple[bool, int, str]]] = {
-            name.removesuffix(_SHELL): [] for name in names if name.endswith(_SHELL)
-        }
-        for name in dict.fromkeys(names):
-            folder = next((above for above in _folders(name) if above in parts), None)
-            if folder is None:
-                if name == _HEADER or _SAMPLE.fullmatch(name):
-                    files.append(name)
-            elif name.endswith(_SHELL):
+    files: list[str] = []
+    parts: dict[str, list[tuple[bool, int, str]]] = {
+        name.removesuffix(_SHELL): [] for name in names if name.endswith(_SHELL)
+    }
+    for name in dict.fromkeys(names):
+        folder = next((above for above in _folders(name) if above in parts), None)
+        if folder is None:
+            if name == INSPECT_HEADER or INSPECT_SAMPLE.fullmatch(name):
                 files.append(name)
-            elif chunk := _CHUNK.fullmatch(name, len(folder) + 1):
-                parts[folder].append((chunk[1] == "attachments", int(chunk[2]), name))
-        whole: list[str] = []
-        for name in files:
-            whole += [name, *(part for *_, part in sorted(parts.get(name.removesuffix(_SHELL), ())))]
-        return whole
+        elif name.endswith(_SHELL):
+            files.append(name)
+        elif chunk := _CHUNK.fullmatch(name, len(folder) + 1):
+            parts[folder].append((chunk[1] == "attachments", int(chunk[2]), name))
+    whole: list[str] = []
+    for name in files:
+        whole += [name, *(part for *_, part in sorted(parts.get(name.removesuffix(_SHELL), ())))]
+    return whole
 
 
 class InspectReader:
@@ -103,7 +74,7 @@ class InspectReader:
 
     def read(self, value: Any, path: str) -> Sequence[Event]:
         """The events that this field completes."""
-        field = path.removeprefix(_PREFIX).removeprefix("transcript.")
+        field = path.removeprefix(INSPECT_SAMPLES).removeprefix("transcript.")
         if field == "id":
             done = self._finished()
             self._id = identifier(value) or "sample"
@@ -111,7 +82,7 @@ class InspectReader:
             return done
         if field == "epoch":
             self._sample.chain = f"{self._id}/{identifier(value) or 1}"
-        elif field == _STATS:
+        elif field == INSPECT_STATS:
             self._stated = mapping(value)
         elif field in ("attachments", "content"):
             self._sample.attachments(mapping(value))

@@ -1,4 +1,10 @@
-"""Trajectories of mini-swe-agent: chat messages with commands, their output and cost."""
+"""Trajectories of mini-swe-agent: chat messages with commands, their output and cost.
+
+Messages of the roles ``user``, ``assistant``, ``tool`` and ``exit``, alone or in an object.
+
+Where ``extra`` does not list the commands, the one code block of the answer is it; then the next message
+is its output. An answer that could not be parsed is no message: it stands in ``extra`` of the complaint.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +14,6 @@ from typing import Any
 
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall
 from ebbtide.events.usage import Usage
-from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.records.fields import (
     arguments,
     dollars,
@@ -23,47 +28,9 @@ from ebbtide.traces.records.joining import OpenCalls
 from ebbtide.traces.records.provider_usage import openai_usage, reported
 from ebbtide.traces.records.usage_accounts import UsageLedger
 
-_FORMAT = "mini-swe-agent"
-_FINAL = ("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MICRO_SWE_AGENT_FINAL_OUTPUT")
 _BLOCK = re.compile(r"```(?:mswea_bash_command|bash)\s*\n(.*?)\n?```", re.DOTALL)
 _RETURN_CODE = re.compile(r"\s*<returncode>\s*(-?\d+)\s*</returncode>")
 _TOOL = "bash"
-
-
-class MiniSweAgent:
-    """Messages of the roles ``user``, ``assistant``, ``tool`` and ``exit``, alone or in an object.
-
-    Where ``extra`` does not list the commands, the one code block of the answer is it; then the next message
-    is its output. An answer that could not be parsed is no message: it stands in ``extra`` of the complaint.
-    """
-
-    name = "mini-swe-agent"
-    description = "trajectories of mini-swe-agent: messages with commands in 'extra' or in code blocks"
-    paths = ("info", "messages.item", "item")
-
-    def refusal(self, document: Document) -> str | None:
-        """Why `document` is not one; None if it is."""
-        if document.content is not Content.JSON:
-            return "not one JSON value"
-        value = document.head[0]
-        whole = mapping(value)
-        if (text(whole.get("trajectory_format")) or "").startswith(_FORMAT):
-            return None
-        messages = [
-            mapping(message)
-            for message in (value if isinstance(value, list) else items(whole.get("messages")))[:10]
-        ]
-        if any("actions" in mapping(message.get("extra")) for message in messages):
-            return None
-        tasks = [joined_text(message.get("content")) or "" for message in messages[:2]]
-        names_end = any(sign in task for task in tasks for sign in _FINAL)
-        if names_end and any(message.get("role") == "assistant" for message in messages):
-            return None
-        return f"no 'trajectory_format', and no task that names {_FINAL[0]}"
-
-    def event_reader(self) -> MiniSweAgentReader:
-        """A reader before the first message."""
-        return MiniSweAgentReader()
 
 
 class MiniSweAgentReader:

@@ -1,4 +1,11 @@
-"""Events of OpenHands, of its V0 (``action``, ``observation``) and of its V1 (``kind``)."""
+"""Events of OpenHands, of its V0 (``action``, ``observation``) and of its V1 (``kind``).
+
+One event a line, a list of events, an object around one, or runs of an evaluation a line.
+
+The costs that events carry grow over a run; each model call gets what came on top. What the ``metrics``
+of a run have beyond its events is a notice of usage. Early evaluations have an action and its
+observation as a pair.
+"""
 
 from __future__ import annotations
 
@@ -9,41 +16,11 @@ from ebbtide.events.event import Event
 from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.openhands_events import totals_of
 from ebbtide.traces.agents.openhands_v0 import V0Events
-from ebbtide.traces.agents.openhands_v1 import KINDS, V1Events
-from ebbtide.traces.input.document import Content, Document
+from ebbtide.traces.agents.openhands_v1 import V1Events
 from ebbtide.traces.records.fields import identifier, mapping, seconds
 from ebbtide.traces.records.joining import Seen
 from ebbtide.traces.records.usage_accounts import UsageLedger
-
-_LISTS = ("history", "events", "trajectory")
-
-
-class OpenHands:
-    """One event a line, a list of events, an object around one, or runs of an evaluation a line.
-
-    The costs that events carry grow over a run; each model call gets what came on top. What the ``metrics``
-    of a run have beyond its events is a notice of usage. Early evaluations have an action and its
-    observation as a pair.
-    """
-
-    name = "openhands"
-    description = "events of OpenHands: V1 with 'kind' ActionEvent, or V0 with 'action' and 'observation'"
-    paths = (*(f"{name}.item" for name in _LISTS), "item", "metrics", "")
-
-    def refusal(self, document: Document) -> str | None:
-        """Why `document` is not one; None if it is."""
-        if document.content not in (Content.JSON, Content.JSON_LINES):
-            return "not JSON"
-        values = document.head
-        if document.content is Content.JSON and isinstance(values[0], list):
-            values = tuple(values[0][:10])
-        if any(is_event(event) for value in values for event in (value, *_records(_inner(value)[:10]))):
-            return None
-        return "no event with a 'kind' of V1, or with 'action' or 'observation' and 'source' of V0"
-
-    def event_reader(self) -> OpenHandsReader:
-        """A reader before the first event."""
-        return OpenHandsReader()
+from ebbtide.traces.sniffing.sessions import is_openhands_event, openhands_events, openhands_run
 
 
 class OpenHandsReader:
@@ -63,12 +40,12 @@ class OpenHandsReader:
         if path == "metrics":
             self._run.take_totals(mapping(value))
             return ()
-        inner = _inner(value) if path in ("", "item") and not is_event(value) else []
+        inner = openhands_run(value) if path in ("", "item") and not is_openhands_event(value) else []
         if not inner:
-            return [event for record in _records([value]) for event in self._run.read(record)]
+            return [event for record in openhands_events([value]) for event in self._run.read(record)]
         # A whole run in one line.
         run = _Run(identifier(value.get("instance_id")) or "")
-        events = [event for record in _records(inner) for event in run.read(record)]
+        events = [event for record in openhands_events(inner) for event in run.read(record)]
         run.take_totals(mapping(value.get("metrics")))
         events += run.finish()
         self._duplicates += run.duplicates
@@ -112,35 +89,3 @@ class _Run:
     def finish(self) -> Sequence[Event]:
         left = [self._ledger.add(call) for events in (self._v0, self._v1) for call in events.calls.finish()]
         return [*left, *self._ledger.rest(self._totals, chain_id=self._chain, ts=self._ts)]
-
-
-def _inner(value: object) -> list[Any]:
-    """The events of a whole run."""
-    if not isinstance(value, dict):
-        return []
-    return next((value[key] for key in _LISTS if isinstance(value.get(key), list)), [])
-
-
-def _records(values: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
-    """The events among values; an action and its observation may be a pair."""
-    for value in values:
-        if isinstance(value, dict):
-            yield value
-        elif isinstance(value, list):
-            yield from (event for event in value if isinstance(event, dict))
-
-
-def is_event(value: object) -> bool:
-    """Whether this is an event of V0 or V1."""
-    if not isinstance(value, dict):
-        return False
-    kind = value.get("kind")
-    if isinstance(kind, str) and (kind in KINDS or kind.startswith("Condensation")):
-        return True
-    if isinstance(value.get("action"), str):
-        return "source" in value and ("args" in value or "message" in value)
-    return (
-        isinstance(value.get("observation"), str)
-        and "source" in value
-        and ("content" in value or "extras" in value)
-    )

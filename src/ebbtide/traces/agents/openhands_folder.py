@@ -9,9 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from ebbtide.errors import TranscriptError
-from ebbtide.traces.agents.openhands import is_event
 from ebbtide.traces.input.json_value import json_value
 from ebbtide.traces.input.source import readable
+from ebbtide.traces.sniffing.sessions import is_openhands_event
 
 _EVENT_FILE = re.compile(r"(?:event-)?(\d+)(?:-[0-9A-Fa-f-]+)?\.json")
 _STATE = "base_state.json"
@@ -29,7 +29,7 @@ def is_conversation(path: str | os.PathLike[str]) -> bool:
     if first is None or first[-1].stat().st_size > _LARGEST_FIRST:
         return False
     with suppress(TranscriptError):
-        return is_event(json_value(_read(first[-1]).decode(errors="replace")))
+        return is_openhands_event(json_value(_read(first[-1]).decode(errors="replace")))
     return False
 
 

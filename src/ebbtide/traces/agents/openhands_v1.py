@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
@@ -12,26 +12,6 @@ from ebbtide.traces.records.fields import arguments, identifier, joined_text, ma
 from ebbtide.traces.records.provider_usage import has_spent, reported
 from ebbtide.traces.records.usage_accounts import RunningTotal
 
-KINDS: Final = frozenset(
-    (
-        "ActionEvent",
-        "ObservationEvent",
-        "MessageEvent",
-        "AgentErrorEvent",
-        "SystemPromptEvent",
-        "Condensation",
-        "ConversationStateUpdateEvent",
-        "ConversationErrorEvent",
-        "UserRejectObservation",
-        "CondensationSummaryEvent",
-        "PauseEvent",
-        "ACPToolCallEvent",
-        "HookExecutionEvent",
-        "LLMCompletionLogEvent",
-        "StreamingDeltaEvent",
-        "TokenEvent",
-    )
-)
 _OVER = ("completed", "failed")  # a call that another agent made
 
 

@@ -1,4 +1,11 @@
-"""Trajectories of SWE-agent: steps of thought, action and observation, or the history of messages alone."""
+"""Trajectories of SWE-agent: steps of thought, action and observation, or the history of messages alone.
+
+Steps with ``action`` and ``observation``; what the run took is one notice of usage at its end.
+
+Where it was tried more than once, each attempt is a chain, and the copy of the best one is passed over.
+
+Messages with ``message_type`` or ``agent``, as demonstrations have them.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +15,6 @@ from typing import Any
 
 from ebbtide.events.event import Event, Message, ModelCall, Notice, ToolCall
 from ebbtide.events.usage import Usage
-from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.records.fields import (
     arguments,
     count,
@@ -24,35 +30,6 @@ from ebbtide.traces.records.usage_accounts import UsageLedger
 
 _WORD = re.compile(r"[\w./+-]+")
 _LONGEST_NAME = 60
-
-
-class SweAgent:
-    """Steps with ``action`` and ``observation``; what the run took is one notice of usage at its end.
-
-    Where it was tried more than once, each attempt is a chain, and the copy of the best one is passed over.
-    """
-
-    name = "swe-agent"
-    description = (
-        "trajectories of SWE-agent: a JSON object with 'trajectory', steps with action and observation"
-    )
-    paths = ("attempts.item.trajectory.item", "attempts.item.info", "trajectory.item", "info")
-
-    def refusal(self, document: Document) -> str | None:
-        """Why `document` is not one; None if it is."""
-        value = _object(document)
-        for run in (value, *map(mapping, items(value.get("attempts"))[:10])):
-            steps = map(mapping, items(run.get("trajectory"))[:10])
-            if any("action" in step and "observation" in step for step in steps):
-                return None
-        # A run that failed before its first step.
-        if value.get("trajectory") == [] and not value.get("history") and "environment" in value:
-            return None
-        return "no object with 'trajectory', a list of steps with 'action' and 'observation'"
-
-    def event_reader(self) -> SweAgentReader:
-        """A reader before the first step."""
-        return SweAgentReader()
 
 
 class SweAgentReader:
@@ -85,30 +62,6 @@ class SweAgentReader:
     def finish(self) -> Sequence[Event]:
         """What the run took as a whole, or else each of its attempts."""
         return _usage(self._info) if "model_stats" in self._info else self._usage
-
-
-class SweAgentHistory:
-    """Messages with ``message_type`` or ``agent``, as demonstrations have them."""
-
-    name = "swe-agent-history"
-    description = "demonstrations of SWE-agent: a JSON object with 'history', messages with 'message_type'"
-    paths = ("history.item", "info")
-
-    def refusal(self, document: Document) -> str | None:
-        """Why `document` is not one; None if it is."""
-        value = _object(document)
-        messages = [mapping(message) for message in items(value.get("history"))[:10]]
-        if "trajectory" in value and items(value["trajectory"]):
-            return "has a 'trajectory'"
-        if any(
-            "role" in message and ("message_type" in message or "agent" in message) for message in messages
-        ):
-            return None
-        return "no object with 'history', a list of messages with 'message_type' or 'agent'"
-
-    def event_reader(self) -> SweAgentHistoryReader:
-        """A reader before the first message."""
-        return SweAgentHistoryReader()
 
 
 class SweAgentHistoryReader:
@@ -167,10 +120,6 @@ class SweAgentHistoryReader:
             call = ToolCall(name=_name_of(action), args={"command": action}, agent=agent)
             events += self._calls.opened(f"action {self._answers}", call)
         return events
-
-
-def _object(document: Document) -> Mapping[str, Any]:
-    return mapping(document.head[0]) if document.content is Content.JSON else {}
 
 
 def _name_of(action: str) -> str:

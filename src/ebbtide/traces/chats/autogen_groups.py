@@ -9,12 +9,10 @@ from typing import Any
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.chat_events import ChatEvents
-from ebbtide.traces.records.fields import count, dollars, from_json, items, joined_text, mapping, text
+from ebbtide.traces.records.fields import count, dollars, joined_text, mapping
 from ebbtide.traces.records.usage_accounts import UsageLedger
+from ebbtide.traces.sniffing.chats import AUTOGEN_EXIT, speaker_of
 
-_EXIT = re.compile(
-    r"\s*exitcode: (-?\d+) \(execution (succeeded|failed)\)\s*(?:\nCode output:)?\s*", re.ASCII
-)
 _NO_CODE = re.compile(r"\s*There is no code from the last \d+ messages? for me to execute")
 _CODE = re.compile(r"```[ \t]*(\w+)?[ \t]*\r?\n(.*?)\n?[ \t]*```", re.DOTALL)
 _USERS = ("human", "user")
@@ -44,12 +42,12 @@ class Group:
 
     def add(self, message: Mapping[str, Any]) -> list[Event]:
         """The events that one more message completes."""
-        words, name, role = joined_text(message.get("content")), _speaker(message), message.get("role")
+        words, name, role = joined_text(message.get("content")), speaker_of(message), message.get("role")
         if role in ("tool", "function"):
             return self._counted(self._talk.add(message))
         if message.get("tool_calls") or message.get("function_call"):
             return self._counted(self._talk.add({**message, "role": "assistant", "name": name}))
-        ran = (_EXIT.match(words) or _NO_CODE.match(words)) if words else None
+        ran = (AUTOGEN_EXIT.match(words) or _NO_CODE.match(words)) if words else None
         if ran:
             failed = ran.re is _NO_CODE or ran[2] == "failed"
             call = ToolCall(
@@ -95,37 +93,3 @@ class Group:
 def code_in(words: str) -> str | None:
     """The blocks of code in a message."""
     return "\n\n".join(block[1] for block in _CODE.findall(words)) or None
-
-
-def history_of(value: Mapping[str, Any]) -> list[Any]:
-    """The messages of a group's conversation, or of the result of a chat."""
-    return items(value.get("history")) or items(value.get("chat_history"))
-
-
-def is_group(value: Any) -> bool:
-    """Whether this is a group's conversation: messages with names, of which an assistant has one."""
-    if not isinstance(value, dict):
-        return False
-    if isinstance(value.get("chat_history"), list) and ("cost" in value or "summary" in value):
-        return True
-    messages = [mapping(from_json(item)) for item in history_of(value)[:_LOOKED_AT]]
-    named = [message for message in messages if text(message.get("content")) and _speaker(message)]
-    return bool(named) and (
-        "mistake_agent" in value or any(message.get("role") == "assistant" for message in named)
-    )
-
-
-def shows_execution(messages: list[Any]) -> bool:
-    """Whether an executor speaks in a list of messages, as nobody does but in AutoGen."""
-    return any(
-        isinstance(message, dict)
-        and isinstance(message.get("role"), str)
-        and ("tool_responses" in message or bool(_EXIT.match(joined_text(message.get("content")) or "")))
-        for message in messages[:_LOOKED_AT]
-    )
-
-
-def _speaker(message: Mapping[str, Any]) -> str | None:
-    """Who speaks: a name, or a role that is one, as in "Orchestrator (thought)"."""
-    name, role = text(message.get("name")), text(message.get("role"))
-    return name or (role if role not in ("user", "assistant", "system") else None)

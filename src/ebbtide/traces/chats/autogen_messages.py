@@ -1,4 +1,10 @@
-"""AutoGen: typed messages of teams (0.4 and later), and conversations of named experts (before)."""
+"""AutoGen: typed messages of teams (0.4 and later), and conversations of named experts (before).
+
+Messages with ``source`` and ``type``, or conversations of messages with ``name``.
+
+Of the saved state of a team its thread of messages counts, or else what its models were sent. Source:
+AutoGen 0.2 and 0.4, Who&When.
+"""
 
 from __future__ import annotations
 
@@ -8,64 +14,28 @@ from typing import Any
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
-from ebbtide.traces.chats.autogen_groups import Group, code_in, history_of, is_group, shows_execution
-from ebbtide.traces.chats.chat import Chat
+from ebbtide.traces.chats.autogen_groups import Group, code_in
 from ebbtide.traces.chats.chat_events import ChatEvents
 from ebbtide.traces.chats.openai_messages import run_name
-from ebbtide.traces.input.document import Content, Document, shape
+from ebbtide.traces.input.document import shape
 from ebbtide.traces.records.fields import count, items, joined_text, mapping, seconds, text
 from ebbtide.traces.records.joining import Seen
 from ebbtide.traces.records.provider_usage import has_spent
-
-_REQUEST, _EXECUTION = "ToolCallRequestEvent", "ToolCallExecutionEvent"
-_MESSAGES = frozenset(
-    (
-        "TextMessage",
-        "MultiModalMessage",
-        "StopMessage",
-        "StructuredMessage",
-        "ToolCallSummaryMessage",
-        "HandoffMessage",
-    )
+from ebbtide.traces.sniffing.chats import (
+    AUTOGEN_EXECUTION,
+    AUTOGEN_LISTS,
+    AUTOGEN_MESSAGES,
+    AUTOGEN_REQUEST,
+    AUTOGEN_SAME,
+    history_of,
+    is_autogen_state,
+    is_group,
 )
-_SAME = {
-    "ToolCallMessage": _REQUEST,
-    "ToolCallResultMessage": _EXECUTION,
-    "FunctionExecutionResultMessage": _EXECUTION,
-}
+
 # What model clients exchange, as the saved state of an agent holds it.
 _CONTEXT = frozenset(("UserMessage", "SystemMessage", "AssistantMessage", "FunctionExecutionResultMessage"))
-_UNSIGNED = _CONTEXT | {_REQUEST, _EXECUTION}  # Some leave out who it was.
-_LISTS = ("messages", "task_result", "inner_messages", "chat_message", "result")
+_UNSIGNED = _CONTEXT | {AUTOGEN_REQUEST, AUTOGEN_EXECUTION}  # Some leave out who it was.
 _DEEPEST = 6
-
-
-class AutogenMessages(Chat):
-    """Messages with ``source`` and ``type``, or conversations of messages with ``name``.
-
-    Of the saved state of a team its thread of messages counts, or else what its models were sent. Source:
-    AutoGen 0.2 and 0.4, Who&When.
-    """
-
-    name = "autogen"
-    description = (
-        "AutoGen messages with 'type' and 'source' (TextMessage ...), or a 'history' of named speakers"
-    )
-    paths = ("item", "")
-
-    def refusal(self, document: Document) -> str | None:
-        """Why `document` is not one; None if it is."""
-        if document.content not in (Content.JSON, Content.JSON_LINES):
-            return "not JSON"
-        for value in (document.head, *document.head):
-            inside = list(value) if isinstance(value, list | tuple) else [value]
-            if shows_execution(inside) or any(_is_typed(item) or is_group(item) for item in inside[:10]):
-                return None
-        return "no message with 'source' and a 'type' of AutoGen's, and no 'history' of named speakers"
-
-    def event_reader(self) -> AutogenReader:
-        """A reader before the first message."""
-        return AutogenReader()
 
 
 class AutogenReader:
@@ -115,11 +85,11 @@ class AutogenReader:
                 events += self._group(value, path)
             elif isinstance(value.get("role"), str):
                 events += self._loose.add(value)
-            elif _is_state(value):
+            elif is_autogen_state(value):
                 for messages in _lists_at("message_thread", value) or _lists_at("llm_context", value):
                     events += self._read(messages, path, depth + 1)
             else:
-                for key in _LISTS:
+                for key in AUTOGEN_LISTS:
                     events += self._read(value.get(key), path, depth + 1)
         return events
 
@@ -128,7 +98,7 @@ class AutogenReader:
         if number is not None and self._seen.before(number):
             self._repeated += 1
             return ()
-        kind = _SAME.get(str(value.get("type")), str(value.get("type")))
+        kind = AUTOGEN_SAME.get(str(value.get("type")), str(value.get("type")))
         source = text(value.get("source"))
         report = mapping(value.get("models_usage"))
         usage = Usage(
@@ -139,12 +109,12 @@ class AutogenReader:
         if (ts := seconds(value.get("created_at"))) is not None:
             fields["ts"] = ts
         if kind == "AssistantMessage" and isinstance(value.get("content"), list):
-            kind = _REQUEST
-        if kind == _REQUEST:
+            kind = AUTOGEN_REQUEST
+        if kind == AUTOGEN_REQUEST:
             calls = [{**mapping(call), "id": mapping(call).get("id")} for call in items(value.get("content"))]
             message = {"role": "assistant", "content": None, "tool_calls": calls}
             return self._talk.add(message, **fields, usage=usage)
-        if kind == _EXECUTION:
+        if kind == AUTOGEN_EXECUTION:
             return self._executed(items(value.get("content")), fields)
         if kind == "CodeGenerationEvent":
             self._code = code_in(text(value.get("content")) or "")
@@ -159,7 +129,7 @@ class AutogenReader:
         if kind == "ThoughtEvent":
             words = text(value.get("content"))
             return [ModelCall(part=ModelPart.THOUGHT, text=words, **fields)]
-        if kind not in _MESSAGES and kind not in _CONTEXT:
+        if kind not in AUTOGEN_MESSAGES and kind not in _CONTEXT:
             return _spent(fields, usage)
         content = value.get("content")
         words = (
@@ -202,28 +172,6 @@ class AutogenReader:
 def _spent(fields: Mapping[str, Any], usage: Usage) -> list[Event]:
     """Usage of an event that says nothing, as of a memory's or a selector's."""
     return [ModelCall(usage=usage, **fields)] if has_spent(usage) else []
-
-
-def _is_typed(value: Any, depth: int = 0) -> bool:
-    if isinstance(value, list):
-        return depth < 3 and any(_is_typed(item, depth + 1) for item in value[:50])
-    if not isinstance(value, dict):
-        return False
-    kind = value.get("type")
-    if kind in (_REQUEST, _EXECUTION):
-        return True
-    if isinstance(kind, str) and "source" in value:
-        return kind in _MESSAGES or kind in _SAME or kind == "ThoughtEvent"
-    if _is_state(value):
-        return True
-    return depth < 3 and any(_is_typed(value.get(key), depth + 1) for key in (*_LISTS, "history"))
-
-
-def _is_state(value: Mapping[str, Any]) -> bool:
-    """Whether this is the saved state of a team or an agent."""
-    return str(value.get("type")).endswith("State") and bool(
-        {"agent_states", "llm_context", "message_thread"} & value.keys()
-    )
 
 
 def _lists_at(name: str, value: Any, depth: int = 0) -> list[list[Any]]:

@@ -1,4 +1,10 @@
-"""Chat messages, as the model interfaces exchange them: a list, an object around one, or a message a line."""
+"""Chat messages, as the model interfaces exchange them: a list, an object around one, or a message a line.
+
+Messages with ``role``, ``name`` and ``content``.
+
+A turn is a message with text. What the system, the developer and tools say is no turn, nor is a message
+that only calls tools. The speaker is the name, or else the role.
+"""
 
 from __future__ import annotations
 
@@ -7,59 +13,28 @@ from typing import Any
 
 from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Round, Transcript
-from ebbtide.traces.formats import read_lines
 from ebbtide.traces.input.document import Content, Document, shape
+from ebbtide.traces.records.readers import read_lines
+from ebbtide.traces.sniffing.chats import is_message, list_key
 from ebbtide.traces.transcripts.turns import RoundUnit, Turn, TurnRounds
 
-LIST_KEYS = ("messages", "history", "traj")  #: what a list of messages is called in an object around it
 _NO_SPEAKERS = frozenset({"system", "developer", "tool", "function"})
 _TEXT_PARTS = ("text", "input_text", "output_text")
 _SPLIT = "Write each conversation to a file of its own."
 
 
-class Chat:
-    """Messages with ``role``, ``name`` and ``content``.
-
-    A turn is a message with text. What the system, the developer and tools say is no turn, nor is a message
-    that only calls tools. The speaker is the name, or else the role.
-    """
-
-    name = "chat"
-    description = "messages with 'role' and 'content': a JSON list, an object around one, or a message a line"
-
-    def refusal(self, document: Document) -> str | None:
-        """Why `document` is not one; None if it is."""
-        if document.content is Content.TEXT:
-            return "not JSON"
-        first = document.head[0]
-        if isinstance(first, list):
-            if not first or self.knows(first[0]) or _list_key(first[0]):
-                return None
-            return f"a list that starts with {shape(first[0])}, not with a message with 'role'"
-        if any(map(self.knows, document.head)) or _list_key(first):
-            return None
-        return f"no message with 'role', and no list {' or '.join(map(repr, LIST_KEYS))}"
-
-    def knows(self, value: Any) -> bool:
-        """Whether this is a message."""
-        return isinstance(value, Mapping) and isinstance(value.get("role"), str)
-
-    def line_reader(self, unit: RoundUnit) -> ChatLines:
-        """A reader before the first message."""
-        return ChatLines(unit)
-
-    def read_transcript(self, document: Document, *, title: str, unit: RoundUnit) -> Transcript:
-        """The conversation, its rounds made of what the extraction rules find in the turns."""
-        reader = self.line_reader(unit)
-        first = document.head[0]
-        if document.content is Content.JSON and not self.knows(first):
-            key = _list_key(first)
-            messages = first[key] if key else first
-            placed = ((message, f"{key or ''}[{at}]") for at, message in enumerate(messages))
-            rounds = tuple(item for entry in placed for item in reader.read(*entry)) + reader.finish()
-        else:
-            rounds = read_lines(document, reader)
-        return Transcript(conversation_id=title, rounds=rounds)
+def read_messages(document: Document, *, title: str, unit: RoundUnit) -> Transcript:
+    """The conversation, its rounds made of what the extraction rules find in the turns."""
+    reader = ChatLines(unit)
+    first = document.head[0]
+    if document.content is Content.JSON and not is_message(first):
+        key = list_key(first)
+        messages = first[key] if key else first
+        placed = ((message, f"{key or ''}[{at}]") for at, message in enumerate(messages))
+        rounds = tuple(item for entry in placed for item in reader.read(*entry)) + reader.finish()
+    else:
+        rounds = read_lines(document, reader)
+    return Transcript(conversation_id=title, rounds=rounds)
 
 
 class ChatLines:
@@ -90,19 +65,13 @@ class ChatLines:
         return self._rounds.finish()
 
 
-def _list_key(value: Any) -> str | None:
-    if not isinstance(value, Mapping):
-        return None
-    return next((key for key in LIST_KEYS if isinstance(value.get(key), list)), None)
-
-
 def _turn(message: Any, path: str) -> Turn | None:
     if not isinstance(message, Mapping):
         raise TranscriptError(f"expected a message, found {shape(message)}", path=path or None)
     inside = f"{path}." if path else ""
     role, name = message.get("role"), message.get("name")
     if role is None:
-        if _list_key(message):
+        if list_key(message):
             raise TranscriptError(
                 "a whole conversation, where a message was expected", path=path or None, hint=_SPLIT
             )

@@ -8,9 +8,11 @@ from typing import Any
 
 from ebbtide.events.event import Event, Message, ModelCall, Role, ToolCall
 from ebbtide.events.usage import CLASSES, Usage
+from ebbtide.traces.chats.chain_events import ChainEvents
+from ebbtide.traces.chats.exchange_parts import RESPONSES, parts_of_exchange
 from ebbtide.traces.chats.message_parts import Answered, Asked
 from ebbtide.traces.chats.message_shapes import Said, said_in
-from ebbtide.traces.records.fields import compact, dollars, from_json, identifier, mapping, seconds, text
+from ebbtide.traces.records.fields import compact, dollars, identifier, mapping, seconds, text
 from ebbtide.traces.records.joining import Seen
 from ebbtide.traces.records.provider_usage import (
     anthropic_usage,
@@ -18,13 +20,9 @@ from ebbtide.traces.records.provider_usage import (
     openai_usage,
     reported,
 )
-from ebbtide.traces.telemetry.span_chain import SpanChain
 
 _MOST_OPEN = 1_000  # calls without a result
 _CONVERSATION = ("conversation_id", "session_id", "thread_id", "chat_id", "trace_id")
-_REQUESTS = ("request", "request_body", "kwargs", "params", "body")
-_RESPONSES = ("response", "response_body", "completion", "response_obj")
-_CONTEXTS = ("messages", "input", "contents", "prompt")
 _TIMES = ("timestamp", "ts", "time", "startTime", "start_time", "created_at", "created")
 
 
@@ -150,7 +148,7 @@ class Exchanges:
     """Makes events of requests with their answers; every request repeats the conversation so far."""
 
     def __init__(self) -> None:
-        self._chains: OrderedDict[str, SpanChain] = OrderedDict()
+        self._chains: OrderedDict[str, ChainEvents] = OrderedDict()
         self._asked: OrderedDict[str, Said] = OrderedDict()
 
     def add(self, value: Mapping[str, Any]) -> list[Event]:
@@ -160,13 +158,13 @@ class Exchanges:
         chain = self._chains.get(name)
         events: list[Event] = []
         if chain is None:
-            chain = self._chains[name] = SpanChain(name)
+            chain = self._chains[name] = ChainEvents(name)
             if len(self._chains) > _MOST_OPEN:
                 events += self._chains.popitem(last=False)[1].finish()
         ts = reply_time(response, value, request)
         # A request may name the answer before it in place of repeating it.
         before = self._asked.get(identifier(request.get("previous_response_id")) or "")
-        context = {key: part for key, part in request.items() if key not in _RESPONSES}
+        context = {key: part for key, part in request.items() if key not in RESPONSES}
         heard = said_in(context, "user")
         events += chain.heard([before, *heard] if before else heard, ts)
         failure = value.get("error") or response.get("error")
@@ -188,36 +186,6 @@ class Exchanges:
     def finish(self) -> list[Event]:
         """The events that still waited."""
         return [event for chain in self._chains.values() for event in chain.finish()]
-
-
-def parts_of_exchange(value: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """The request and the answer in a record of both; either may be empty."""
-    request: Mapping[str, Any] = {}
-    response: Mapping[str, Any] = {}
-    for key in _REQUESTS:
-        request = request or _body(value.get(key))
-    for key in _RESPONSES:
-        answer = value.get(key)
-        words = isinstance(answer, str) and from_json(answer) is answer
-        response = response or ({"role": "assistant", "content": answer} if words else _body(answer))
-    # A batch of Anthropic's tells how each request went, around the answer.
-    response = response or _body(mapping(value.get("result")).get("message"))
-    if any(key in value for key in _CONTEXTS):
-        request = request or value
-    if any(key in value for key in ("choices", "candidates")) or isinstance(value.get("output"), list):
-        response = response or value
-    return request, response
-
-
-def is_exchange(value: Any) -> bool:
-    """Whether this holds a request of a model and its answer."""
-    if not isinstance(value, dict) or isinstance(value.get("role"), str):
-        return False
-    request, response = parts_of_exchange(value)
-    if not any(key in request for key in _CONTEXTS):
-        return False
-    failed = request is not value and bool(value.get("error") or response.get("error"))
-    return failed or bool(response and said_in(response, "assistant"))
 
 
 def reply_usage(*records: Mapping[str, Any]) -> Usage:
@@ -249,8 +217,3 @@ def _tokens(report: Mapping[str, Any]) -> Usage:
     if "prompt_tokens" in report or "input_tokens_details" in report or "output_tokens_details" in report:
         return openai_usage(report)
     return anthropic_usage(report)
-
-
-def _body(value: Any) -> Mapping[str, Any]:
-    record = mapping(from_json(value))
-    return mapping(from_json(record.get("body"))) or record

@@ -1,4 +1,11 @@
-"""OpenAI's messages: a conversation, many of them, requests with their answers, or items of responses."""
+"""Messages of OpenAI's and Anthropic's interfaces: a conversation, many of them, or requests with answers.
+
+Messages with ``role`` and ``content``: tools are called in ``tool_calls`` and answered by role ``tool``, or
+called by blocks ``tool_use`` and answered by ``tool_result``; items of responses; answers with ``usage``.
+Anthropic's input tokens do not include those from the cache. Source: its messages interface, 2023-06-01.
+
+A list of conversations gives each a chain of its own. There are no times, so rates are not known.
+"""
 
 from __future__ import annotations
 
@@ -7,72 +14,13 @@ from typing import Any
 
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event
-from ebbtide.traces.chats.chat import LIST_KEYS, Chat
-from ebbtide.traces.chats.chat_events import (
-    ChatEvents,
-    Exchanges,
-    is_exchange,
-    parts_of_exchange,
-    reply_usage,
-)
+from ebbtide.traces.chats.chat_events import ChatEvents, Exchanges, reply_usage
+from ebbtide.traces.chats.exchange_parts import is_exchange, parts_of_exchange
 from ebbtide.traces.chats.message_shapes import said_in
-from ebbtide.traces.input.document import Content, Document, shape
-from ebbtide.traces.records.fields import from_json, items, text
+from ebbtide.traces.input.document import shape
+from ebbtide.traces.records.fields import text
 from ebbtide.traces.records.usage_accounts import UsageLedger
-
-_CALLS = (
-    "function_call",
-    "custom_tool_call",
-    "web_search_call",
-    "file_search_call",
-    "code_interpreter_call",
-    "image_generation_call",
-    "mcp_call",
-    "computer_call",
-    "local_shell_call",
-    "shell_call",
-    "apply_patch_call",
-)
-_ITEMS = frozenset(("message", "reasoning", *_CALLS, *(f"{kind}_output" for kind in _CALLS)))
-_KEYS_OF_ITEMS = ("call_id", "role", "summary", "encrypted_content", "status", "server_label")
-_ANSWERS = ("choices", "candidates")
-_CONVERSATIONS = (*LIST_KEYS, "conversation", "conversations", "chat_history", "trajectory", "input", "items")
-_LOOKED_AT = 10
-
-
-class OpenAIMessages(Chat):
-    """Messages with ``role`` and ``content``, tools called in ``tool_calls`` and answered by role ``tool``.
-
-    A list of conversations gives each a chain of its own. There are no times, so rates are not known.
-    """
-
-    name = "chat"
-    description = (
-        "OpenAI chat messages with 'role' and 'content', or items of responses: a list, a message a line, "
-        "an object around one, requests with their answers, or many conversations"
-    )
-    paths = ("item", "")
-
-    def refusal(self, document: Document) -> str | None:
-        """Why `document` is not one; None if it is."""
-        refused = super().refusal(document)
-        if refused is None or document.content not in (Content.JSON, Content.JSON_LINES):
-            return refused
-        for value in document.head:
-            for item in value[:_LOOKED_AT] if isinstance(value, list) else (value,):
-                if _is_item(item) or is_exchange(item) or _is_answer(item) or self._is_talk(item):
-                    return None
-        return refused
-
-    def _is_talk(self, value: Any) -> bool:
-        """Whether this is a list of messages, or an object around one."""
-        talk = _talk_in(value) if isinstance(value, dict) else None
-        messages = talk[1] if talk else items(value)
-        return any(self.knows(message) for message in messages[:_LOOKED_AT])
-
-    def event_reader(self) -> MessagesReader:
-        """A reader before the first message."""
-        return MessagesReader()
+from ebbtide.traces.sniffing.chats import is_answer, is_item, talk_in
 
 
 class MessagesReader:
@@ -112,11 +60,11 @@ class MessagesReader:
             return self._talk.add(value)
         if is_exchange(value):
             return self._exchanges.add(value)
-        if (talk := _talk_in(value)) is not None:
+        if (talk := talk_in(value)) is not None:
             around, messages = talk
             return self._run(messages, path, around)
-        if _is_answer(value) or _is_item(value):
-            return self._talk.add(value) if _is_item(value) else self._answer(value)
+        if is_answer(value) or is_item(value):
+            return self._talk.add(value) if is_item(value) else self._answer(value)
         return ()  # Logs mix messages with other records.
 
     def _answer(self, value: Mapping[str, Any]) -> list[Event]:
@@ -153,49 +101,3 @@ class MessagesReader:
 def run_name(number: int, path: str) -> str:
     """The chain of one of many runs; one that stands alone has no name."""
     return f"run {number}" if path or number > 1 else ""
-
-
-def conversation_in(value: Mapping[str, Any]) -> list[Any] | None:
-    """The list of messages in an object around one."""
-    for key in _CONVERSATIONS:
-        messages = from_json(value.get(key))
-        if isinstance(messages, list) and (not messages or any(isinstance(item, dict) for item in messages)):
-            return [*_instructions(value), *messages]
-    return None
-
-
-def _talk_in(value: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[Any]] | None:
-    """The object around a list of messages, and the list; requests may stand in an object of their own."""
-    if (messages := conversation_in(value)) is not None:
-        return value, messages
-    request, response = parts_of_exchange(value)
-    if not response and (messages := conversation_in(request)) is not None:
-        return request, messages
-    return None
-
-
-def _instructions(value: Mapping[str, Any]) -> list[Any]:
-    """Anthropic's system prompt, which stands beside the messages."""
-    system = value.get("system", value.get("instructions"))
-    return [{"role": "system", "content": system}] if isinstance(system, str | list) and system else []
-
-
-def _is_item(value: Any) -> bool:
-    """Whether this is an item of the responses interface."""
-    if not isinstance(value, dict) or text(value.get("type")) not in _ITEMS:
-        return False
-    return any(key in value for key in _KEYS_OF_ITEMS)
-
-
-def _is_answer(value: Any) -> bool:
-    """Whether this is what a model's interface answers."""
-    if not isinstance(value, dict):
-        return False
-    _, response = parts_of_exchange(value)
-    if response.get("object") == "chat.completion.chunk":
-        return False  # A piece of an answer tells neither its words nor its calls.
-    if any(isinstance(response.get(key), list) for key in _ANSWERS):
-        return True
-    if response.get("type") == "message" and isinstance(response.get("role"), str):
-        return True
-    return response.get("object") == "response" or any(map(_is_item, items(response.get("output"))[:10]))

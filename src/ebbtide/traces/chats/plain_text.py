@@ -1,4 +1,12 @@
-"""Plain text in which every turn starts with its speaker: ``Name: text``."""
+"""Plain text in which every turn starts with its speaker: ``Name: text``.
+
+Turns that start with ``Name:``, ``**Name:**`` or ``[12:03] Name:``, and run to the next such line.
+
+Prose has colons too. So two of three must hold: a name comes again, there is more than one, and the text
+starts with one. Beside names that come again, one that does not is a speaker if it has a time, or if a
+speaker would answer itself without it. All are laid out as the first one is. Code blocks are passed over,
+and so are the headings of parts of a text ("Note:", "Next steps:").
+"""
 
 from __future__ import annotations
 
@@ -8,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ebbtide.events.transcript import Round, Transcript
-from ebbtide.traces.input.document import Content, Document
+from ebbtide.traces.input.document import Document
 from ebbtide.traces.transcripts.turns import RoundUnit, Turn, TurnRounds
 
 _LONGEST_LABEL = 120  # characters
@@ -63,46 +71,33 @@ class _Label:
         return self.timed, self.mark, self.colon_inside
 
 
-class PlainText:
-    """Turns that start with ``Name:``, ``**Name:**`` or ``[12:03] Name:``, and run to the next such line.
+def why_no_conversation(document: Document) -> str | None:
+    """Why plain text holds no conversation; None if it does."""
+    lines = document.text_lines()
+    labels = _labels(lines)
+    if _openings(labels, lines):
+        return None
+    if not labels:
+        return "no line starts with the 'Name:' of a speaker"
+    one = f"{labels[0].name[:40]!r} in line {labels[0].line + 1}"
+    return f"too few lines start with 'Name:' to tell speakers from prose; there is {one}"
 
-    Prose has colons too. So two of three must hold: a name comes again, there is more than one, and the
-    text starts with one. Beside names that come again, one that does not is a speaker if it has a time, or
-    if a speaker would answer itself without it. All are laid out as the first one is. Code blocks are passed
-    over, and so are the headings of parts of a text ("Note:", "Next steps:").
-    """
 
-    name = "text"
-    description = "plain text with turns that start with 'Name:' at the start of a line"
-
-    def refusal(self, document: Document) -> str | None:
-        """Why `document` is not one; None if it is."""
-        if document.content is not Content.TEXT:
-            return "not plain text"
-        lines = document.text_lines()
-        labels = _labels(lines)
-        if _openings(labels, lines):
-            return None
-        if not labels:
-            return "no line starts with the 'Name:' of a speaker"
-        one = f"{labels[0].name[:40]!r} in line {labels[0].line + 1}"
-        return f"too few lines start with 'Name:' to tell speakers from prose; there is {one}"
-
-    def read_transcript(self, document: Document, *, title: str, unit: RoundUnit) -> Transcript:
-        """The conversation; what stands before the first turn is kept as ``preamble``."""
-        lines = document.text_lines()
-        openings = _openings(_labels(lines), lines)
-        ends = [opening.line for opening in openings[1:]] + [len(lines)]
-        rounds = TurnRounds(unit)
-        made: list[Round] = []
-        for opening, end in zip(openings, ends, strict=True):
-            text = _decoded(lines[opening.line : end])[opening.length :]
-            made += rounds.add(Turn(speaker=opening.name, text=text.strip()))
-        made += rounds.finish()
-        preamble = _decoded(lines[: openings[0].line]).strip()
-        return Transcript(
-            conversation_id=title, rounds=tuple(made), extra={"preamble": preamble} if preamble else {}
-        )
+def read_plain_text(document: Document, *, title: str, unit: RoundUnit) -> Transcript:
+    """The conversation; what stands before the first turn is kept as ``preamble``."""
+    lines = document.text_lines()
+    openings = _openings(_labels(lines), lines)
+    ends = [opening.line for opening in openings[1:]] + [len(lines)]
+    rounds = TurnRounds(unit)
+    made: list[Round] = []
+    for opening, end in zip(openings, ends, strict=True):
+        text = _decoded(lines[opening.line : end])[opening.length :]
+        made += rounds.add(Turn(speaker=opening.name, text=text.strip()))
+    made += rounds.finish()
+    preamble = _decoded(lines[: openings[0].line]).strip()
+    return Transcript(
+        conversation_id=title, rounds=tuple(made), extra={"preamble": preamble} if preamble else {}
+    )
 
 
 def _openings(labels: Sequence[_Label], lines: Sequence[bytes]) -> list[_Label]:

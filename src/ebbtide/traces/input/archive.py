@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 from ebbtide.errors import TranscriptError
-from ebbtide.traces.formats import ArchiveFormat, TraceItem
 from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.input.json_records import RecordScanner, text_from
-from ebbtide.traces.intake import Intake
 
 # Inspect packs its archives with zstandard.
 if sys.version_info >= (3, 14):
@@ -42,22 +41,32 @@ class Archive:
         except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError) as error:
             raise TranscriptError(f"broken zip: {error}", hint="Was the file cut off?") from error
 
+    def names(self) -> list[str]:
+        """The names of its files."""
+        return self._file.namelist()
+
     def document(self) -> Document:
         """What is in it, by name."""
         return Document(content=Content.ARCHIVE, head=tuple(self._file.namelist()))
 
-    def events(self, form: ArchiveFormat, intake: Intake) -> Iterator[TraceItem]:
-        """The events in the documents that the format asks for; one that cannot be read is a fault."""
-        reader = intake.reader = form.event_reader()
+    def records(
+        self, names: Sequence[str], paths: tuple[str, ...], fault: Callable[[TranscriptError], None]
+    ) -> Iterator[tuple[str, str, Any]]:
+        """The records of documents, as the name of the document, a path and a value.
+
+        Args:
+            names: The documents, in the order to read them.
+            paths: Where records stand in each.
+            fault: Takes the errors of documents that cannot be read, or not any further.
+        """
         with self._file:
-            for name in form.members(self._file.namelist()):
+            for name in names:
                 try:
                     with self._file.open(name) as member:
                         pieces = iter(partial(member.read, _CHUNK), b"")
-                        for path, value in RecordScanner(text_from(pieces), form.paths).records():
-                            yield from intake.take_record(path, value, reader, place=f"{name}: {path}")
+                        for path, value in RecordScanner(text_from(pieces), paths).records():
+                            yield name, path, value
                 except TranscriptError as error:
-                    intake.fault(TranscriptError(error.what, path=name, hint=error.hint))
+                    fault(TranscriptError(error.what, path=name, hint=error.hint))
                 except _BROKEN as error:
-                    intake.fault(TranscriptError(f"cannot be unpacked: {error}", path=name))
-        yield from intake.finish(reader)
+                    fault(TranscriptError(f"cannot be unpacked: {error}", path=name))

@@ -1,8 +1,14 @@
-"""Langfuse: exports of traces with their observations, and observations one by one."""
+"""Langfuse: exports of traces with their observations, and observations one by one.
+
+Objects with ``trace`` and ``observations``, lists of observations, or one observation a line.
+
+What a trace says of itself is a sum over its observations and is left aside. Source: the export and the
+public interface of Langfuse 2 and 3.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ebbtide.errors import TranscriptError
@@ -10,11 +16,12 @@ from ebbtide.events.event import Event
 from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.message_parts import call_id
 from ebbtide.traces.chats.message_shapes import said_in
-from ebbtide.traces.input.document import Content, Document, shape
+from ebbtide.traces.input.document import shape
 from ebbtide.traces.records.fields import arguments, dollars, from_json, identifier, mapping, seconds, text
 from ebbtide.traces.records.provider_usage import has_tokens
+from ebbtide.traces.sniffing.telemetry import is_observation, langfuse_records
 from ebbtide.traces.telemetry import genai_names as names
-from ebbtide.traces.telemetry.span import Span, SpanKind, failure
+from ebbtide.traces.telemetry.span import Span, failure
 from ebbtide.traces.telemetry.span_attributes import (
     flattened,
     kind_of,
@@ -24,49 +31,10 @@ from ebbtide.traces.telemetry.span_attributes import (
     unwrapped_result,
     usage_from,
 )
+from ebbtide.traces.telemetry.span_kind import LANGFUSE_KINDS, SpanKind
 from ebbtide.traces.telemetry.span_messages import last_answer
 from ebbtide.traces.telemetry.spans import SpanEvents
 from ebbtide.traces.telemetry.usage_details import cost_in, either, usage_in
-
-_TYPES = {
-    "GENERATION": SpanKind.LLM,
-    "EMBEDDING": SpanKind.EMBEDDING,
-    "TOOL": SpanKind.TOOL,
-    "RETRIEVER": SpanKind.TOOL,
-    "AGENT": SpanKind.AGENT,
-}
-_OPEN_TYPES = frozenset(("SPAN", "EVENT", "CHAIN", "EVALUATOR", "GUARDRAIL", "UNKNOWN"))
-_SIGNS = frozenset(
-    ("parentObservationId", "parent_observation_id", "traceId", "trace_id", "usageDetails", "costDetails")
-)
-
-
-class Langfuse:
-    """Objects with ``trace`` and ``observations``, lists of observations, or one observation a line.
-
-    What a trace says of itself is a sum over its observations and is left aside. Source: the export and the
-    public interface of Langfuse 2 and 3.
-    """
-
-    name = "langfuse"
-    description = (
-        "Langfuse export: 'observations' of types GENERATION, SPAN, TOOL ..., with or without their 'trace'"
-    )
-    paths = ("trace", "traces.item", "observations.item", "data.item", "item", "")
-
-    def refusal(self, document: Document) -> str | None:
-        """Why `document` is not one; None if it is."""
-        if document.content not in (Content.JSON, Content.JSON_LINES):
-            return "not JSON"
-        if any(is_observation(item) for value in document.head for item in _first_records(value)):
-            return None
-        if any(_has_ids_only(item) for value in document.head for item in _first_records(value)):
-            return "traces with the ids of their observations only: export the observations themselves"
-        return "no observation with 'type' (GENERATION, SPAN, TOOL ...) and 'traceId'"
-
-    def event_reader(self) -> LangfuseReader:
-        """A reader before the first observation."""
-        return LangfuseReader()
 
 
 class LangfuseReader:
@@ -91,7 +59,7 @@ class LangfuseReader:
             raise TranscriptError(f"expected an observation or a trace, found {shape(value)}")
         given: list[Event] = []
         try:
-            for item in _records(value):
+            for item in langfuse_records(value):
                 if is_observation(item):
                     given += self._events.add(self._span(item))
                 else:
@@ -149,47 +117,8 @@ class LangfuseReader:
         )
 
 
-def is_observation(value: Any) -> bool:
-    """Whether this is one: it has a type, and something that only observations have."""
-    if not isinstance(value, dict) or not isinstance(value.get("type"), str):
-        return False
-    return (value["type"] in _TYPES or value["type"] in _OPEN_TYPES) and not _SIGNS.isdisjoint(value)
-
-
-def _has_ids_only(trace: Mapping[str, Any]) -> bool:
-    found = trace.get("observations")
-    return isinstance(found, list) and bool(found) and all(isinstance(item, str) for item in found)
-
-
-def _first_records(value: Any) -> Iterator[Mapping[str, Any]]:
-    for number, item in enumerate(_records(value)):
-        yield item
-        if number > 50:
-            return
-
-
-def _records(value: Any, depth: int = 0) -> Iterator[Mapping[str, Any]]:
-    """Traces and observations, a trace before its observations."""
-    if isinstance(value, list) and depth < 4:
-        for item in value:
-            yield from _records(item, depth + 1)
-    elif isinstance(value, dict):
-        inner = [
-            value[key]
-            for key in ("trace", "traces", "data", "observations")
-            if isinstance(value.get(key), dict | list)
-        ]
-        if not is_observation(value):
-            yield value
-        else:
-            yield value
-            return
-        for item in inner if depth < 4 else ():
-            yield from _records(item, depth + 1)
-
-
 def _kind(value: Mapping[str, Any], attributes: Mapping[str, Any]) -> SpanKind:
-    kind = _TYPES.get(value["type"])
+    kind = LANGFUSE_KINDS.get(value["type"])
     if kind is not None:
         return kind
     found = kind_of(attributes)

@@ -1,9 +1,15 @@
-"""LangSmith: runs as they are exported, one by one, in trees, or as the client posts and patches them."""
+"""LangSmith: runs as they are exported, one by one, in trees, or as the client posts and patches them.
+
+Runs with ``run_type``: llm, tool, chain and so on.
+
+What a chain tells of tokens and cost is a sum over its models, and counts only where none of them is
+there. Source: the run format of the LangSmith client.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ebbtide.errors import TranscriptError
@@ -11,67 +17,28 @@ from ebbtide.events.event import Event
 from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.message_parts import call_id
 from ebbtide.traces.chats.message_shapes import said_in
-from ebbtide.traces.input.document import Content, Document, shape
+from ebbtide.traces.input.document import shape
 from ebbtide.traces.records.fields import (
     arguments,
     count,
     dollars,
     from_json,
     identifier,
-    items,
     mapping,
     seconds,
     text,
 )
 from ebbtide.traces.records.provider_usage import anthropic_usage, openai_usage
-from ebbtide.traces.telemetry.span import Span, SpanKind, failure, usage_of
+from ebbtide.traces.sniffing.telemetry import langsmith_runs
+from ebbtide.traces.telemetry.span import Span, failure, usage_of
 from ebbtide.traces.telemetry.span_attributes import langchain_message, unwrapped_result
+from ebbtide.traces.telemetry.span_kind import LANGSMITH_KINDS, SpanKind
 from ebbtide.traces.telemetry.span_messages import last_answer
 from ebbtide.traces.telemetry.spans import SpanEvents
 
-_KINDS = {
-    "llm": SpanKind.LLM,
-    "chat_model": SpanKind.LLM,
-    "tool": SpanKind.TOOL,
-    "retriever": SpanKind.TOOL,
-    "embedding": SpanKind.EMBEDDING,
-    "agent": SpanKind.AGENT,
-    "chain": SpanKind.OTHER,
-    "prompt": SpanKind.OTHER,
-    "parser": SpanKind.OTHER,
-}
-_LISTS = ("post", "patch", "runs", "child_runs")
-_PATCHED = {"outputs", "end_time", "error"}
-_PLACES = ("inputs", "outputs", "dotted_order", "trace_id", "parent_run_id")
 _ANTHROPIC = {"cache_read_input_tokens", "cache_creation_input_tokens"}
 _CAMEL = {"promptTokens": "prompt_tokens", "completionTokens": "completion_tokens"}
 _MOST_OPEN = 10_000  # runs whose end is still to come
-
-
-class LangSmith:
-    """Runs with ``run_type``: llm, tool, chain and so on.
-
-    What a chain tells of tokens and cost is a sum over its models, and counts only where none of them is
-    there. Source: the run format of the LangSmith client.
-    """
-
-    name = "langsmith"
-    description = (
-        "LangSmith runs with 'run_type', one by one, in trees ('child_runs'), or as 'post' and 'patch'"
-    )
-    paths = ("post.item", "patch.item", "runs.item", "item", "")
-
-    def refusal(self, document: Document) -> str | None:
-        """Why `document` is not one; None if it is."""
-        if document.content not in (Content.JSON, Content.JSON_LINES):
-            return "not JSON"
-        if any(_is_run(run) for value in document.head for run in _runs(value)):
-            return None
-        return "no run with 'run_type'"
-
-    def event_reader(self) -> LangSmithReader:
-        """A reader before the first run."""
-        return LangSmithReader()
 
 
 class LangSmithReader:
@@ -96,7 +63,7 @@ class LangSmithReader:
             raise TranscriptError(f"expected a run, found {shape(value)}")
         given: list[Event] = []
         try:
-            for run in _runs(value):
+            for run in langsmith_runs(value):
                 given += self._take(run)
         except RecursionError:
             raise TranscriptError("nested too deeply to be read") from None
@@ -125,38 +92,8 @@ class LangSmithReader:
         return [*self._events.add(_span(whole))]
 
 
-def _is_run(value: Mapping[str, Any]) -> bool:
-    kind = value.get("run_type")
-    return isinstance(kind, str) and kind.lower() in _KINDS and any(key in value for key in _PLACES)
-
-
-def _runs(value: Any, depth: int = 0) -> Iterator[Mapping[str, Any]]:
-    """The runs in a record, outer ones first; inner ones learn their parents."""
-    if depth > 50:
-        return
-    if isinstance(value, list):
-        for item in value:
-            yield from _runs(item, depth + 1)
-        return
-    if not isinstance(value, dict):
-        return
-    if "run_type" in value or (("id" in value or "dotted_order" in value) and _PATCHED & value.keys()):
-        yield value
-        for child in items(value.get("child_runs")):
-            inner = mapping(child)
-            if inner:
-                around = {
-                    "parent_run_id": value.get("id"),
-                    "trace_id": value.get("trace_id") or value.get("id"),
-                }
-                yield from _runs({**around, **{k: v for k, v in inner.items() if v is not None}}, depth + 1)
-        return
-    for key in _LISTS:
-        yield from _runs(value.get(key), depth + 1)
-
-
 def _span(run: Mapping[str, Any]) -> Span:
-    kind = _KINDS.get(str(run.get("run_type")).lower(), SpanKind.OTHER)
+    kind = LANGSMITH_KINDS.get(str(run.get("run_type")).lower(), SpanKind.OTHER)
     metadata = mapping(mapping(from_json(run.get("extra"))).get("metadata"))
     sent, received = from_json(run.get("inputs")), from_json(run.get("outputs"))
     failed = run.get("error") not in (None, "") or run.get("status") == "error"

@@ -8,13 +8,9 @@ from typing import Any
 
 from ebbtide.traces.records.fields import items, mapping, seconds, text
 from ebbtide.traces.telemetry import genai_names as names
+from ebbtide.traces.telemetry.otlp_groups import GROUPS, LOG_GROUPS, LOG_RECORDS, LOG_SCOPES, SCOPES
 from ebbtide.traces.telemetry.span_attributes import RawSpan, flattened
 
-#: Keys of the groups of spans and of log records in an export, and of those in a group.
-GROUPS = ("resourceSpans", "resource_spans", "batches")
-SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
-LOG_GROUPS = ("resourceLogs", "resource_logs")
-LOG_SCOPES = ("scopeLogs", "scope_logs")
 _DEEPEST = 32  # values in each other
 _WRAPPINGS = 12  # lists and objects around a span
 _CONTEXTS = ("context", "spanContext", "_spanContext")
@@ -81,7 +77,7 @@ def raw_logs(value: Any, depth: int = 0) -> Iterator[RawLog]:
         return
     if not isinstance(value, dict):
         return
-    for group in (*LOG_GROUPS, *LOG_SCOPES, "logRecords", "log_records"):
+    for group in (*LOG_GROUPS, *LOG_SCOPES, *LOG_RECORDS):
         if isinstance(value.get(group), list):
             yield from raw_logs(value[group], depth + 1)
             return

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.message_shapes import Said
 from ebbtide.traces.records.fields import compact, count
 from ebbtide.traces.records.provider_usage import disjoint_usage, has_tokens
-
-
-class SpanKind(StrEnum):
-    """What a span is to a run."""
-
-    LLM = "llm"  #: a call of a model
-    EMBEDDING = "embedding"  #: a call of a model that gives no text
-    TOOL = "tool"
-    AGENT = "agent"  #: an agent at work: what it tells is a sum over what is inside
-    OTHER = "other"  #: chains, workflows, tasks, plumbing
+from ebbtide.traces.telemetry.span_kind import SpanKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from enum import Flag
 
 from ebbtide.events.usage import Usage
-from ebbtide.traces.telemetry.span import Span, SpanKind
-from ebbtide.traces.telemetry.span_chain import Slot
+from ebbtide.traces.chats.chain_events import Slot
+from ebbtide.traces.telemetry.span import Span
+from ebbtide.traces.telemetry.span_kind import SpanKind
 
 MOST_KNOWN = 50_000  # spans, and traces, whose place is remembered
 _DEEPEST = 200  # spans in each other

@@ -16,12 +16,13 @@ from dataclasses import replace
 
 from ebbtide.events.event import Event, ModelCall, ModelPart
 from ebbtide.events.usage import Usage
+from ebbtide.traces.chats.chain_events import ChainEvents, Slot
 from ebbtide.traces.chats.message_shapes import Said
 from ebbtide.traces.records.joining import Seen
 from ebbtide.traces.records.provider_usage import reported
 from ebbtide.traces.telemetry.contexts import Contexts
-from ebbtide.traces.telemetry.span import Span, SpanKind
-from ebbtide.traces.telemetry.span_chain import Slot, SpanChain
+from ebbtide.traces.telemetry.span import Span
+from ebbtide.traces.telemetry.span_kind import SpanKind
 from ebbtide.traces.telemetry.span_tree import MOST_KNOWN, Detail, Key, SpanTree
 
 _MOST_WAITING = 10_000  # spans; one that comes later than that is still read, out of order
@@ -55,7 +56,7 @@ class SpanEvents:
         self._contexts = Contexts()
         self._conversations: OrderedDict[str, str] = OrderedDict()
         self._tools_have_spans: OrderedDict[str, None] = OrderedDict()
-        self._chains: OrderedDict[str, SpanChain] = OrderedDict()
+        self._chains: OrderedDict[str, ChainEvents] = OrderedDict()
         self._ready: list[tuple[float, int, Event]] = []
         self._ready_at = -math.inf
 
@@ -265,7 +266,7 @@ class SpanEvents:
                 return None
         return None
 
-    def _chain(self, key: Key, model: Span | None = None) -> SpanChain:
+    def _chain(self, key: Key, model: Span | None = None) -> ChainEvents:
         """The chain that a span belongs to: its conversation, or inside a tool that tool's own.
 
         Where no conversation is named, the context of a trace's first call of a `model` may show that it goes
@@ -285,7 +286,7 @@ class SpanEvents:
             name = f"{name}/{around[tools[0]][0][1]}"
         chain = self._chains.get(name)
         if chain is None:
-            chain = self._chains[name] = SpanChain(name)
+            chain = self._chains[name] = ChainEvents(name)
             if len(self._chains) > _MOST_CHAINS:
                 self._make_ready(self._chains.popitem(last=False)[1].finish())
         else:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ebbtide.events.event import Message, ModelCall, ModelPart, Role
 from ebbtide.events.transcript import Round
-from ebbtide.traces.formats import EventReader, TraceItem
+from ebbtide.traces.records.readers import EventReader, TraceItem
 from ebbtide.traces.transcripts.turns import RoundUnit, Turn, TurnRounds
 
 

@@ -1,4 +1,10 @@
-"""The transcript format 0.1 as JSON lines: a header, then a round a line."""
+"""The transcript format 0.1 as JSON lines: a header, then a round a line.
+
+Lines of the types ``transcript_header`` and ``round``.
+
+The header may be missing. Lines of other types are passed over: a log may carry more than a
+conversation.
+"""
 
 from __future__ import annotations
 
@@ -8,54 +14,25 @@ from typing import Any
 
 from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Round, RoundOrder, Transcript
-from ebbtide.traces.formats import read_lines
-from ebbtide.traces.input.document import HEAD, Content, Document, shape
+from ebbtide.traces.input.document import Document, shape
+from ebbtide.traces.records.readers import read_lines
+from ebbtide.traces.sniffing.transcripts import HEADER_TYPE, ROUND_TYPE
 from ebbtide.traces.transcripts.turns import RoundUnit
 
-_HEADER, _ROUND = "transcript_header", "round"
 
-
-class TranscriptJsonl:
-    """Lines of the types ``transcript_header`` and ``round``.
-
-    The header may be missing. Lines of other types are passed over: a log may carry more than a
-    conversation.
-    """
-
-    name = "transcript-jsonl"
-    description = "JSON lines: one of type 'transcript_header', then one of type 'round' for each round"
-    paths = ("",)
-
-    def refusal(self, document: Document) -> str | None:
-        """Why `document` is not one; None if it is."""
-        if document.content is Content.TEXT:
-            return "not JSON lines"
-        if any(map(self.knows, document.head)):
-            return None
-        return f"no '{_HEADER}' or '{_ROUND}' among the types of the first {HEAD} lines"
-
-    def knows(self, value: Any) -> bool:
-        """Whether the line is a header or a round."""
-        return isinstance(value, Mapping) and value.get("type") in (_HEADER, _ROUND)
-
-    def line_reader(self, unit: RoundUnit) -> TranscriptLines:
-        """A reader before the first line. Rounds number themselves, so `unit` has no say."""
-        return TranscriptLines()
-
-    def event_reader(self) -> TranscriptLines:
-        """A reader before the first line."""
-        return TranscriptLines()
-
-    def read_transcript(self, document: Document, *, title: str, unit: RoundUnit) -> Transcript:
-        """The transcript that the lines make."""
-        reader = self.line_reader(unit)
-        rounds = read_lines(document, reader)
-        header = Transcript.from_header({"conversation_id": title, **(reader.header or {})})
-        return replace(header, rounds=rounds)
+def read_transcript(document: Document, *, title: str, unit: RoundUnit) -> Transcript:  # noqa: ARG001 - as all are called
+    """The transcript that the lines make. Rounds number themselves, so `unit` has no say."""
+    reader = TranscriptLines()
+    rounds = read_lines(document, reader)
+    header = Transcript.from_header({"conversation_id": title, **(reader.header or {})})
+    return replace(header, rounds=rounds)
 
 
 class TranscriptLines:
     """Reads the lines; a round that comes before its predecessors waits for them.
+
+    Args:
+        unit: Has no say: rounds number themselves.
 
     Attributes:
         header: What the header line says; None while there was none.
@@ -63,7 +40,7 @@ class TranscriptLines:
 
     duplicates = 0
 
-    def __init__(self) -> None:
+    def __init__(self, unit: RoundUnit = RoundUnit.TURN) -> None:
         self.header: Mapping[str, Any] | None = None
         self._order = RoundOrder()
 
@@ -76,9 +53,9 @@ class TranscriptLines:
         if not isinstance(value, Mapping):
             raise TranscriptError(f"expected an object, found {shape(value)}")
         wire = {key: item for key, item in value.items() if key != "type"}
-        if value.get("type") == _ROUND:
+        if value.get("type") == ROUND_TYPE:
             return self._order.add(Round.from_dict(wire))
-        if value.get("type") == _HEADER:
+        if value.get("type") == HEADER_TYPE:
             if self.header is not None:
                 raise TranscriptError(
                     "a second transcript_header", hint="Write each conversation to a file of its own."

@@ -19,11 +19,10 @@ from hypothesis import strategies as st
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import title
 from ebbtide.events.transcript import Round
+from ebbtide.traces.formats import FORMATS
 from ebbtide.traces.input import lines as line_splitting
-from ebbtide.traces.known_formats import FORMATS
-from ebbtide.traces.registry import loads
-from ebbtide.traces.trace import Trace, open_trace
-from ebbtide.traces.trace_stream import TraceStream
+from ebbtide.traces.live import TraceStream
+from ebbtide.traces.reading import Trace, loads, open_trace
 
 SAMPLES = sorted((Path(__file__).parent / "samples").iterdir())
 AGENTS = ("atif", "claude", "codex", "gemini", "inspect", "mini_swe", "openhands")
@@ -147,7 +146,7 @@ def test_a_long_line_is_read(read_data: Callable[..., Any]) -> None:
 
 def test_a_line_beyond_all_bounds_is_a_fault(monkeypatch: pytest.MonkeyPatch, read_data: Any) -> None:
     """It is left out and told; what comes after it is read with the right number."""
-    monkeypatch.setattr("ebbtide.traces.intake.LONGEST_LINE", 1000)
+    monkeypatch.setattr("ebbtide.traces.read_stats.LONGEST_LINE", 1000)
     trace, events = read_data(jsonl(EVENT, EVENT | {"result": "x" * 1000}, EVENT) + b"{\n")
     assert len(events) == 2
     assert [str(fault)[:32] for fault in trace.faults] == [

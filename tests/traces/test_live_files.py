@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ebbtide.errors import TranscriptError
-from ebbtide.traces.input.follow import Growth, follow
-from ebbtide.traces.registry import load
+from ebbtide.traces.live import Growth, follow
+from ebbtide.traces.reading import load
 
 
 def line(number: int, claim: str = "The cache is cold.") -> str:

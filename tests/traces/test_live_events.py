@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from ebbtide.errors import TranscriptError
-from ebbtide.traces.registry import load
-from ebbtide.traces.stream import RoundStream
-from ebbtide.traces.trace_stream import TraceStream
+from ebbtide.traces.live import RoundStream, TraceStream
+from ebbtide.traces.reading import load
 from ebbtide.traces.transcripts.turns import RoundUnit
 
 EVENT = {"kind": "tool", "name": "ls", "args": {}, "ts": 1.0}
@@ -58,13 +57,13 @@ def test_the_first_line_may_be_cut_off() -> None:
 
 def test_what_is_unknown_is_not_kept_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """Old lines of a log in no format are let go, and line numbers stay right."""
-    monkeypatch.setattr("ebbtide.traces.trace_stream._MOST_UNKNOWN", 1000)
+    monkeypatch.setattr("ebbtide.traces.live._MOST_UNKNOWN", 1000)
     stream = TraceStream(source="log")
     for _ in range(500):
         stream.feed(encoded(LOG))
     assert sum(map(len, stream._waiting)) <= 1000
     stream.feed(encoded(EVENT) + b"{\n")
-    assert stream._intake.line == 502
+    assert stream._stats.line == 502
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", encoded(LOG, LOG), b"hello"])

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Transcript
-from ebbtide.traces.registry import formats, load, loads
+from ebbtide.traces.formats import FORMATS
+from ebbtide.traces.reading import load, loads
 
 TALK = "Ann: The cache is cold.\nBob: Warm it at boot.\n"
 ROUND = {"round": 1, "agent": "ann", "outputs": {"claims": ["The cache is cold."], "decisions": []}}
@@ -37,11 +38,11 @@ def refusal(path: Path | str) -> str:
 
 def test_every_format_introduces_itself() -> None:
     """Formats have names of their own, in the order of trying, and a description each."""
-    names = [item.name for item in formats()]
+    names = [item.name for item in FORMATS]
     assert len(set(names)) == len(names)
     assert (names[0], names[-1]) == ("transcript", "text")
     assert {"claude-code", "codex", "gemini-cli", "swe-agent", "openhands", "inspect", "atif"} <= {*names}
-    assert all(item.description for item in formats())
+    assert all(item.description for item in FORMATS)
 
 
 @pytest.mark.parametrize("name", ["talk.txt", "talk.json", "talk"])

@@ -7,17 +7,17 @@ from typing import Any
 
 from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Round
-from ebbtide.traces.formats import EventReader, TraceItem
 from ebbtide.traces.input.decoding import not_utf8
 from ebbtide.traces.input.json_value import json_value
 from ebbtide.traces.input.lines import LONGEST_LINE
+from ebbtide.traces.records.readers import EventReader, TraceItem
 
 FAULTS_KEPT = 20
 _BLOCK = 500  # events; what reads them and what looks at them keep out of each other's caches
 _MOST_CHAINS = 10_000  # whose latest time is remembered
 
 
-class Intake:
+class ReadStats:
     """Takes records, gives events; a broken record is a fault, and the rest is read.
 
     Attributes:

@@ -73,7 +73,7 @@ class _Reply:
     slots: list[Slot] = field_of(default_factory=list)
 
 
-class SpanChain:
+class ChainEvents:
     """Takes what the spans of one chain report, in the order of their start, and gives its events.
 
     Args:

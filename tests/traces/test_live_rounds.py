@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Round
-from ebbtide.traces.registry import loads
-from ebbtide.traces.stream import RoundStream
+from ebbtide.traces.live import RoundStream
+from ebbtide.traces.reading import loads
 from ebbtide.traces.transcripts.turns import RoundUnit
 
 SAID = [

@@ -1,0 +1,346 @@
+"""A recorded run of any format: the stream of its events, or the conversation in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any, Self
+
+from ebbtide.errors import TranscriptError
+from ebbtide.events.event import Event, ToolCall
+from ebbtide.events.transcript import Round, Transcript
+from ebbtide.traces.formats import Format, format_of
+from ebbtide.traces.input.document import Content, Document
+from ebbtide.traces.input.json_records import RecordScanner, fitting, records_of, text_from
+from ebbtide.traces.input.lines import LineSplitter
+from ebbtide.traces.input.source import (
+    STDIN,
+    ZIP,
+    decoded_pieces,
+    read_bytes,
+    read_pieces,
+    readable,
+    source_name,
+)
+from ebbtide.traces.read_stats import ReadStats
+from ebbtide.traces.records.readers import TraceItem
+from ebbtide.traces.transcripts.conversation import Conversation
+from ebbtide.traces.transcripts.turns import RoundUnit
+
+_PIECE = 1 << 18
+_HEAD_BYTES = 1 << 20  # so much is looked at to tell the format
+WHOLE_BYTES = 8 << 20  #: one JSON value up to this size is parsed whole
+_MOST_TEXT = 64 << 20  # of what can be read only as a whole
+
+
+class Trace:
+    """The events of a run, in its order, read as they are asked for; it can be gone through once.
+
+    What cannot be read is a fault; everything around it is read. The counts are final when the events have
+    been gone through. `open_trace` and `Trace.of` make one.
+
+    Attributes:
+        source: What messages call the input.
+        format: Its format.
+        stats: What counts.
+    """
+
+    def __init__(self, form: Format, stats: ReadStats, events: Iterator[TraceItem]) -> None:
+        self.source = stats.source
+        self.format = form
+        self.stats = stats
+        self._events = events
+
+    @classmethod
+    def of(
+        cls,
+        data: bytes | Iterator[bytes],
+        *,
+        source: str = "<data>",
+        unit: RoundUnit = RoundUnit.TURN,
+        whole_bytes: int = WHOLE_BYTES,
+    ) -> Self:
+        """The run in an input.
+
+        Args:
+            data: The input, whole or in pieces; compressed with gzip or not.
+            source: What messages call it.
+            unit: What a round is, in conversations that do not say so themselves.
+            whole_bytes: A larger JSON value is read piece by piece.
+
+        Raises:
+            TranscriptError: There is nothing in it, or it is in no known format; why each refused is in the
+                message.
+        """
+        stats = ReadStats(source)
+        pieces = _noted(decoded_pieces(_pieces(data) if isinstance(data, bytes) else data), stats)
+        try:
+            document, head = _beginning(pieces, whole_bytes)
+            form = format_of(document)
+        except TranscriptError as error:
+            raise (stats.faults[0] if stats.faults else error.located(source=source)) from None
+        return cls(form, stats, _events(document, form, stats, chain((head,), pieces), unit))
+
+    def __iter__(self) -> Iterator[TraceItem]:
+        return self._events
+
+    @property
+    def events(self) -> int:
+        """Events given out so far."""
+        return self.stats.events
+
+    @property
+    def faults(self) -> tuple[TranscriptError, ...]:
+        """What could not be read, the first 20."""
+        return tuple(self.stats.faults)
+
+    @property
+    def fault_count(self) -> int:
+        """How many could not be read."""
+        return self.stats.fault_count
+
+    @property
+    def duplicates(self) -> int:
+        """Records that were there before, by their ids, and were dropped."""
+        return self.stats.duplicates
+
+    @property
+    def late(self) -> int:
+        """Events whose time was before that of an earlier event of their chain."""
+        return self.stats.late
+
+    @property
+    def timed(self) -> bool:
+        """Whether events have times."""
+        return self.stats.timed > 0
+
+
+def open_trace(path: str | os.PathLike[str], *, unit: RoundUnit = RoundUnit.TURN) -> Trace:
+    """The run in a file of any known format, told by its content.
+
+    Args:
+        path: A file, compressed with gzip or not; a folder of OpenHands with one event a file; ``-`` for
+            standard input.
+        unit: What a round is, in conversations that do not say so themselves.
+
+    Raises:
+        TranscriptError: It cannot be read, there is nothing in it, or it is in no known format; why each
+            refused is in the message.
+    """
+    source = source_name(path)
+    with readable(path):
+        # Of a pipe nothing may be read before its time.
+        file = None if os.fspath(path) == STDIN else Path(path)
+        if file is not None and file.is_dir():
+            return Trace.of(_folder_pieces(path), source=source, unit=unit)
+        if file is not None and file.is_file() and _begins_with(file, ZIP):
+            return _open_archive(path, source)
+    return Trace.of(read_pieces(path), source=source, unit=unit)
+
+
+def load_events(path: str | os.PathLike[str]) -> list[Event]:
+    """The events in a file of any format that holds some.
+
+    Args:
+        path: A file, compressed with gzip or not; ``-`` for standard input.
+
+    Raises:
+        TranscriptError: It cannot be read, or holds no events. In Ebbtide's own form, which people write by
+            hand, a broken event is refused; elsewhere it is left out.
+    """
+    trace = open_trace(path)
+    if not trace.format.has_events:
+        raise TranscriptError(f"there are no events, but a {trace.format.name}", source=trace.source)
+    events = [event for event in trace if not isinstance(event, Round)]
+    if trace.faults and (not events or trace.format.name == "ebbtide"):
+        raise trace.faults[0]
+    if not events:
+        raise TranscriptError(f"there are no events in this {trace.format.name}", source=trace.source)
+    return events
+
+
+def load(path: str | os.PathLike[str], *, unit: RoundUnit = RoundUnit.TURN) -> Transcript:
+    """The conversation in a file of any known format, told by its content.
+
+    Args:
+        path: A file, compressed with gzip or not; ``-`` for standard input.
+        unit: What a round is, in formats that do not say so themselves.
+
+    Raises:
+        TranscriptError: It cannot be read; file, line and path are in the error as far as they are known.
+    """
+    data = read_bytes(path)
+    if data.startswith(ZIP) and os.fspath(path) != STDIN:
+        trace = open_trace(path, unit=unit)
+        try:
+            return _conversation(trace, unit)
+        except TranscriptError as error:
+            raise error.located(source=trace.source) from error
+    return loads(data, source=source_name(path), unit=unit)
+
+
+def loads(data: bytes | str, *, source: str = "<data>", unit: RoundUnit = RoundUnit.TURN) -> Transcript:
+    r"""The conversation in `data`, in any known format.
+
+    Args:
+        data: The content of a file.
+        source: What messages call it; the conversation is named after it if it has no name of its own.
+        unit: What a round is, in formats that do not say so themselves.
+
+    Raises:
+        TranscriptError: It cannot be read.
+
+    >>> loads("Ann: Ship it today.\nBob: Not before the test has run.").rounds[1].agent
+    'Bob'
+    """
+    # Half surrogate pairs, which no encoding has, become question marks.
+    data = data.encode(errors="replace") if isinstance(data, str) else data
+    try:
+        document = Document.of(data)
+        form = format_of(document)
+        if form.transcript_reader_at is not None:
+            return form.read_transcript(document, title=_title(source), unit=unit)
+        return _conversation(Trace.of(data, source=source), unit)
+    except TranscriptError as error:
+        raise error.located(source=source) from error
+
+
+def _conversation(trace: Trace, unit: RoundUnit) -> Transcript:
+    """What models and users say in a run.
+
+    What could not be read of it is kept as ``faults``; how many calls of tools there were, as ``tool_calls``.
+    """
+    conversation = Conversation(unit)
+    rounds: list[Round] = []
+    tool_calls = 0
+    for event in trace:
+        rounds += conversation.add(event)
+        tool_calls += isinstance(event, ToolCall)
+    rounds += conversation.finish()
+    extra: dict[str, Any] = {"tool_calls": tool_calls} if tool_calls else {}
+    if trace.faults:
+        extra["faults"] = [str(fault) for fault in trace.faults]
+    return Transcript(conversation_id=_title(trace.source), rounds=tuple(rounds), extra=extra)
+
+
+def _title(source: str) -> str:
+    name = Path(source.strip("<>")).name.removesuffix(".gz")
+    return Path(name).stem or name or "conversation"
+
+
+def _begins_with(file: Path, mark: bytes) -> bool:
+    with file.open("rb") as opened:
+        return opened.read(len(mark)) == mark
+
+
+def _folder_pieces(path: str | os.PathLike[str]) -> Iterator[bytes]:
+    from ebbtide.traces.agents.openhands_folder import conversation_lines, is_conversation
+
+    return conversation_lines(path) if is_conversation(path) else read_pieces(path)
+
+
+def _open_archive(path: str | os.PathLike[str], source: str) -> Trace:
+    from ebbtide.traces.input.archive import Archive
+
+    stats = ReadStats(source)
+    try:
+        archive = Archive(path)
+        form = format_of(archive.document())
+    except TranscriptError as error:
+        raise error.located(source=source) from None
+    records = archive.records(form.members(archive.names()), form.paths, stats.fault)
+    return Trace(form, stats, _archived(records, form, stats))
+
+
+def _archived(records: Iterator[tuple[str, str, Any]], form: Format, stats: ReadStats) -> Iterator[TraceItem]:
+    reader = stats.reader = form.event_reader()
+    for name, path, value in records:
+        yield from stats.take_record(path, value, reader, place=f"{name}: {path}")
+    yield from stats.finish(reader)
+
+
+def _beginning(pieces: Iterator[bytes], whole_bytes: int) -> tuple[Document, bytes]:
+    """What the input is, and as much of it as was read to know."""
+    head, ended = _gathered(b"", pieces, min(_HEAD_BYTES, whole_bytes))
+    if not head:
+        raise TranscriptError("the input is empty", hint="A trace has at least one event.")
+    if head.startswith(ZIP):
+        raise TranscriptError("a zip archive that is no file", hint="Give its path.")
+    document = Document.beginning(head, complete=ended)
+    more = {Content.JSON: whole_bytes, Content.TEXT: _MOST_TEXT}.get(document.content, 0)
+    if more and not ended:
+        head, ended = _gathered(head, pieces, more)
+        if ended or document.content is Content.TEXT:
+            document = Document.beginning(head, complete=True)
+    return document, head
+
+
+def _events(
+    document: Document, form: Format, stats: ReadStats, pieces: Iterator[bytes], unit: RoundUnit
+) -> Iterator[TraceItem]:
+    if not form.has_events:
+        yield from _rounds(form, stats, pieces, unit)
+        return
+    reader = stats.reader = form.event_reader()
+    if document.content is Content.JSON_LINES:
+        splitter = LineSplitter()
+        for piece in pieces:
+            for block in stats.take_lines(splitter.feed(piece), reader):
+                yield from block
+        for block in stats.take_lines(splitter.finish(), reader):
+            yield from block
+    else:
+        paths = fitting(form.paths, document.head[0])
+        whole = document.complete
+        records = records_of(document.head[0], paths) if whole else _scanned(paths, pieces, stats)
+        for path, value in records:
+            yield from stats.take_record(path, value, reader)
+    yield from stats.finish(reader)
+
+
+def _scanned(
+    paths: tuple[str, ...], pieces: Iterator[bytes], stats: ReadStats
+) -> Iterator[tuple[str, object]]:
+    try:
+        yield from RecordScanner(text_from(pieces), paths).records()
+    except TranscriptError as error:
+        stats.fault(error)
+
+
+def _rounds(form: Format, stats: ReadStats, pieces: Iterator[bytes], unit: RoundUnit) -> Iterator[TraceItem]:
+    """The rounds of a format that is read only as a whole."""
+    data, ended = _gathered(b"", pieces, _MOST_TEXT)
+    if not ended:
+        what = f"more than {_MOST_TEXT:,} bytes of the format {form.name}"
+        raise TranscriptError(what, source=stats.source, hint="Split the file.")
+    try:
+        transcript = form.read_transcript(Document.of(data), title=stats.source, unit=unit)
+    except TranscriptError as error:
+        raise error.located(source=stats.source) from None
+    yield from stats.counted(transcript.rounds)
+
+
+def _pieces(data: bytes) -> Iterator[bytes]:
+    return (data[start : start + _PIECE] for start in range(0, len(data), _PIECE))
+
+
+def _gathered(head: bytes, pieces: Iterator[bytes], size: int) -> tuple[bytes, bool]:
+    """At least `size` bytes from the start, and whether that is all."""
+    parts, have = [head], len(head)
+    while have < size:
+        piece = next(pieces, b"")
+        if not piece:
+            return b"".join(parts), True
+        parts.append(piece)
+        have += len(piece)
+    return b"".join(parts), False
+
+
+def _noted(pieces: Iterator[bytes], stats: ReadStats) -> Iterator[bytes]:
+    """The pieces up to where the input breaks, which is a fault."""
+    try:
+        yield from pieces
+    except TranscriptError as error:
+        stats.fault(error)
