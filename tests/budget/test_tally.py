@@ -151,6 +151,30 @@ def test_a_tally_is_the_sum_of_its_events(run: list[tuple[int, Event, float | No
     assert whole.cost == (sum(tally.cost or 0 for tally in chains) if plain_whole.cost is not None else None)
 
 
+class Dollars(float):
+    """What a library of numbers hands over where a number is expected."""
+
+
+@pytest.mark.parametrize(
+    ("cost", "counted", "faults"),
+    [
+        (Dollars(0.5), 0.5, 0),
+        (2, 2.0, 0),
+        (1e12, 1e12, 0),
+        (Dollars(-0.5), None, 1),
+        (2e12, None, 1),
+        (math.nan, None, 1),
+        (True, None, 1),
+        ("0.5", None, 1),
+    ],
+)
+def test_what_counts_as_money(cost: object, counted: float | None, faults: int) -> None:
+    """A number of any kind, from zero to what one event can cost; the rest is counted as faulty."""
+    tally = Tally()
+    tally.add(ToolCall(name="ls", usage=Usage(cost_usd=cost)))  # type: ignore[arg-type]
+    assert (usd(tally.cost), tally.faults) == (counted, faults)
+
+
 def test_cents_add_up_to_dollars() -> None:
     """A hundred times one cent is a dollar, and so is ten times ten."""
     cents, dimes = Tally(), Tally()
@@ -177,6 +201,11 @@ def test_a_dollar_is_reached_in_cents_as_in_dimes() -> None:
         assert alerts.left(LimitKind.COST_USD) == 0
         ends.append(latest)
     assert ends[0] == ends[1] == [LimitAlert(LimitKind.COST_USD, Nearness.REACHED, 1.0, 1.0)]
+
+
+def test_small_costs_count() -> None:
+    """A millionth of a millionth of a dollar is one unit; what is less than half of it is none."""
+    assert [units(cost) for cost in (1e-12, 4e-13, 2.5e-6)] == [1, 0, 2_500_000]
 
 
 def test_models_without_a_price_are_named() -> None:

@@ -2,6 +2,7 @@
 
 import threading
 from contextlib import nullcontext
+from itertools import repeat
 from typing import Any
 
 import pytest
@@ -153,58 +154,72 @@ def test_no_tool_is_asked_about_before_there_is_anything_to_say() -> None:
 
 
 @pytest.mark.clause("X02")
-def test_a_result_that_is_ready_leaves_one_call_of_the_model() -> None:
-    """Tools are refused with a text for the model; it answers once; then the run has ended."""
+def test_before_the_end_tools_are_refused_and_the_model_answers_once() -> None:
+    """With one call of the model left, tools get a text for the model in place of an answer."""
     sink, made = Sink(), []
-    run = ExecutionContext(supervisor=ready(), chain_id="", pipeline=sink)
-    look = run.wrap_tool_call(lambda: made.append("look"), name="look")
-    ask = run.wrap_llm_call(lambda: "Flush the cache, and add the index on orders.", name="ask")
-    look()  # nobody has told the guard yet
+    supervisor = Supervisor(limits=Limits(llm_calls=3, warn_at=None))
+    run = ExecutionContext(supervisor=supervisor, pipeline=sink)
+    look = run.wrap_tool_call(lambda place: made.append(place) or place, name="look")
+    ask = run.wrap_llm_call(lambda number: f"This is answer number {number}.", name="ask")
+    ask(1)
+    look("attic")
+    ask(2)
     for _ in range(2):
         with pytest.raises(CallRefused) as refusal:
-            look()
+            look("cellar")
         assert refusal.value.verdict.action is Action.FINALIZE
         assert str(refusal.value) == refusal.value.verdict.nudge
-        assert str(refusal.value).startswith("This is the last call")
+        assert str(refusal.value).startswith("This is the last call: answer now, without tools")
     assert run.report().halted is None
-    assert len(run.take_nudges()) == 1
-    assert ask().startswith("Flush")
+    assert run.take_nudges() == [str(refusal.value)]
+    assert ask(3) == "This is answer number 3."
+    for function in (ask, look):
+        with pytest.raises(RunStopped) as halt:
+            function("garden")
+        assert str(halt.value) == "the model calls ran out (3 of 3)."
+    assert made == ["attic"]
+    assert run.take_nudges() == []
+    assert sink.actions == ["finalize", "stop"]
+    assert isinstance(run.report().halted, RunStopped)
+    assert run.report().spent.steps == 4
+
+
+@pytest.mark.clause("X02")
+def test_a_result_that_is_ready_leaves_one_call_of_the_model() -> None:
+    """Rounds that are ready leave it too, and what the model says in it is no reason to go on."""
+    sink = Sink()
+    run = ExecutionContext(supervisor=ready(), chain_id="", pipeline=sink)
+    look = run.wrap_tool_call(lambda: "nothing", name="look")
+    ask = run.wrap_llm_call(lambda: "A lock in the scheduler starves the writers every night.", name="ask")
+    assert ask().startswith("A lock")
+    with pytest.raises(CallRefused, match="This is the last call: give the result as it stands"):
+        look()
     for _ in range(2):
         with pytest.raises(RunStopped) as halt:
             ask()
         assert (halt.value.verdict.action, halt.value.verdict.last_call_made) == (Action.STOP, True)
         assert str(halt.value) == "The last call was made."
-    assert made == ["look"]
-    assert run.take_nudges() == []
+    assert len(run.take_nudges()) == 1
     assert sink.actions == ["finalize", "stop"]
-    assert isinstance(run.report().halted, RunStopped)
-
-
-def test_the_model_is_asked_about_although_nothing_was_reported_yet() -> None:
-    """What a supervisor knew before the guard was made holds for the first call of the model."""
-    run = ExecutionContext(supervisor=stuck(Supervisor()), chain_id="")
-    with pytest.raises(RunStopped):
-        run.wrap_llm_call(lambda: "answered")()
 
 
 @pytest.mark.clause("X02")
-@pytest.mark.parametrize("kind", ["llm", "tool"])
-def test_a_person_is_asked_before_any_other_call(kind: str) -> None:
+def test_a_person_is_asked_before_any_other_call() -> None:
     """Escalate ends the calls of the run too, and says so; a person may overrule it."""
     supervisor = stuck(Supervisor())
     run = ExecutionContext(supervisor=supervisor, chain_id="")
-    with run.call("tool", "look"):
-        pass
-    with pytest.raises(RunStopped) as halt, run.call(kind, "look"):
-        raise AssertionError
-    assert (halt.value.verdict.action, halt.value.verdict.kind) == (Action.ESCALATE, "stuck_rounds")
-    assert str(halt.value) == (
-        "2 rounds in a row brought nothing new, and there is no result to act on: more of the same will not "
-        "help."
-    )
+    for kind in ("llm", "tool"):
+        with pytest.raises(RunStopped) as halt, run.call(kind, "look"):
+            raise AssertionError
+        assert (halt.value.verdict.action, halt.value.verdict.kind) == (Action.ESCALATE, "stuck_rounds")
+        assert str(halt.value) == (
+            "2 rounds in a row brought nothing new, and there is no result to act on: more of the same will "
+            "not help."
+        )
     supervisor.acknowledge()
-    with run.call(kind, "look"):
-        pass
+    for kind in ("llm", "tool"):
+        with run.call(kind, "look"):
+            pass
 
 
 @pytest.mark.clause("X02")
@@ -245,9 +260,10 @@ def test_a_model_that_chants_again_after_its_nudge_is_cut() -> None:
         "The text ends in copies of itself. Try something else, or say what is missing and finish."
     ]
     words = []
+    endless = run.wrap_llm_call(lambda: repeat("no no no no no no "), stream=True)
     with pytest.raises(RunStopped, match="it went on after it had been reported"):
-        words.extend(word for word in say())
-    assert 0 < len(words) < 12
+        words.extend(word for word in endless())
+    assert len(words) == 12  # twice as many as were reported last
 
 
 def test_no_nudge_is_lost_and_none_comes_twice() -> None:

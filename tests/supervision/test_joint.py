@@ -4,11 +4,15 @@ from dataclasses import replace
 
 import pytest
 
+from ebbtide.budget.tally import units
+from ebbtide.divergence.loop_state import LoopState
+from ebbtide.divergence.monitor import LoopMonitor
 from ebbtide.events.event import Event, Message, ToolCall
+from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
-from ebbtide.supervision.joint import Progress, burn, flatness, stretch
-from ebbtide.supervision.run_monitor import RunMonitor
+from ebbtide.supervision.joint import Burn, Progress, burn, calls_without_news, flatness
+from ebbtide.supervision.wording import reason
 
 PROFILE = replace(
     Profile.DEFAULT,
@@ -16,15 +20,33 @@ PROFILE = replace(
 )
 
 
-def watched(*calls: Event) -> RunMonitor:
-    monitor = RunMonitor(PROFILE)
-    for call in calls:
-        monitor.update(call)
+def watched(*events: Event) -> LoopMonitor:
+    monitor = LoopMonitor(PROFILE)
+    for event in events:
+        monitor.update(event)
     return monitor
 
 
-def idle(count: int, **fields: object) -> list[Event]:
-    return [ToolCall(name=f"t{n % 3}", result="same", **fields) for n in range(count + 3)]
+def loops(*events: Event) -> LoopState:
+    state = watched(*events).latest
+    assert state is not None
+    return state
+
+
+def idle(count: int, usage: Usage | None = None, ts: float | None = None) -> list[Event]:
+    return [ToolCall(name=f"t{n % 3}", result="same", usage=usage, ts=ts) for n in range(count + 3)]
+
+
+def measured(
+    state: LoopState,
+    *,
+    profile: Profile = PROFILE,
+    progress: Progress | None = None,
+    left_usd: float | None = None,
+    left_tokens: int | None = None,
+) -> Burn:
+    left_cost = None if left_usd is None else units(left_usd)
+    return burn(profile, state, progress or Progress(), 0, left_cost=left_cost, left_tokens=left_tokens)
 
 
 def test_flatness_adds_what_calls_and_rounds_lack():
@@ -34,60 +56,51 @@ def test_flatness_adds_what_calls_and_rounds_lack():
     assert flatness(replace(PROFILE, divergence=LoopRules(stale=None)), 16, 0) == 0.5
 
 
+MONEY, TOKENS = Usage(cost_usd=0.25), Usage(input_tokens=100)
 MEASURES = {
-    "money": ({"cost_usd": 0.25}, None, None, 0.5, "$1.00 since anything new"),
-    "tokens": ({"input_tokens": 100}, None, None, 0.4, "400 tokens since anything new"),
-    "what is left in money": ({"cost_usd": 0.25}, 0.5, None, 2.0, "$0.50 left"),
-    "what is left in tokens": ({"input_tokens": 100}, None, 500, 0.8, "500 left"),
-    "nothing left": ({"input_tokens": 100}, None, 0, 1.0, "0 left"),
-    "nothing told": ({}, None, None, 0.0, ""),
+    "money": (MONEY, None, None, 0.5, "$1.00 since anything new"),
+    "tokens": (TOKENS, None, None, 0.4, "400 tokens since anything new"),
+    "what is left in money": (MONEY, 0.5, None, 2.0, "$1.00 since anything new, $0.50 left"),
+    "what is left in tokens": (TOKENS, None, 500, 0.8, "400 tokens since anything new, 500 tokens left"),
+    "nothing left": (TOKENS, None, 0, 1.0, "400 tokens since anything new, 0 tokens left"),
+    "nothing known": (None, None, None, 0.0, ""),
 }
 
 
-@pytest.mark.parametrize(("fields", "usd", "tokens", "share", "words"), MEASURES.values(), ids=MEASURES)
-def test_the_measure_that_is_furthest_counts(fields, usd, tokens, share, words):
+@pytest.mark.parametrize(("usage", "usd", "tokens", "share", "words"), MEASURES.values(), ids=MEASURES)
+def test_the_measure_that_has_come_furthest_counts(usage, usd, tokens, share, words):
     """Four idle calls after three new ones; what the new ones cost is not in it."""
-    watch = watched(*idle(4, **fields)).latest
-    assert watch is not None
-    found = burn(PROFILE, watch, Progress(), 0, left_usd=usd, left_tokens=tokens)
-    assert found.spending == pytest.approx(share)
-    assert words in found.measure
-    assert (found.calls, found.flatness) == (4, 0.4)
-    assert found.share == min(found.spending, found.flatness)
+    result = measured(loops(*idle(4, usage)), left_usd=usd, left_tokens=tokens)
+    assert result.spending == pytest.approx(share)
+    assert words in reason(result.facts)
+    assert (result.facts.calls, result.flatness) == (4, 0.4)
+    assert result.share == min(result.spending, result.flatness)
 
 
 def test_a_round_that_brought_something_is_progress_too():
     """What was spent before it does not count."""
-    watch = watched(*idle(4, cost_usd=0.25)).latest
-    assert watch is not None
-    found = burn(PROFILE, watch, Progress(cost_usd=1.5), 0, left_usd=None, left_tokens=None)
-    assert found.cost_usd == pytest.approx(0.25)
+    result = measured(loops(*idle(4, MONEY)), progress=Progress(cost=units(1.5)))
+    assert result.facts.measure.value == pytest.approx(0.25)
+    assert result.spending == pytest.approx(0.125)
 
 
 def test_the_rate_of_the_last_hour_counts():
     """75 dollars in an hour of 100."""
-    watch = watched(*idle(4, cost_usd=75.0 / 7, ts=1.0)).latest
-    assert watch is not None
-    found = burn(
-        replace(PROFILE, divergence=LoopRules(usd_without_news=None, usd_per_hour=100.0)),
-        watch,
-        Progress(),
-        0,
-        left_usd=None,
-        left_tokens=None,
-    )
-    assert found.spending == pytest.approx(0.75)
-    assert "in the last hour" in found.measure
+    rules = LoopRules(usd_without_news=None, usd_per_hour=100.0)
+    events = idle(4, Usage(cost_usd=75.0 / 7), ts=1.0)
+    result = measured(loops(*events), profile=replace(PROFILE, divergence=rules))
+    assert result.spending == pytest.approx(0.75)
+    assert reason(result.facts).endswith("$75.00 in the last hour")
 
 
 def test_a_person_begins_the_stretch_afresh():
     """What was idle before new words of a person is not idle after them."""
     monitor = watched(*idle(4))
-    watch = monitor.latest
-    assert watch is not None
-    assert stretch(watch) == 4
+    state = monitor.latest
+    assert state is not None
+    assert calls_without_news(state) == 4
     monitor.update(Message(text="Try the other one."))
-    assert stretch(watch) == 0
+    assert calls_without_news(state) == 0
     for expected in (0, 1, 2):  # the first look after it is a new one
         monitor.update(ToolCall(name="t0", result="same"))
-        assert stretch(watch) == expected
+        assert calls_without_news(state) == expected

@@ -4,18 +4,21 @@ from dataclasses import replace
 
 import pytest
 
-from ebbtide.budget.limit_alerts import LimitState, Near
+from ebbtide.budget.limit_alerts import LimitAlert, Nearness
 from ebbtide.budget.limits import LimitKind
-from ebbtide.divergence.signals import LoopKind, LoopSignal
-from ebbtide.supervision.joint import Burn
+from ebbtide.divergence.signals import SPENDING, LoopKind, LoopSignal, Measure, Quantity
+from ebbtide.supervision import wording
+from ebbtide.supervision.facts import BurnFacts, LimitFacts, LoopFacts
+from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary import sentences
+from ebbtide.supervision.summary.headline import MEANINGS, Headline, headline
 from ebbtide.supervision.summary.run_summary import RunFinding, Spending
-from ebbtide.supervision.verdict import Action, Cause, Verdict
+from ebbtide.supervision.verdict import Verdict
 
-SIGNAL = Signal(
+SIGNAL = LoopSignal(
     id="ab",
     kind=LoopKind.REPEAT,
-    level=Level.HINT,
+    report=1,
     chain_id="",
     tools=("ls",),
     copies=3,
@@ -39,68 +42,135 @@ FINDING = RunFinding(
 @pytest.mark.parametrize("kind", LoopKind)
 def test_every_loop_has_a_sentence_with_its_size_and_a_text_for_the_model(kind):
     """Nothing that a monitor can find is without words."""
-    said = sentences.loop(kind, ("search", "open"), 7, "evidence")
-    assert said
-    assert "7" in said or kind in sentences.SPENDING
-    assert "{" not in said
-    signal = replace(SIGNAL, kind=kind, level=Level.STOP)
-    assert sentences.loop_nudge(signal) == replace(signal, level=Level.HINT).message
-    assert sentences.loop_verdict(signal, goes_on=True).endswith("it went on after it had been told.")
+    measure = Measure(Quantity.USD, 40.0, 30.0, 3600.0) if kind in SPENDING else None
+    signal = replace(SIGNAL, kind=kind, tools=("search", "open"), measure=measure)
+    text = wording.loop(signal, 7)
+    assert "7" in text or kind in SPENDING
+    assert "{" not in text
+    advice = wording.nudge(LoopFacts(signal=signal))
+    assert advice.endswith(". Try something else, or say what is missing and finish.")
+    went_on = wording.reason(LoopFacts(signal=signal, goes_on=True))
+    assert went_on.endswith("it went on after it had been reported")
+    came_back = wording.reason(LoopFacts(signal=replace(signal, relapses=1), goes_on=True))
+    assert came_back.endswith("it came back after it had been reported")
 
 
-@pytest.mark.parametrize("near", Near)
+def test_every_kind_is_advised_in_its_own_words():
+    """What helps against one loop does not help against another."""
+    texts = [wording.nudge(LoopFacts(signal=replace(SIGNAL, kind=kind))) for kind in LoopKind]
+    assert len(set(texts)) == len(LoopKind)
+
+
+@pytest.mark.parametrize("nearness", Nearness)
 @pytest.mark.parametrize("kind", LimitKind)
-def test_every_limit_has_a_sentence_with_both_numbers(kind, near):
+def test_every_limit_has_a_sentence_with_both_numbers(kind, nearness):
     """What was taken, and what there was."""
-    state = LimitState(kind, near, 7.0, 8.0)
-    said = sentences.limit(state)
-    assert "7" in said
-    assert "8" in said
-    assert sentences.limit_nudge(state).endswith(".")
+    facts = LimitFacts(alert=LimitAlert(kind, nearness, 7.0, 8.0))
+    text = wording.reason(facts)
+    assert "7" in text
+    assert "8" in text
+    assert wording.nudge(facts).endswith(".")
+
+
+def test_a_limit_that_is_near_is_told_to_the_model_with_its_size():
+    """A sentence of its own, so it begins with a capital, and keeps what follows as it is."""
+    alert = LimitAlert(LimitKind.COST_USD, Nearness.WARN, 1.5, 2.0)
+    assert wording.reason(LimitFacts(alert=alert)) == "75% of the money used ($1.50 of $2.00)"
+    assert wording.nudge(LimitFacts(alert=alert)) == (
+        "75% of the money used ($1.50 of $2.00). Come to a result: say what is known and what is missing."
+    )
 
 
 def test_a_loop_without_a_tool_is_a_call():
     """Some readers do not know names."""
-    assert sentences.loop(LoopKind.REPEAT, (), 3).startswith("a call 3 times")
+    assert wording.loop(replace(SIGNAL, tools=()), 3).startswith("a call 3 times")
 
 
 def test_a_line_says_where_what_and_how_much():
     """Money first, tokens where there is no money, nothing where nothing is known."""
-    assert sentences.finding(FINDING) == "events 1-3: ls 3 times in a row, $0.50"
-    assert sentences.finding(replace(FINDING, cost_usd=None, tokens=9)).endswith("row, 9 tokens")
+    assert sentences.finding_line(FINDING) == "events 1-3: ls 3 times in a row, $0.50"
+    assert sentences.finding_line(replace(FINDING, cost_usd=None, tokens=9)).endswith("row, 9 tokens")
     alone = replace(FINDING, cost_usd=None, last_event=1)
-    assert sentences.finding(alone, "calls") == "call 1: ls 3 times in a row"
+    assert sentences.finding_line(alone, "calls") == "call 1: ls 3 times in a row"
 
 
-def test_the_verdict_of_a_run_is_told_from_its_end():
-    """The finding as it came out, not as it stood when it was said."""
-    said = Verdict(action=Action.STOP, cause=Cause.DIVERGENCE, reason="early", signal_id="ab", chain_id="")
+def test_the_reason_of_a_run_is_that_of_its_end():
+    """The finding as it came out, not as it stood when it was reported."""
+    stop = Verdict(action=Action.STOP, cause=Cause.DIVERGENCE, facts=LoopFacts(signal=SIGNAL), chain_id="")
     spent = Spending(events=3, tool_calls=3)
-    told = sentences.verdict_of_run(said, [FINDING], spent)
-    assert told.reason == "ls 3 times in a row (calls 1-3, $0.50)."
-    assert sentences.verdict_of_run(said, [], spent) == said
-    assert sentences.verdict_of_run(Verdict(), [], spent).reason.startswith("3 calls: no loop")
+    assert sentences.run_reason(stop, [FINDING], spent) == "ls 3 times in a row (calls 1-3, $0.50)."
+    for other in (replace(FINDING, id="cd"), replace(FINDING, chain_id="sub")):
+        assert sentences.run_reason(stop, [other], spent) == stop.reason
+    assert sentences.run_reason(stop, [], spent) == stop.reason
+    assert sentences.run_reason(Verdict(), [], spent).startswith("3 calls: no loop")
 
 
 def test_a_finding_says_an_amount_once_and_numbers_with_commas():
     """What it cost stands beside it."""
-    burn = Burn(0.7, 0.6, 1_200, 0, 1.4, 0, "$1.40 since anything new")
-    said = Verdict(cause=Cause.JOINT, reason=f"{sentences.joint(burn)}.")
-    assert said.reason == "1,200 calls without anything new while spending went on: $1.40 since anything new."
-    assert sentences.without_measure(said)[0] == "1,200 calls without anything new while spending went on"
+    facts = BurnFacts(calls=1_200, rounds=0, measure=Measure(Quantity.USD, 1.4, 2.0))
+    verdict = Verdict(cause=Cause.JOINT, facts=facts)
+    assert verdict.reason == (
+        "1,200 calls without anything new while spending went on: $1.40 since anything new."
+    )
+    assert wording.burn(facts) == "1,200 calls without anything new while spending went on"
+    assert wording.measured(facts) == "$1.40 since anything new"
     spent = replace(FINDING, sentence="x", first_event=2_000, last_event=2_000, cost_usd=1_234.5)
-    assert sentences.finding(spent) == "event 2,000: x, $1,234.50"
+    assert sentences.finding_line(spent) == "event 2,000: x, $1,234.50"
     assert sentences.price(None, 200_312) == "200,312 tokens"
 
 
-SAMES = [kind for kind in LoopKind if "same answer" in sentences.loop(kind, ("ls",), 3)]
+SAMES = [kind for kind in LoopKind if "same answer" in wording.loop(replace(SIGNAL, kind=kind), 3)]
 
 
 @pytest.mark.parametrize("kind", SAMES)
 def test_what_is_not_known_is_not_called_the_same(kind):
     """Neither to a person nor to the model."""
-    assert sentences.loop(kind, ("ls",), 3, answers=False).endswith(sentences.NO_ANSWERS)
-    nudge = sentences.loop_nudge(replace(SIGNAL, kind=kind), answers=False)
-    assert nudge == (
+    signal = replace(SIGNAL, kind=kind)
+    assert wording.loop(signal, 3, answers_known=False).endswith("no answers known")
+    assert wording.nudge(LoopFacts(signal=signal, answers_known=False)) == (
         "The same calls were made again and again. Try something else, or say what is missing and finish."
     )
+
+
+@pytest.mark.parametrize("kind", [kind for kind in LoopKind if kind not in SAMES])
+def test_a_loop_that_says_nothing_of_answers_is_the_same_without_them(kind):
+    """A failing call fails, whether its words were recorded or not."""
+    signal = replace(SIGNAL, kind=kind)
+    assert wording.loop(signal, 3, answers_known=False) == wording.loop(signal, 3)
+    assert wording.nudge(LoopFacts(signal=signal, answers_known=False)) == wording.nudge(
+        LoopFacts(signal=signal)
+    )
+
+
+TOOLS = {
+    "one tool": (("ls",), "ls"),
+    "two": (("a", "b"), "a and b"),
+    "four": (("a", "b", "c", "d"), "a, b, c and d"),
+    "many": (tuple("abcdef"), "a, b, c and 3 more"),
+    "long": (("x" * 50,), "x" * 39 + "\u2026"),
+    "none": ((), ""),
+}
+
+
+@pytest.mark.parametrize(("tools", "expected"), TOOLS.values(), ids=TOOLS)
+def test_names_of_tools_in_a_sentence(tools, expected):
+    """Few are named, many are counted."""
+    assert wording.listed(tools) == expected
+
+
+HEADLINES = {
+    Headline.HEALTHY: Verdict(),
+    Headline.CONVERGED: Verdict(action=Action.FINALIZE, cause=Cause.CONVERGENCE),
+    Headline.NOISY: Verdict(action=Action.NUDGE, cause=Cause.DIVERGENCE),
+    Headline.COSTLY: Verdict(action=Action.NUDGE, cause=Cause.SPENDING),
+    Headline.ESCALATE: Verdict(action=Action.ESCALATE, cause=Cause.SPENDING),
+    Headline.OVER_LIMIT: Verdict(action=Action.STOP, cause=Cause.LIMIT),
+    Headline.STUCK: Verdict(action=Action.STOP, cause=Cause.DIVERGENCE),
+}
+
+
+@pytest.mark.parametrize("expected", Headline)
+def test_a_run_has_one_word(expected):
+    """Each word comes of some verdict, and has a meaning."""
+    assert headline(HEADLINES[expected]) is expected
+    assert MEANINGS[expected].endswith(".")

@@ -1,4 +1,4 @@
-"""The supervisor as users hold it: one verdict from all engines, told once, and never in the way."""
+"""The supervisor as users hold it: one verdict from all engines, given once, and never in the way."""
 
 import json
 import threading
@@ -20,8 +20,9 @@ from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
 from ebbtide.profile.supervision import SupervisionRules
+from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.supervisor import Supervisor
-from ebbtide.supervision.verdict import Action, Cause, Verdict
+from ebbtide.supervision.verdict import Verdict
 
 LS = ToolCall(name="ls", args={"path": "."}, result="a b")
 CLAIMS = (
@@ -31,15 +32,15 @@ CLAIMS = (
 )
 
 
-def say(text: str, **fields: Any) -> Event:
-    return ModelCall(text=text, **fields)
+def say(text: str | None, *, agent: str | None = None, chain_id: str = "", **usage: Any) -> ModelCall:
+    return ModelCall(text=text, agent=agent, chain_id=chain_id, usage=Usage(**usage) if usage else None)
 
 
-def ask(text: str) -> Event:
+def ask(text: str) -> Message:
     return Message(text=text)
 
 
-def look(number: int, **fields: Any) -> Event:
+def look(number: int, **fields: Any) -> ToolCall:
     return ToolCall(name="read", args={"path": f"f{number}"}, result=f"content {number}", **fields)
 
 
@@ -61,18 +62,18 @@ DEBATE = (
 
 
 def test_a_loop_is_a_nudge_first_and_a_stop_where_it_goes_on():
-    """Three equal calls are told to the model, five end the run, and the end stays."""
+    """After three equal calls the model is told, after five the run has ended, and the end stays."""
     supervisor = Supervisor()
     assert run(supervisor, *[LS] * 5) == ["allow", "allow", "nudge", "allow", "stop"]
     verdict = supervisor.verdict()
     assert (verdict.cause, verdict.kind, verdict.chain_id) == (Cause.DIVERGENCE, "repeat", "")
     assert verdict.reason == (
-        "ls 5 times in a row, same arguments, same answer: it went on after it had been told."
+        "ls 5 times in a row, same arguments, same answer: it went on after it had been reported."
     )
     assert run(supervisor, LS, LS) == ["stop", "stop"]
 
 
-def test_a_loop_that_comes_back_after_it_was_told_is_a_stop():
+def test_a_loop_that_comes_back_after_it_was_reported_is_a_stop():
     """After something new the nudge falls; the same loop again is not nudged twice."""
     supervisor = Supervisor()
     assert run(supervisor, *[LS] * 3, look(1)) == ["allow", "allow", "nudge", "allow"]
@@ -91,7 +92,7 @@ def test_calls_of_one_batch_do_not_end_the_run_before_the_model_could_hear():
 
 
 def test_a_stop_falls_when_something_new_comes_in_a_later_turn():
-    """In a run that nobody stopped, a new answer ends the loop, and with it what was said about it."""
+    """In a run that nobody stopped, a new answer ends the loop, and with it what was reported of it."""
     supervisor = Supervisor()
     assert run(supervisor, *[LS] * 5)[-1] == "stop"
     assert run(supervisor, look(1)) == ["allow"]
@@ -101,10 +102,10 @@ def test_a_nudge_is_handed_over_once():
     """`check_before_model` gives the text for the model, and then allows."""
     supervisor = Supervisor()
     run(supervisor, LS, LS, LS)
-    told = supervisor.check_before_model()
-    assert told.action is Action.NUDGE
-    assert told.nudge is not None
-    assert told.nudge.startswith("The same call gave the same answer again")
+    verdict = supervisor.check_before_model()
+    assert verdict.action is Action.NUDGE
+    assert verdict.nudge is not None
+    assert verdict.nudge.startswith("The same call gave the same answer again")
     assert supervisor.check_before_model().action is Action.ALLOW
     assert supervisor.verdict().action is Action.ALLOW
 
@@ -112,15 +113,18 @@ def test_a_nudge_is_handed_over_once():
 def test_two_nudges_are_handed_over_together():
     """What the limit and the loop say comes in one text."""
     supervisor = Supervisor(limits=Limits(tool_calls=4))
-    run(supervisor, LS, LS, LS)
-    nudge = supervisor.check_before_model().nudge
-    assert nudge is not None
-    assert "same answer" in nudge
-    assert "75% of the tool calls" in nudge
+    for verdict in (*map(supervisor.record, [LS, LS, LS][:3]), supervisor.check_before_model())[2:]:
+        assert verdict.action is Action.NUDGE
+        assert verdict.nudge is not None
+        assert "same answer" in verdict.nudge
+        assert "75% of the tool calls used (3 of 4)." in verdict.nudge
+        assert len(verdict.more) == 1
+        assert Verdict.from_dict(verdict.to_dict()) == verdict
+    assert supervisor.check_before_model().action is Action.ALLOW
 
 
 def test_turns_are_counted_by_checks_where_there_are_any():
-    """Between two calls of the model, equal calls are one turn: the loop is told before it ends the run."""
+    """Between two calls of the model, equal calls are one turn: the loop is reported before it ends the run."""
     supervisor = Supervisor()
     supervisor.check_before_model()
     assert run(supervisor, *[LS] * 6) == ["allow", "allow", "nudge", "allow", "allow", "allow"]
@@ -145,11 +149,11 @@ def test_turns_that_no_call_follows_are_rounds_and_end_when_they_bring_nothing_n
 def test_a_check_before_the_model_settles_the_turn_before():
     """Whoever asks before the next call of the model says with it that nothing was called."""
     supervisor = Supervisor()
-    found = []
+    endings = []
     for event in DEBATE:
         supervisor.record(event)
-        found.append(supervisor.check_before_model().ends)
-    assert found == [False, False, True, True]
+        endings.append(supervisor.check_before_model().ends)
+    assert endings == [False, False, True, True]
 
 
 def test_narration_before_calls_is_no_round():
@@ -222,12 +226,12 @@ def test_a_person_s_words_are_no_rounds_where_tools_are_called_or_somebody_asks_
     run(working, look(0), *STALLED[:6])
     working.settle()
     assert working.snapshot().conversations[0].rounds == 3
-    asked = Supervisor()
+    checking = Supervisor()
     for event in STALLED:
-        assert asked.check_before_model().action is Action.ALLOW
-        asked.record(event)
-    asked.settle()
-    assert asked.verdict().action is Action.ALLOW
+        assert checking.check_before_model().action is Action.ALLOW
+        checking.record(event)
+    checking.settle()
+    assert checking.verdict().action is Action.ALLOW
 
 
 def test_answers_that_are_not_known_are_not_the_same():
@@ -275,11 +279,12 @@ def test_a_round_that_is_delivered_twice_counts_once():
     assert run(supervisor, ready(1), ready(1), ready(1)) == ["allow"] * 3
 
 
-def test_a_person_may_acknowledge_and_the_same_is_not_said_again_until_something_new():
+def test_a_person_may_acknowledge_and_the_same_is_not_reported_again_until_something_new():
     """Acknowledged rounds stay quiet while they are dry; after a new one they may run dry again."""
     supervisor = Supervisor()
     rounds = [Round(number=number, claims=CLAIMS, open_questions=("Who owns it?",)) for number in range(1, 9)]
     assert run(supervisor, *rounds[:3])[-1] == "escalate"
+    assert supervisor.verdict().action is Action.ESCALATE
     supervisor.acknowledge()
     assert supervisor.verdict().action is Action.ALLOW
     assert run(supervisor, *rounds[3:5]) == ["allow", "allow"]
@@ -288,18 +293,18 @@ def test_a_person_may_acknowledge_and_the_same_is_not_said_again_until_something
     assert run(supervisor, *rounds[6:8])[-1] == "escalate"
 
 
-def test_a_loop_that_was_acknowledged_is_told_before_it_ends_the_run_again():
+def test_a_loop_that_was_acknowledged_is_reported_before_it_ends_the_run_again():
     """After a person let it go on, the loop gets a nudge first."""
     supervisor = Supervisor()
     run(supervisor, *[LS] * 5)
     supervisor.acknowledge()
     assert supervisor.verdict().action is Action.ALLOW
-    said = [action for action in run(supervisor, *[LS] * 12) if action != "allow"]
-    assert said[0] == "nudge"
+    actions = [action for action in run(supervisor, *[LS] * 12) if action != "allow"]
+    assert actions[0] == "nudge"
 
 
 def test_extend_lets_a_run_go_on_for_some_turns():
-    """What stands is silent for so many turns of the model, and then stands again."""
+    """What holds is silent for so many turns of the model, and then holds again."""
     supervisor = Supervisor()
     run(supervisor, ready(1), ready(2), ready(3))
     supervisor.extend(2)
@@ -389,19 +394,19 @@ def test_prices_turn_tokens_into_money():
     assert run(supervisor, *[say("x", model="m", input_tokens=2)] * 2) == ["finalize", "stop"]
 
 
-def test_a_tool_is_refused_before_it_goes_on_with_a_loop_that_was_told():
+def test_a_tool_is_refused_before_it_goes_on_with_a_loop_that_was_reported():
     """The weaker verb: a nudge is the answer to the call that is not made."""
     supervisor = Supervisor(Profile.DEFAULT)
     run(supervisor, *[replace(LS, chain_id="x")] * 5)
     assert supervisor.check_before_tool(replace(LS, chain_id="x")).action is Action.STOP
     supervisor.acknowledge()
-    refused = supervisor.check_before_tool(replace(LS, chain_id="x", seq=9))
-    assert refused.action is Action.NUDGE
-    assert refused.nudge is not None
+    verdict = supervisor.check_before_tool(replace(LS, chain_id="x", seq=9))
+    assert verdict.action is Action.NUDGE
+    assert verdict.nudge is not None
     assert supervisor.check_before_tool(replace(look(1), chain_id="x")).action is Action.ALLOW
 
 
-def test_a_call_that_was_asked_about_counts_when_it_comes():
+def test_a_call_that_was_checked_counts_when_it_comes():
     """Asking about a numbered call does not make the call itself a duplicate."""
     supervisor = Supervisor()
     for number in range(1, 4):
@@ -421,7 +426,7 @@ def test_started_calls_are_not_counted_and_duplicates_neither():
     assert supervisor.events == 1
 
 
-def test_shadow_says_everything_and_does_nothing():
+def test_shadow_reports_everything_and_does_nothing():
     """The verdicts are the same, and `check_before_model` allows."""
     plain, shadow = Supervisor(), Supervisor(shadow=True)
     assert run(plain, *[LS] * 6) == run(shadow, *[LS] * 6)
@@ -446,12 +451,12 @@ def joint_run(cost: float, calls: int = 12) -> list[Verdict]:
     return [supervisor.record(idle(number, cost)) for number in range(calls)]
 
 
-def test_high_burn_and_flat_progress_are_told_together_where_neither_engine_speaks():
+def test_high_burn_and_flat_progress_are_reported_together_where_neither_engine_speaks():
     """Four idle calls of eight and 60 cents of a dollar: each engine is silent, the joint rule is not."""
-    said = [verdict for verdict in joint_run(0.15, 9) if verdict.action is not Action.ALLOW]
-    assert [(verdict.action, verdict.cause) for verdict in said] == [(Action.NUDGE, Cause.JOINT)]
-    assert said[0].kind == "burn_without_progress"
-    assert "4 calls without anything new" in said[0].reason
+    verdicts = [verdict for verdict in joint_run(0.15, 9) if verdict.action is not Action.ALLOW]
+    assert [(verdict.action, verdict.cause) for verdict in verdicts] == [(Action.NUDGE, Cause.JOINT)]
+    assert verdicts[0].kind == "burn_without_progress"
+    assert "4 calls without anything new" in verdicts[0].reason
     assert {verdict.cause for verdict in joint_run(0.001, 9)} == {Cause.NONE}
 
 
@@ -470,7 +475,7 @@ def test_the_joint_rule_can_be_switched_off():
 def test_what_is_left_of_a_budget_counts_as_burn():
     """Cheap idle calls matter where they are half of what is left."""
     supervisor = Supervisor(JOINT, limits=Limits(tokens=1_000, warn_at=None))
-    events = [replace(idle(number, 0.0), input_tokens=60, cost_usd=None) for number in range(10)]
+    events = [replace(idle(number, 0.0), usage=Usage(input_tokens=60)) for number in range(10)]
     assert Cause.JOINT in {supervisor.record(event).cause for event in events}
 
 
@@ -496,19 +501,19 @@ def test_a_conversation_without_tools_is_no_spending_without_news():
         for number, word in enumerate(("house", "garden", "cellar", "attic", "roof", "barn"), start=1)
     ]
     assert set(run(Supervisor(), *people)) == {"allow"}
-    told = [event for item in models for event in (Notice(kind=NoticeKind.USAGE, **LONG), item)]
-    assert set(run(Supervisor(), *told)) == {"allow"}
+    notice = Notice(kind=NoticeKind.USAGE, usage=Usage(**LONG))
+    assert set(run(Supervisor(), *[event for item in models for event in (notice, item)])) == {"allow"}
 
 
-def test_spending_without_news_is_told_and_then_a_person_is_asked():
+def test_spending_without_news_is_reported_and_then_a_person_is_asked():
     """Nothing new from anybody for some turns: first the model is told, at twice the amount a person."""
     patient = LoopRules(copies=10, interleaved=None, interleaved_with_news=None)
     profile = replace(Profile.DEFAULT, divergence=patient)
     supervisor = Supervisor(replace(profile, supervision=SupervisionRules(joint_from=None)))
-    events = [replace(idle(number, 0.0), cost_usd=None, input_tokens=40_000) for number in range(24)]
-    said = [verdict for event in events if (verdict := supervisor.record(event)).cause is Cause.SPENDING]
-    assert [verdict.action for verdict in said[:1]] == [Action.NUDGE]
-    assert said[-1].action is Action.ESCALATE
+    events = [replace(idle(number, 0.0), usage=Usage(input_tokens=40_000)) for number in range(24)]
+    verdicts = [verdict for event in events if (verdict := supervisor.record(event)).cause is Cause.SPENDING]
+    assert [verdict.action for verdict in verdicts[:1]] == [Action.NUDGE]
+    assert verdicts[-1].action is Action.ESCALATE
 
 
 ODD: list[Any] = [
@@ -545,7 +550,7 @@ def test_hundreds_of_chains_fit():
     for number in range(300):
         supervisor.record(replace(LS, chain_id=f"c{number}"))
     assert len(supervisor.snapshot().conversations) == 64
-    assert len(supervisor.to_state()["chains"]) == 64
+    assert len(supervisor.to_state()["run"]["chains"]) == 64
 
 
 def test_threads_may_record_at_once():
@@ -571,7 +576,7 @@ texts = st.sampled_from(
 )
 events = st.one_of(
     st.builds(
-        Event,
+        ToolCall,
         name=st.sampled_from(["ls", "read"]),
         args=st.fixed_dictionaries({"n": st.integers(0, 2)}),
         result=st.sampled_from(["same", "other", None]),
@@ -579,8 +584,12 @@ events = st.one_of(
         chain_id=st.sampled_from(["", "", "sub"]),
         batch=st.none() | st.sampled_from(["a", "b"]),
         ts=st.none() | st.floats(0, 500),
-        cost_usd=st.none() | st.sampled_from([0.0, 0.2, 0.4]),
-        output_tokens=st.none() | st.integers(0, 60_000),
+        usage=st.none()
+        | st.builds(
+            Usage,
+            cost_usd=st.none() | st.sampled_from([0.0, 0.2, 0.4]),
+            output_tokens=st.none() | st.integers(0, 60_000),
+        ),
     ),
     st.builds(
         say, texts, chain_id=st.sampled_from(["", "sub"]), input_tokens=st.none() | st.integers(0, 500)
@@ -594,7 +603,7 @@ MADE: dict[str, Any] = {"limits": Limits(cost_usd=4.0, tokens=200_000, steps=40,
 @settings(max_examples=60)
 @given(st.lists(events, max_size=40), st.integers(0, 40), st.booleans())
 def test_a_restart_changes_no_verdict(run_of_events, cut, checks):
-    """A supervisor that was written down and read back says what the other one says, to the last event."""
+    """A supervisor that was written down and read back answers as the other one does, to the last event."""
     plain, restarted = Supervisor(**MADE), Supervisor(**MADE)
     for number, event in enumerate(run_of_events):
         if number == cut:
@@ -605,29 +614,29 @@ def test_a_restart_changes_no_verdict(run_of_events, cut, checks):
     plain.settle()
     restarted.settle()
     assert plain.snapshot().verdict == restarted.snapshot().verdict
-    assert plain.snapshot().standing == restarted.snapshot().standing
+    assert plain.snapshot().active == restarted.snapshot().active
 
 
 @settings(max_examples=40)
 @given(st.lists(events, max_size=40))
 def test_reading_changes_nothing(run_of_events):
-    """`verdict`, `snapshot` and `to_state` may be asked at any time."""
-    asked, plain = Supervisor(**MADE), Supervisor(**MADE)
+    """`verdict`, `snapshot` and `to_state` may be called at any time."""
+    watched, plain = Supervisor(**MADE), Supervisor(**MADE)
     for event in run_of_events:
-        asked.verdict()
-        asked.snapshot()
-        asked.to_state()
-        assert asked.record(event) == plain.record(event)
+        watched.verdict()
+        watched.snapshot()
+        watched.to_state()
+        assert watched.record(event) == plain.record(event)
 
 
-@pytest.mark.parametrize("data", [b"", b"EBBS\x01", b"EBBS\x01damaged", b"EBBS\x02" + b"x" * 20, "text"])
+@pytest.mark.parametrize("data", [b"", b"EBBS\x02", b"EBBS\x02damaged", b"EBBS\x03" + b"x" * 20, "text"])
 def test_a_damaged_state_is_refused(data):
     """Not with a traceback of zlib."""
     with pytest.raises(ConfigError):
         Supervisor.from_bytes(data)
 
 
-@pytest.mark.parametrize("state", [{}, {"schema": 2}, {"schema": 1}, None])
+@pytest.mark.parametrize("state", [{}, {"schema": 3}, {"schema": 2}, {"schema": 1}, None])
 def test_what_is_no_state_is_refused(state):
     """The schema is in the message."""
     with pytest.raises(ConfigError):
@@ -638,10 +647,10 @@ def test_the_memory_of_a_conversation_begins_afresh_when_it_is_full():
     """A conversation of any length fits; what comes after counts as new, and ends nothing."""
     supervisor = Supervisor(ruled(remembered_claims=100))
     for number in range(60):
-        said = tuple(
+        claims = tuple(
             f"Item {number} {word} stands on shelf {number * 7 + at}." for at, word in enumerate("abcde")
         )
-        assert supervisor.record(Round(number=number + 1, claims=said)).action is Action.ALLOW
+        assert supervisor.record(Round(number=number + 1, claims=claims)).action is Action.ALLOW
     assert len(json.dumps(supervisor.to_state())) < 60_000
 
 

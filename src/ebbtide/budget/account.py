@@ -66,7 +66,15 @@ class Account:
     def excess(self, asked: Asked) -> LimitExceeded | None:
         """The limit that a call would pass, or None. An unknown cost fits as long as anything is left."""
         if self._caps:
-            used = self._used()
+            tally = self.tally
+            used = (
+                (tally.cost or 0) + self._reserved_cost,
+                (tally.tokens or 0) + self._reserved_tokens,
+                tally.events,
+                tally.model_calls,
+                tally.tool_calls,
+                self._retries,
+            )
             for place, cap in self._caps:
                 more, value = asked[place], used[place]
                 if value >= cap if more is None else value + more > cap:

@@ -72,6 +72,7 @@ class LimitAlerts:
         self._last: list[float] = [0, 0, 1, 1, 0, 0, 0]  # what one more call of the model takes
         self._failed: dict[bytes, None] = {}
         self._retries = 0
+        self._asked_first: float | None = None  # where no event had a time
         self._wall_s = 0.0
         self._at = [inf] * len(_KINDS)  # value from which there is something to report
         self.reported: dict[int, Nearness] = {}
@@ -91,7 +92,7 @@ class LimitAlerts:
         """Other limits for the same run: what was taken so far counts against them."""
         alerts = LimitAlerts(limits, self._tally)
         alerts._last, alerts._failed = list(self._last), dict(self._failed)
-        alerts._retries, alerts._wall_s = self._retries, self._wall_s
+        alerts._retries, alerts._wall_s, alerts._asked_first = self._retries, self._wall_s, self._asked_first
         alerts._mark()
         return alerts
 
@@ -132,9 +133,10 @@ class LimitAlerts:
     def at(self, now: float) -> list[LimitAlert]:
         """The limits that have come nearer by now; seconds on the clock of the events."""
         if isinstance(now, _NUMBER) and not isinstance(now, bool) and abs(now) < _LATEST_S:
-            if self._tally.first_ts is None:
-                self._tally.at(now)
-            self._wall_s = max(self._wall_s, now - (self._tally.first_ts or 0.0))
+            if self._asked_first is None:
+                self._asked_first = now
+            first = self._tally.first_ts
+            self._wall_s = max(self._wall_s, now - (self._asked_first if first is None else first))
         return self._alerts()
 
     def _values(self) -> tuple[float, ...]:
@@ -199,11 +201,18 @@ class LimitAlerts:
     def to_state(self) -> list[Any]:
         """All that later alerts depend on, beside the tally."""
         reported = {str(place): nearness.value for place, nearness in self.reported.items()}
-        return [self._last, self._retries, self._wall_s, reported, list(map(bytes.hex, self._failed))]
+        return [
+            self._last,
+            self._retries,
+            self._asked_first,
+            self._wall_s,
+            reported,
+            list(map(bytes.hex, self._failed)),
+        ]
 
     def restore(self, state: list[Any]) -> None:
         """Take up what `to_state` gave."""
-        last, self._retries, self._wall_s, reported, failed = state
+        last, self._retries, self._asked_first, self._wall_s, reported, failed = state
         self._last = list(last)
         self.reported = {int(place): Nearness(nearness) for place, nearness in reported.items()}
         self._failed = dict.fromkeys(map(bytes.fromhex, failed))

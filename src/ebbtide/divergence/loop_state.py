@@ -114,7 +114,8 @@ class LoopState:
             (
                 loop
                 for loop in persistent
-                if (loop.tool == name or members & loop.members) and self.goes_on(loop)
+                if (loop.tool is not None and loop.tool == name) or members & loop.members
+                if self.goes_on(loop)
             ),
             None,
         )

@@ -156,11 +156,12 @@ class LoopMonitor:
         Returns:
             A loop that went on after it had been reported; None where the call belongs to none.
         """
-        chain = self._chains.get(call.chain_id)
-        if chain is None:
-            return None
-        loop = chain.loop_of(call, None if self._tools is None else self._tools.get(call.name))
-        return None if loop is None else _signal(chain, loop, call, None)
+        with self._lock:
+            chain = self._chains.get(call.chain_id)
+            if chain is None:
+                return None
+            loop = chain.loop_of(call, None if self._tools is None else self._tools.get(call.name))
+            return None if loop is None else _signal(chain, loop, call, None)
 
     def chain(self, chain_id: str) -> LoopState | None:
         """A chain, or None where it is not watched."""

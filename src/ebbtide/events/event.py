@@ -1,9 +1,9 @@
 """What happens in an agent's run: calls of tools and models, messages of people, and notices of the harness.
 
 A class each, since they have little in common: a class says what an event is where a ``kind`` would have to
-be compared, has no field that means nothing for it, and is made and told apart in less time
-(``python -m benchmarks.speed.events``). They are values that nobody changes, and not frozen: freezing a
-dataclass makes it three times as dear, and readers of traces make one for every line.
+be compared, has no field that means nothing for it, and is made in a little less time than one class with all
+fields. They are values that nobody changes, and not frozen: making a frozen dataclass takes three times as
+long, and readers of traces make one for every line (``python -m benchmarks.speed.events`` prints both).
 """
 
 from __future__ import annotations

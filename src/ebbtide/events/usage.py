@@ -66,4 +66,4 @@ def is_cost(value: object) -> bool:
     """Whether a value can be dollars; NaN fails every comparison."""
     return (
         type(value) is float or (isinstance(value, _NUMBER) and not isinstance(value, bool))
-    ) and 0 <= value <= MOST_USD  # type: ignore[operator]
+    ) and 0 <= value <= MOST_USD

@@ -122,4 +122,4 @@ def facts_from_dict(wire: dict[str, Any]) -> Facts:
 
 
 def _measure(wire: dict[str, Any] | None) -> Measure | None:
-    return None if wire is None else Measure(Quantity(wire["quantity"]), *list(wire.values())[1:])
+    return None if wire is None else Measure(**{**wire, "quantity": Quantity(wire["quantity"])})

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ebbtide.budget.tally import Tally
 from ebbtide.divergence.detectors.spend import Spend, Window
 from ebbtide.divergence.monitor import LoopMonitor, find_loops
 from ebbtide.divergence.signals import LoopKind, Measure, Quantity
@@ -114,37 +115,18 @@ def test_unknown_stays_unknown() -> None:
     assert monitor.snapshot().chains[0].cost_usd is None
 
 
-class Dollars(float):
-    """What a library of numbers hands over where a number is expected."""
-
-
-@pytest.mark.parametrize(
-    ("cost", "counted", "faults"),
-    [
-        (Dollars(0.5), 0.5, 0),
-        (2, 2.0, 0),
-        (1e12, 1e12, 0),
-        (Dollars(-0.5), None, 1),
-        (2e12, None, 1),
-        (math.nan, None, 1),
-        (True, None, 1),
-        ("0.5", None, 1),
-    ],
-)
-def test_what_counts_as_money(cost: object, counted: float | None, faults: int) -> None:
-    """A number of any kind, from zero to what one event can cost; the rest is counted as faulty."""
-    spend = Spend(LoopRules())
-    spend.add(Call(name="ls", cost_usd=cost), None, 1)  # type: ignore[arg-type]
-    assert (spend.cost_usd, spend.faults) == (counted, faults)
-
-
 def test_an_event_without_spending_says_nothing_about_it() -> None:
     """What was out of bounds is not reported again by it, and the time of spending does not begin with it."""
-    spend = Spend(LoopRules(usd_without_news=1.0))
-    assert spend.add(Call(name="ls"), 0.0, 1) is None
+    tally = Tally()
+    spend = Spend(LoopRules(usd_without_news=1.0), tally)
+    unpaid = ToolCall(name="ls", usage=Usage())
+    tally.add(unpaid)
+    assert spend.see(0.0, 1) is None
     assert spend.first_ts is None
-    over = spend.add(Call(kind="llm", name="generate", cost_usd=2.0), 60.0, 2)
-    assert over is not None
-    assert over.kind is LoopKind.SPEND_WITHOUT_NEWS
-    assert spend.add(Call(name="ls"), 120.0, 3) is None
-    assert (spend.first_ts, spend.over) == (60.0, LoopKind.SPEND_WITHOUT_NEWS)
+    tally.add(ModelCall(usage=Usage(cost_usd=2.0)))
+    excess = spend.see(60.0, 2)
+    assert excess is not None
+    assert excess.kind is LoopKind.SPEND_WITHOUT_NEWS
+    tally.add(unpaid)
+    assert spend.see(120.0, 3) is None
+    assert (spend.first_ts, spend.exceeded) == (60.0, LoopKind.SPEND_WITHOUT_NEWS)

@@ -203,11 +203,13 @@ class Spend:
     def to_state(self) -> list[Any]:
         """All that later findings depend on."""
         windows = [[one.cost, one.tokens, list(map(list, one.parts))] for one in self.windows]
-        return [self.cost_at_news, self.tokens_at_news, self.first_ts, self.exceeded, windows]
+        totals = [list(self._before), self.cost_at_news, self.tokens_at_news]
+        return [*totals, self.first_ts, self.exceeded, windows]
 
     def restore(self, state: list[Any]) -> None:
         """Take up what `to_state` gave."""
-        self.cost_at_news, self.tokens_at_news, self.first_ts, exceeded, windows = state
+        before, self.cost_at_news, self.tokens_at_news, self.first_ts, exceeded, windows = state
+        self._before = tuple(before)
         self.exceeded = None if exceeded is None else LoopKind(exceeded)
         for window, (cost, tokens, parts) in zip(self.windows, windows, strict=True):
             window.cost, window.tokens, window.parts = cost, tokens, deque(map(list, parts))

@@ -70,6 +70,7 @@ class TallyHistory:
             ts: Its time; None where it is not known.
         """
         if tally is not self.tallies[-1]:
+            self._flush()
             self._earlier_cost += self.tallies[-1].cost or 0
             self._earlier_tokens += self.tallies[-1].tokens or 0
             self.tallies.append(tally)

@@ -7,49 +7,49 @@ import pytest
 
 from ebbtide.checking import check
 from ebbtide.decisions.turns.sifting import Fate, SpokenTurn, sift
+from ebbtide.events.event import ModelCall
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
-from ebbtide.supervision.summary.found_decisions import FoundDecisions
-from ebbtide.supervision.summary.run_summary import FoundDecision
-from ebbtide.supervision.summary.said import by_a_person, said_in
+from ebbtide.supervision.summary.run_decisions import RunDecisions
+from ebbtide.supervision.summary.run_summary import RunDecision
 from ebbtide.traces.reading import open_trace
 
 CHOICE = "We'll use SQLite for the event store."
 
 
-def found_in(*texts: str, every_s: float | None = None) -> tuple[FoundDecision, ...]:
-    found = FoundDecisions(Profile.DEFAULT)
+def decisions_in(*texts: str, every_s: float | None = None) -> tuple[RunDecision, ...]:
+    decisions = RunDecisions(Profile.DEFAULT)
     for event, text in enumerate(texts, start=1):
-        found.turn(text, agent="a", event=event, ts=None if every_s is None else event * every_s)
-    return found.listed()
+        decisions.turn(text, agent="a", event=event, ts=None if every_s is None else event * every_s)
+    return decisions.listed()
 
 
 def test_the_list_is_bounded_and_the_rest_is_counted(monkeypatch):
     """A run of any length has a list of a length that can be shown."""
-    monkeypatch.setattr("ebbtide.supervision.summary.found_decisions._LISTED", 5)
-    found = FoundDecisions(Profile.DEFAULT)
+    monkeypatch.setattr("ebbtide.supervision.summary.run_decisions._LISTED", 5)
+    decisions = RunDecisions(Profile.DEFAULT)
     for number in range(8):
-        found.turn(f"We'll use module {number} for part {number}.", agent=None, event=number)
-    assert len(found.listed()) == 5
-    assert found.left_out == 3
+        decisions.turn(f"We'll use module {number} for part {number}.", agent=None, event=number)
+    assert len(decisions.listed()) == 5
+    assert decisions.left_out == 3
 
 
 def test_a_turn_that_comes_again_repeats_its_decision():
     """The same words later are a duplicate of the first."""
-    found = found_in(CHOICE, CHOICE, CHOICE)
-    assert [(one.kept, one.duplicate_of) for one in found] == [(True, None), (False, 1), (False, 1)]
-    assert [one.reason for one in found] == [None, *["It was decided at event 1."] * 2]
+    decisions = decisions_in(CHOICE, CHOICE, CHOICE)
+    assert [(one.kept, one.duplicate_of) for one in decisions] == [(True, None), (False, 1), (False, 1)]
+    assert [one.reason for one in decisions] == [None, *["It was decided at event 1."] * 2]
 
 
 def test_events_are_the_clock_where_there_are_no_times():
     """With times what is said again after the window is decided again, as in a log."""
-    assert [one.kept for one in found_in(CHOICE, CHOICE, every_s=301.0)] == [True, True]
-    assert [one.kept for one in found_in(CHOICE, CHOICE, every_s=299.0)] == [True, False]
+    assert [one.kept for one in decisions_in(CHOICE, CHOICE, every_s=301.0)] == [True, True]
+    assert [one.kept for one in decisions_in(CHOICE, CHOICE, every_s=299.0)] == [True, False]
 
 
 def test_next_steps_are_refused():
     """They sound like a choice and choose nothing."""
-    (one,) = found_in("Let's use find_file to see where it is.")
+    (one,) = decisions_in("Let's use find_file to see where it is.")
     assert (one.kept, one.reason) == (False, "It names the next step and chooses nothing")
 
 
@@ -64,26 +64,23 @@ def test_next_steps_are_refused():
 )
 def test_only_what_contradicts_supersedes(second, supersedes):
     """A mere other word may be another matter."""
-    found = found_in("We'll drop step-a of the nightly import job.", second)
-    assert [(one.kept, one.supersedes) for one in found] == [(True, None), (True, supersedes)]
+    decisions = decisions_in("We'll drop step-a of the nightly import job.", second)
+    assert [(one.kept, one.supersedes) for one in decisions] == [(True, None), (True, supersedes)]
 
 
 def test_decisions_of_rounds():
     """A round that lists its decisions without a text has decided them; of one with a text that is read."""
     listed = Round(number=1, decisions=("SQLite for the event store", "One writer"))
     turn = f"Fine. {CHOICE} The fix is to queue the writers."
-    found = found_in(said_in(listed), said_in(replace(listed, agent="a", text=turn)))
-    assert [one.text for one in found] == [
+    decisions = decisions_in(listed.words, replace(listed, agent="a", text=turn).words)
+    assert [one.text for one in decisions] == [
         "SQLite for the event store",
         "One writer",
         CHOICE,
         "The fix is to queue the writers.",
     ]
-    assert [by_a_person(replace(listed, agent=agent)) for agent in (None, "agent", "User")] == [
-        False,
-        False,
-        True,
-    ]
+    speakers = (None, "agent", "User")
+    assert [replace(listed, agent=agent).is_by_person for agent in speakers] == [False, False, True]
 
 
 def kept_by_both(path: Path) -> tuple[list[str], list[str]]:
@@ -91,7 +88,7 @@ def kept_by_both(path: Path) -> tuple[list[str], list[str]]:
     turns = [
         SpokenTurn(number=number, speaker=event.agent or "assistant", text=event.text, ts=event.ts)
         for number, event in enumerate(open_trace(str(path)), start=1)
-        if event.kind == "llm" and event.text
+        if isinstance(event, ModelCall) and event.text
     ]
     checked = [one.text for one in check(path).decisions if one.kept]
     return checked, [one.found.text for one in sift(turns).having(Fate.KEPT)]
