@@ -113,7 +113,8 @@ def test_a_nudge_is_handed_over_once():
 def test_two_nudges_are_handed_over_together():
     """What the limit and the loop say comes in one text."""
     supervisor = Supervisor(limits=Limits(tool_calls=4))
-    for verdict in (*map(supervisor.record, [LS, LS, LS][:3]), supervisor.check_before_model())[2:]:
+    run(supervisor, LS, LS)
+    for verdict in (supervisor.record(LS), supervisor.check_before_model()):
         assert verdict.action is Action.NUDGE
         assert verdict.nudge is not None
         assert "same answer" in verdict.nudge
@@ -124,7 +125,7 @@ def test_two_nudges_are_handed_over_together():
 
 
 def test_turns_are_counted_by_checks_where_there_are_any():
-    """Between two calls of the model, equal calls are one turn: the loop is reported before it ends the run."""
+    """Between two calls of the model, equal calls are one turn: the model hears of the loop first."""
     supervisor = Supervisor()
     supervisor.check_before_model()
     assert run(supervisor, *[LS] * 6) == ["allow", "allow", "nudge", "allow", "allow", "allow"]
@@ -243,6 +244,26 @@ def test_answers_that_are_not_known_are_not_the_same():
     assert "answer" not in verdicts[-1].nudge
 
 
+def test_arguments_that_are_not_known_are_not_the_arguments_of_a_call_without_any():
+    """None and an empty mapping are two things, and so are an answer that is not known and an empty one."""
+    plain, unknown = ToolCall(name="ls", args={}, result=""), ToolCall(name="ls")
+    assert (unknown.args, unknown.result) == (None, None)
+    assert plain != unknown
+    calls = [plain, unknown] * 2
+    assert run(Supervisor(), *calls) == ["allow"] * 4
+    assert run(Supervisor(), *[plain] * 3)[-1] == "nudge"
+
+
+def test_a_message_needs_no_name():
+    """What a person says is words, and the words may be unknown."""
+    supervisor = Supervisor()
+    assert (
+        run(supervisor, Message(text="Go on."), Message(), ModelCall(), ModelCall(text="")) == ["allow"] * 4
+    )
+    assert supervisor.events == 4
+    assert supervisor.snapshot().degraded == 0
+
+
 def ready(number: int) -> Round:
     return Round(
         number=number,
@@ -271,6 +292,18 @@ def test_a_round_with_something_new_takes_the_ending_back():
     new = Round(number=4, claims=("A lock in the scheduler starves the writers every night at two.",) * 2)
     assert run(supervisor, ready(1), ready(2), ready(3), new) == ["allow", "allow", "finalize", "allow"]
     assert supervisor.check_before_model().action is Action.ALLOW
+
+
+def test_an_ending_of_rounds_alone_holds():
+    """Rounds that are handed over need no turn of a model: the ending stays, and reading gives it."""
+    supervisor = Supervisor()
+    rounds = [Round(number=number, claims=CLAIMS, open_questions=("Who owns it?",)) for number in range(1, 6)]
+    assert run(supervisor, *rounds) == ["allow", "allow", *["escalate"] * 3]
+    assert supervisor.verdict().action is Action.ESCALATE
+    assert supervisor.snapshot().verdict.action is Action.ESCALATE
+    assert supervisor.check_before_tool(LS).action is Action.ESCALATE
+    restarted = Supervisor.from_bytes(supervisor.to_bytes())
+    assert restarted.verdict() == supervisor.verdict()
 
 
 def test_a_round_that_is_delivered_twice_counts_once():

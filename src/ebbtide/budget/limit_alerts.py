@@ -50,6 +50,7 @@ class LimitAlerts:
     """
 
     __slots__ = (
+        "_asked_first",
         "_at",
         "_failed",
         "_last",
