@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbtide.errors import TranscriptError
-from ebbtide.events.event import EVENTS, Message, ModelCall
+from ebbtide.events.event import EVENTS, Message, ModelCall, ToolCall
 from ebbtide.events.event_json import read_events
 from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.ebbtide_events import EbbtideEventsReader
@@ -65,6 +65,25 @@ def test_one_by_one_is_as_all_at_once(wire: list[dict[str, Any]]) -> None:
         assert (error.what, error.path) == (caught.value.what, caught.value.path)  # noqa: PT017 - either way
         return
     assert read == list(read_events(wire))
+
+
+@given(events | plain)
+def test_a_line_is_as_a_value(wire: dict[str, Any]) -> None:
+    """An event that is read straight from its line is the one that its value gives; others are left alone."""
+    event = EbbtideEventsReader().read_line(json.dumps(wire).encode())
+    assert event is None or [event] == list(read_events([wire]))
+
+
+def test_usual_lines_are_read_quickly() -> None:
+    """Calls and messages need no closer look, broken lines and blocks do."""
+    reader = EbbtideEventsReader()
+    assert reader.read_line(b'{"name": "ls", "args": {}, "ts": 2}') == ToolCall(
+        name="ls", args={}, ts=2, seq=1
+    )
+    assert reader.read_line(b'{"kind": "user", "text": "Go."}') == Message(text="Go.", seq=2)
+    for line in (b"{", b"", b"[]", b'{"repeat": 1, "events": []}', b'{"kind": "system", "name": "clock"}'):
+        assert reader.read_line(line) is None
+    assert reader.read({"name": "ls"}, "") == (ToolCall(name="ls", seq=3),)
 
 
 def test_a_block_has_a_bound() -> None:

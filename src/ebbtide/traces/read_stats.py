@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ebbtide.errors import TranscriptError
+from ebbtide.events.event import Event
 from ebbtide.events.transcript import Round
 from ebbtide.traces.input.decoding import not_utf8
 from ebbtide.traces.input.json_value import json_value
@@ -51,14 +52,19 @@ class ReadStats:
     def take_lines(self, lines: Sequence[bytes], reader: EventReader) -> Iterator[Sequence[TraceItem]]:
         """The events that more lines complete, in blocks: each is read before any of it is looked at."""
         read, before, number = reader.read, self.line, self.line
+        quick: Callable[[bytes], Event | None] | None = getattr(reader, "read_line", None)
         block: list[TraceItem] = []
         for line in lines:
             number += 1
             if len(line) > LONGEST_LINE:
                 self.fault(TranscriptError(f"a line of more than {LONGEST_LINE:,} bytes"), line=number)
                 continue
+            event = None if quick is None else quick(line)
             try:
-                block += read(json_value(line, first_line=number), "")
+                if event is not None:
+                    block.append(event)
+                else:
+                    block += read(json_value(line, first_line=number), "")
             except UnicodeDecodeError as error:
                 start = self._offset + _size(lines[: number - before - 1])
                 self.fault(not_utf8(error, offset=start, line=number))

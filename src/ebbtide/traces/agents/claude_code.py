@@ -97,9 +97,13 @@ class ClaudeCodeReader:
             if name is not None and self._lines.before(f"{name} {kind} {check}"):
                 self._repeated += 1
                 return ()
-            self._ts = seconds(value.get("timestamp")) or self._ts
-            read = self._assistant if kind == "assistant" else self._user
-            return [self._ledger.add(event) for event in read(value, message, chain, agent)]
+            ts = seconds(value.get("timestamp"))
+            self._ts = ts or self._ts
+            if kind == "assistant":
+                events = self._assistant(value, message, _OpenCall(id=None, chain=chain, agent=agent, ts=ts))
+            else:
+                events = self._user(value, message, chain, ts)
+            return [self._ledger.add(event) for event in events]
         if kind in ("cost-state", "result"):
             session = identifier(value.get("sessionId") or value.get("session_id")) or ""
             totals, latest = self._totals.setdefault(session, Usage()), _totals_of(value)
@@ -123,24 +127,25 @@ class ClaudeCodeReader:
             self._ledger.add(event)
         return [*events, *self._ledger.rest(total(list(self._totals.values())), ts=self._ts)]
 
-    def _assistant(
-        self, line: Mapping[str, Any], message: Mapping[str, Any], chain: str, agent: str | None
-    ) -> list[Event]:
-        name = identifier(message.get("id")) or identifier(line.get("requestId"))
-        answer = self._answers.get(chain)
-        done: list[Event] = []
-        if answer is None or name is None or answer.id != name:
-            done = self._flushed(chain)
-            answer = self._answers[chain] = _OpenCall(id=name, chain=chain, agent=agent)
-        answer.ts = seconds(line.get("timestamp")) or answer.ts
-        answer.error = answer.error or bool(line.get("isApiErrorMessage"))
-        usage, latest = answer.usage, anthropic_usage(message.get("usage"))
-        latest.cost_usd = dollars(line.get("costUSD"))
-        for key in AMOUNTS:
-            if (amount := getattr(latest, key)) is not None:
-                setattr(usage, key, amount)
+    def _assistant(self, line: Mapping[str, Any], message: Mapping[str, Any], new: _OpenCall) -> list[Event]:
+        """Take a line of a model's answer: of the one that is open, or else of a new one."""
+        new.id = identifier(message.get("id")) or identifier(line.get("requestId"))
+        answer = self._answers.get(new.chain)
+        usage = anthropic_usage(message.get("usage"))
+        usage.cost_usd = dollars(line.get("costUSD"))
         model = text(message.get("model"))
-        usage.model = usage.model if model in (None, _SYNTHETIC) else model
+        usage.model = None if model == _SYNTHETIC else model
+        done: list[Event] = []
+        if answer is None or new.id is None or answer.id != new.id:
+            done = self._flushed(new.chain)
+            answer = self._answers[new.chain] = new
+            answer.usage = usage
+        else:
+            answer.ts = new.ts or answer.ts
+            for key in ("model", *AMOUNTS):
+                if (latest := getattr(usage, key)) is not None:
+                    setattr(answer.usage, key, latest)
+        answer.error = answer.error or bool(line.get("isApiErrorMessage"))
         content = message.get("content")
         for block in [{"type": "text", "text": content}] if isinstance(content, str) else items(content):
             self._block(mapping(block), answer)
@@ -193,10 +198,9 @@ class ClaudeCodeReader:
         return events
 
     def _user(
-        self, line: Mapping[str, Any], message: Mapping[str, Any], chain: str, agent: str | None
+        self, line: Mapping[str, Any], message: Mapping[str, Any], chain: str, ts: float | None
     ) -> list[Event]:
         events = self._flushed(chain)
-        ts = seconds(line.get("timestamp"))
         content = message.get("content")
         for block in items(content):
             if (text(mapping(block).get("type")) or "").endswith("tool_result"):
@@ -240,6 +244,8 @@ def _marks_of(content: object) -> str:
     """What tells the content of one line from that of another: its texts and its ids."""
     if isinstance(content, str):
         return content
-    blocks = [mapping(block) for block in items(content)]
-    names = ("type", "text", "thinking", "id", "tool_use_id")
-    return "\n".join(text(block.get(name)) or "" for block in blocks for name in names)
+    marks: list[str] = []
+    for block in map(mapping, items(content)):
+        values = [block.get(name) for name in ("type", "text", "thinking", "id", "tool_use_id")]
+        marks += [value if isinstance(value, str) else "" for value in values]
+    return "\n".join(marks)
