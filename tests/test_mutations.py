@@ -73,7 +73,7 @@ def test_a_sample_is_spread_over_the_rooms_and_grows_with_its_count() -> None:
     ("module", "first", "others"),
     [
         ("divergence/detectors/cycles.py", "tests/divergence/detectors", {"tests/divergence"}),
-        ("profile/divergence.py", "tests/divergence", set()),
+        ("profile/divergence.py", "tests/profile", {"tests/divergence"}),
         ("checking.py", "tests/test_checking.py", set()),
     ],
 )

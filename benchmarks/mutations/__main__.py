@@ -74,9 +74,9 @@ def try_all(sample: Iterable[Point], trials: Trials, workers: int) -> None:
     limits: dict[tuple[str, ...], float] = {}
 
     def try_one(point: Point) -> None:
-        tests = find_tests(point.module)
         bench = benches.get()
         try:
+            tests = find_tests(point.module, bench.folder)
             if tuple(tests) not in limits:
                 unchanged = bench.run(tests, _UNLIMITED_S)
                 if unchanged.outcome is not Outcome.SURVIVED:

@@ -98,15 +98,19 @@ def _compiles(point: Point) -> bool:
     return True
 
 
-def find_tests(module: Path) -> list[str]:
+def find_tests(module: Path, root: Path = ROOT) -> list[str]:
     """Where the tests of a module are, nearest first.
 
     They are in the folders of `tests` that mirror those of the module, in `tests/test_<module>.py` on the top
     floor, and in the folder that has the module's name (thresholds in `profile`). A room without any of them
     is tested where its names are imported. The doctests of the room belong to its tests.
+
+    Args:
+        module: The module, from the root of the project.
+        root: The project, or a copy of it.
     """
     name = module.relative_to(SOURCE)
-    tests = ROOT / "tests"
+    tests = root / "tests"
     places = [tests / folder for folder in name.parents if folder != Path()]
     places += [tests / f"test_{name.stem}.py"] if len(name.parts) == 1 else [tests / name.stem]
     existing = [place for place in places if place.exists()]
@@ -116,4 +120,4 @@ def find_tests(module: Path) -> list[str]:
             path for path in sorted(tests.rglob("test_*.py")) if imported.search(path.read_text("utf-8"))
         ]
     doctests = [module, SOURCE / name.parts[0]] if len(name.parts) > 1 else [module]
-    return [str(place.relative_to(ROOT)) for place in existing] + [str(place) for place in doctests]
+    return [str(place.relative_to(root)) for place in existing] + [str(place) for place in doctests]

@@ -39,7 +39,7 @@ class Trial:
     Args:
         outcome: Whether a test failed.
         seconds: How long the tests ran.
-        test: The first test that failed; None where none did, or where time ran out.
+        test: The first test that failed, or the last words of pytest; None where all passed or time ran out.
     """
 
     outcome: Outcome
@@ -102,7 +102,8 @@ class Workbench:
         if process.returncode in _UNNOTICED:
             return Trial(outcome=Outcome.SURVIVED, seconds=seconds, test=None)
         failure = _FIRST_FAILURE.search(output)
-        return Trial(outcome=Outcome.NOTICED, seconds=seconds, test=failure and failure[1])
+        test = failure[1] if failure else output[-200:]
+        return Trial(outcome=Outcome.NOTICED, seconds=seconds, test=test)
 
     def run_mutated(self, point: Point, tests: list[str], limit_s: float) -> Trial:
         """Run tests on a copy with one change, and take the change back."""

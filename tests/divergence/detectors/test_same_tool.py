@@ -20,3 +20,15 @@ def test_half_of_the_words_is_enough_where_half_is_asked_for(shared_words: float
     profile = Profile(name="near", divergence=LoopRules(shared_words=shared_words))
     expected = [(LoopKind.NEAR_DUPLICATE, len(run))] if is_near else []
     assert [(signal.kind, signal.last_event) for signal in find_loops(run, profile)] == expected
+
+
+def test_calls_that_grow_are_counted_from_the_first_of_them() -> None:
+    """Eight calls, each the one before with something appended; earlier ones that grew too do not count."""
+    grown_before = ["ls" + " && grep x y" * number for number in range(5)]
+    growing = ["cat a" + " | sort" * number for number in range(8)]
+    run = [
+        Call(name="sh", args={"command": command}, result=f"{number} hits")
+        for number, command in enumerate(grown_before + growing)
+    ]
+    (signal,) = find_loops(run)
+    assert (signal.kind, signal.last_event, signal.copies) == (LoopKind.GROWING_CALL, len(run), 8)
