@@ -11,7 +11,7 @@ from ebbtide.profile import Profile
 from ebbtide.supervision.joint import Progress
 from ebbtide.supervision.rounds import ChainRounds
 from ebbtide.supervision.standing import Board, Standing
-from ebbtide.text.embedding.embedder import Embedder
+from ebbtide.text.embedding.vectors import Embedder
 
 _RATES = frozenset({LoopKind.SPEND_RATE.value, LoopKind.BUDGET_END.value})
 _HINTED = 64  # loops that are known to have been told

@@ -21,7 +21,7 @@ from ebbtide.supervision.run_monitor import RunMonitor
 from ebbtide.supervision.standing import LOOP, Board
 from ebbtide.supervision.summary import sentences
 from ebbtide.supervision.verdict import Action, Cause, Verdict, with_nudge
-from ebbtide.text.embedding.embedder import Embedder
+from ebbtide.text.embedding.vectors import Embedder
 
 CHAINS = 64  # as the loop monitor; the one that was silent longest is dropped
 _STARTED = Phase.STARTED

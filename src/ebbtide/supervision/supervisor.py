@@ -26,7 +26,7 @@ from ebbtide.supervision.run_watch import CHAINS, RunWatch
 from ebbtide.supervision.supervisor_snapshot import ConversationSnapshot, SupervisorSnapshot
 from ebbtide.supervision.supervisor_state import packed, unpacked
 from ebbtide.supervision.verdict import Action, Verdict
-from ebbtide.text.embedding.embedder import Embedder
+from ebbtide.text.embedding.vectors import Embedder
 
 _SCHEMA = 1
 

@@ -25,7 +25,7 @@ from ebbtide.supervision.summary.spending import plus, since, together
 from ebbtide.supervision.summary.strip import Strip
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Action, Verdict
-from ebbtide.text.embedding.embedder import Embedder
+from ebbtide.text.embedding.vectors import Embedder
 
 if TYPE_CHECKING:
     from ebbtide.supervision.summary.found_decisions import FoundDecisions
