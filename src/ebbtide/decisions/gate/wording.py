@@ -50,13 +50,15 @@ class Wording(NamedTuple):
         text: In lower case, in compatibility form with straight quotes, leading emoji, bullets, numbers and
             "Plan:" left out.
         words: Its words, each once.
-        sentences: Its sentences, each with its first word: without the linking words that open it, then with
-            them where there are any.
+        keys: The same with the parts of contractions, by which phrase tables are searched.
+        sentences: Where its sentences start and end, and their first words: without the linking words that
+            open them, then with them where there are any.
     """
 
     text: str
     words: frozenset[str]
-    sentences: tuple[tuple[str, str], ...]
+    keys: frozenset[str]
+    sentences: tuple[tuple[int, int, str], ...]
 
     @classmethod
     def of(cls, text: str) -> Wording:
@@ -71,7 +73,9 @@ class Wording(NamedTuple):
         if decoration := _DECORATION.match(head):
             head = head[decoration.end() :]
         head = head.rstrip()
-        return cls(head, _words(head), tuple(_sentences(head)))
+        words = _words(head)
+        keys = words.union(*[word.split("'") for word in words if "'" in word]) if "'" in head else words
+        return cls(head, words, keys, tuple(_sentences(head)))
 
     @property
     def content(self) -> int:
@@ -102,12 +106,12 @@ def _words(text: str) -> frozenset[str]:
         return frozenset(_WORD.findall(text))
     words = text.encode("ascii").translate(_WORD_BYTES).decode("ascii").split()
     if "'" in text:
-        return frozenset(filter(None, (word.strip("'") for word in words)))
+        return frozenset([word.strip("'") for word in words]) - {""}
     return frozenset(words)
 
 
-def _sentences(text: str) -> list[tuple[str, str]]:
-    found = []
+def _sentences(text: str) -> list[tuple[int, int, str]]:
+    sentences = []
     start = 0
     while start < len(text):
         mark = _SENTENCE_END.search(text, start)
@@ -115,11 +119,11 @@ def _sentences(text: str) -> list[tuple[str, str]]:
         end, following = (mark.start() + 1, mark.end()) if mark else (len(text), len(text))
         first = _FIRST.search(text, start, end)
         if first is not None:
-            word = first.group()
+            word = first[0]
             if word in _LINKING_WORDS and (link := _LINKING.match(text, start, end)):
                 at = link.end()
                 if plain := _FIRST.match(text, at, end):
-                    found.append((plain.group(), text[at:end]))
-            found.append((word, text[first.start() : end]))
+                    sentences.append((at, end, plain[0]))
+            sentences.append((first.start(), end, word))
         start = following
-    return found
+    return sentences

@@ -12,13 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ebbtide.decisions.assessment import RuleFired
-from ebbtide.decisions.candidate import Candidate
-from ebbtide.decisions.gate.evidence import choice_in, noise_in, total
+from ebbtide.decisions.gate.evidence import evidence_in, total
 from ebbtide.decisions.gate.wording import Wording
 from ebbtide.decisions.turns.turn_rules import NEXT_STEPS, NOT_OURS, OURS, PROPOSALS, RECORDS
 from ebbtide.text.extraction.turn import Item, ItemKind, extract
 from ebbtide.text.pattern_words import words_in
-from ebbtide.text.phrases import first_match
 
 _STATED = 1.5  # choice less noise from which a sentence without a word of deciding states one
 #: Evidence that somebody chooses; the rest ("must", "always", "because") is found in rules and facts too.
@@ -95,7 +93,7 @@ def _records(turn: str) -> list[tuple[int, int, str]]:
     """Where the lists of what was decided stand, and the rule that says so."""
     found = []
     for lead in _LEAD_IN.finditer(turn):
-        said = first_match(RECORDS, lead[1].lower().strip("*_ "))
+        said = RECORDS.first(lead[1].lower().strip("*_ "))
         listed = _LIST.match(turn, lead.end()) if said else None
         if said and listed:
             found.append((listed.start(), listed.end(), said.rule.id))
@@ -112,16 +110,15 @@ def _rule(item: Item) -> str | None:
     if item.rule.startswith("action.") and item.rule != "action.obligation":
         return None
     words = words_in(text)
-    proposal = first_match(PROPOSALS, text, words)
-    ours = first_match(OURS, text, words) is not None
+    proposal = PROPOSALS.first(text, words)
+    ours = OURS.first(text, words) is not None
     if proposal is None and not ours:
         return None
-    wording = Wording.of(item.text)
-    evidence = choice_in(Candidate(description=item.text), wording)
+    noise, evidence = evidence_in(Wording.of(item.text))
     choice = total(evidence)
     if proposal is None and choice < _STATED:
         return None
-    strength = choice - total(noise_in(wording))
+    strength = choice - total(noise)
     if proposal is not None and strength > -1:
         return proposal.rule.id
     return _strongest(evidence) if ours and strength >= _STATED else None
@@ -129,7 +126,7 @@ def _rule(item: Item) -> str | None:
 
 def _against(item: Item) -> str | None:
     text = _plain(item)
-    found = first_match(NEXT_STEPS, text) or first_match(NOT_OURS, text)
+    found = NEXT_STEPS.first(text) or NOT_OURS.first(text)
     return None if found is None else found.rule.id
 
 

@@ -13,7 +13,7 @@ from collections import defaultdict
 from functools import cache
 
 from ebbtide.decisions.turns.turn_rules import SIGN_WORDS, SIGNS
-from ebbtide.text.extraction.phrase_table import folded
+from ebbtide.text.phrases import folded
 
 _LETTERS = bytes(code if chr(code).isascii() and chr(code).islower() else 32 for code in range(256))
 _SPACES = re.compile(r"[ \t\r\f\v]{2,}")
