@@ -12,14 +12,12 @@ from collections.abc import Set as AbstractSet
 from functools import cache, cached_property
 from typing import Generic, NamedTuple, TypeVar
 
-from ebbtide.text.contrast.words import FUNCTION_WORDS
 from ebbtide.text.pattern_words import FirstWords, Needed, first_words, may_match, needed, words_in
 from ebbtide.text.phrases import Anchor, PhraseMatch, PhraseRule
 
 _START = re.compile(r"(\W{0,40})([a-z0-9_]*)")
 _KEY = re.compile(r"[a-z0-9_]*")
 _NO_WORD = "-"
-_COMMON = 50  # other words that one function word counts for: they stand in nearly every text
 Thing = TypeVar("Thing")
 
 
@@ -333,9 +331,9 @@ class Openings:
         return tuple(table for table, begins in self._begins if begins.symbol)
 
 
-def _commonness(words: frozenset[str]) -> int:
-    """How likely one of some words is to stand in any text."""
-    return len(words) + _COMMON * len(words & FUNCTION_WORDS)
+def _commonness(words: frozenset[str]) -> float:
+    """How likely a text has one of some words, for comparison: the shorter a word, the more common it is."""
+    return sum(len(word) ** -3 for word in words)
 
 
 def _places(word: str, text: str, at: int, stop: int) -> Sequence[int]:

@@ -153,7 +153,7 @@ NOT_OURS = PhraseTable(
 #: Words that make a turn worth reading by themselves.
 SIGN_WORDS = frozenset(
     """
-    adopted adopting agreed agreement agreements choice choose chooses choosing chose chosen committed decided decides decision decisions
+    adopt adopted adopting agreed agreement agreements choice choose chooses choosing chose chosen committed decided decides decision decisions
     deferred dropped elected opted opting pick picked prefer preferred prefers rejected resolution resolved select selected settled
     verdict
     """.split()

@@ -136,9 +136,9 @@ def read_sentence(text: str, given: str | None = None, *, heading: bool = False)
         rule = f"{given}.section"
     kind = _kind(rule) if rule else None
 
-    keys = words_in(lowered if start == 0 else lowered[start:])
-    if _searched().isdisjoint(keys):
-        keys = _NO_KEYS
+    # In words without marks inside, the parts that tables are searched by are the words themselves.
+    parts = words_in(lowered) if "'" in lowered or "-" in lowered else words
+    keys = _NO_KEYS if _searched().isdisjoint(parts) else frozenset(parts)
     last = _question_end(lowered)
     if last is not None:
         tag = _TAGS.leftmost(lowered, start, last, words_in(lowered))
