@@ -18,9 +18,9 @@ from ebbtide.decisions.gate.spec_rules import FRAGMENTS, PREDECESSORS
 from ebbtide.profile.decisions import GateRules
 from ebbtide.text.phrase_table import PhraseTable
 from ebbtide.text.phrases import folded
+from ebbtide.text.sentence_ends import clauses
 
 _READ = 500  # characters; a turn says at its beginning what kind of turn it is
-_SENTENCES = re.compile(r"(?<=[.!?])\s+|\s*\n\s*|\s+[-\u2013\u2014]\s+")
 _WORD = re.compile(r"(?=\w)([a-z0-9_]*)")
 _BULLET = re.compile(r"\s*(?:[-*+\u2022\u25cf\u25aa\u2013]|\d{1,3}[.)])\s+\S")
 # An emoji, with what joins and colours it, before the first word.
@@ -78,13 +78,10 @@ def _phrases(text: str) -> Iterator[RuleFired]:
 
 def _sentences(text: str) -> Iterator[tuple[int, int, str]]:
     """Where the sentences of a text start, from their first word, and end; and that word."""
-    start = 0
-    for mark in (*_SENTENCES.finditer(text), None):
-        end = len(text) if mark is None else mark.start()
+    for start, end in clauses(text, colons=False):
         word = _WORD.search(text, start, end)
         if word is not None:
             yield word.start(), end, word[1]
-        start = end if mark is None else mark.end()
 
 
 def _shapes(turn: TurnContext, rules: GateRules) -> Iterator[RuleFired]:

@@ -7,6 +7,7 @@ import unicodedata
 from typing import NamedTuple
 
 from ebbtide.text.contrast.words import FUNCTION_WORDS
+from ebbtide.text.sentence_ends import clauses
 
 READ = 500  # characters; what a candidate is, it says at its beginning
 
@@ -24,11 +25,6 @@ _MARKS = "\u2013\u2014\u2022\u2026\u2192\u2190\u2265\u2264\u2713\u2714\u2705\u27
 _DECORATION = re.compile(
     r"\A(?:[^\w\"'`(\[{<$\u4e00-\u9fff]+|(?:plan|decision|decided)\s*[:\u2013\u2014-]\s*(?=\S)|\(?\d{1,3}[.)]\s+"
     r"|\[[ x]\]\s*)+"
-)
-# It starts with a set of characters, so that the search skips what is none of them.
-_SENTENCE_END = re.compile(
-    r"[.!?:;\n\u2013\u2014\u3002\uff01\uff1f-](?:(?<=[.!?:;])[\"')\]*_]*\s+|(?<=\n)\s*"
-    r"|(?<=\s[\u2013\u2014-])[\u2013\u2014-]*\s+|(?<=[\u3002\uff01\uff1f]))"
 )
 _LINKING_WORDS = frozenset(
     "ok okay now so then and but also first next finally just well great good perfect oops besides hence thus"
@@ -112,11 +108,7 @@ def _words(text: str) -> frozenset[str]:
 
 def _sentences(text: str) -> list[tuple[int, int, str]]:
     sentences = []
-    start = 0
-    while start < len(text):
-        mark = _SENTENCE_END.search(text, start)
-        # With the mark, without the white space behind it.
-        end, following = (mark.start() + 1, mark.end()) if mark else (len(text), len(text))
+    for start, end in clauses(text):
         first = _FIRST.search(text, start, end)
         if first is not None:
             word = first[0]
@@ -125,5 +117,4 @@ def _sentences(text: str) -> list[tuple[int, int, str]]:
                 if plain := _FIRST.match(text, at, end):
                     sentences.append((at, end, plain[0]))
             sentences.append((first.start(), end, word))
-        start = following
     return sentences
