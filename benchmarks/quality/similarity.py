@@ -44,7 +44,8 @@ from ebbtide.convergence.calibration.similarity import cosine_similarities, jacc
 from ebbtide.convergence.calibration.threshold_fit import fit_threshold
 from ebbtide.convergence.novelty import claim_tokens
 from ebbtide.profile.convergence import TokenForm
-from ebbtide.text.embedding.embedder import Embedder, open_embedder
+from ebbtide.text.embedding.embedder import open_embedder
+from ebbtide.text.embedding.vectors import Embedder
 from ebbtide.text.normal_form import normal_form
 
 Scores = npt.NDArray[np.float64]

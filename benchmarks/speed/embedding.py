@@ -28,9 +28,10 @@ from tokenizers import Tokenizer
 from benchmarks.measure import add_data_option, data_folder, setup, write_result
 from benchmarks.sentences import real_sentences
 from ebbtide.text.embedding.cache import CachedEmbedder
-from ebbtide.text.embedding.embedder import Embedder, Vectors, open_embedder
+from ebbtide.text.embedding.embedder import open_embedder
 from ebbtide.text.embedding.minilm import model_files, open_minilm
 from ebbtide.text.embedding.onnx_embedder import length_batches
+from ebbtide.text.embedding.vectors import Embedder, Vectors
 from ebbtide.text.normal_form import normal_form
 
 SENTENCES = 5_000

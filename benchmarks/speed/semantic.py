@@ -21,7 +21,7 @@ from usearch.index import Index
 
 from benchmarks.measure import setup, write_result
 from ebbtide.convergence.semantic import SemanticIndex
-from ebbtide.text.embedding.embedder import Vectors
+from ebbtide.text.embedding.vectors import Vectors
 
 DIMENSIONS = 384  # all-MiniLM-L6-v2
 SIZES = (1_000, 2_000, 4_000, 8_000, 16_000, 32_000)

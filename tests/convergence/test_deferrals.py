@@ -9,7 +9,8 @@ from ebbtide.convergence.deferrals import PAIRS, Deferrals
 from ebbtide.convergence.gaming import Gaming
 from ebbtide.convergence.meter import ConvergenceMeter
 from ebbtide.events.transcript import Round
-from ebbtide.text.embedding.embedder import Embedder, open_embedder
+from ebbtide.text.embedding.embedder import open_embedder
+from ebbtide.text.embedding.vectors import Embedder
 
 TABLE = json.loads((Path(__file__).parent / "deferral_sentences.json").read_text(encoding="utf-8"))
 

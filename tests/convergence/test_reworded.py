@@ -8,7 +8,8 @@ import pytest
 
 from ebbtide.convergence.meter import score_transcript
 from ebbtide.profile import Profile
-from ebbtide.text.embedding.embedder import Embedder, open_embedder
+from ebbtide.text.embedding.embedder import open_embedder
+from ebbtide.text.embedding.vectors import Embedder
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 REWORDED = sorted((EXAMPLES / "reworded").glob("*.json"))

@@ -12,7 +12,8 @@ from ebbtide.errors import ConfigError
 from ebbtide.events.transcript import Round, Transcript
 from ebbtide.profile import Profile
 from ebbtide.profile.convergence import NoveltyRules
-from ebbtide.text.embedding.embedder import Embedder, open_embedder
+from ebbtide.text.embedding.embedder import open_embedder
+from ebbtide.text.embedding.vectors import Embedder
 
 CACHE = "Cache frequently accessed queries at the application layer"
 CACHE_TOO = "Caching of frequent queries should happen in the application layer"

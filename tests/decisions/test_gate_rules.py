@@ -3,19 +3,18 @@
 import gzip
 import json
 import re
-from itertools import chain
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.decisions.gate.choice_rules import CHOICE
-from ebbtide.decisions.gate.cues import preceded_by
-from ebbtide.decisions.gate.noise_rules import NOISE
+from ebbtide.decisions.gate.evidence import WORDINGS
+from ebbtide.decisions.gate.rule_forms import anywhere, opening, preceded_by
 from ebbtide.decisions.gate.wording import Wording
 from ebbtide.errors import ConfigError
 from ebbtide.profile import Profile
 from ebbtide.profile.decisions import GateRules
+from ebbtide.text.phrase_table import PhraseTable
 from ebbtide.text.phrases import Anchor
 
 # A sentence of each rule that has words to find, and what it is evidence of.
@@ -132,39 +131,50 @@ EXAMPLES = {
 }
 
 
-@pytest.mark.parametrize("cue", [*NOISE.cues, *CHOICE.cues], ids=lambda cue: cue.rule.id)
-def test_every_rule_finds_its_example(cue):
+@pytest.mark.parametrize("rule", WORDINGS.rules, ids=lambda rule: rule.id)
+def test_every_rule_finds_its_example(rule):
     """Each rule has an example that it fires on, in any of the spellings that the gate takes for one."""
-    table = NOISE if cue in NOISE.cues else CHOICE
-    text = EXAMPLES[cue.rule.id]
+    text = EXAMPLES[rule.id]
     for spelling in (text, text.upper(), f"\U0001f680 {text}", f"- {text}", text.replace("'", "\u2019")):
-        assert cue.rule.id in {found.cue.rule.id for found in table.find(Wording.of(spelling))}, spelling
+        assert rule.id in rules_of(Wording.of(spelling)), spelling
+
+
+def rules_of(wording: Wording) -> set[str]:
+    return {match.rule.id for match in WORDINGS.matches(wording.text, wording.keys, wording.sentences)}
 
 
 def test_ids_are_unique():
     """A counter by rule needs one name a rule."""
-    names = [cue.rule.id for cue in chain(NOISE.cues, CHOICE.cues)]
+    names = [rule.id for rule in WORDINGS.rules]
     assert len(set(names)) == len(names)
     assert set(EXAMPLES) == set(names)
 
 
-@pytest.mark.parametrize("table", [NOISE, CHOICE], ids=["noise", "choice"])
-def test_the_index_misses_nothing(table, data):
+def test_the_index_misses_nothing(data):
     """Trying only the rules whose words a text has finds what trying all of them finds, on real texts."""
     with gzip.open(data / "decisions" / "condec.jsonl.gz", "rt", encoding="utf-8") as lines:
         texts = [json.loads(line)["text"] for line in lines]
     for text in [*texts, *EXAMPLES.values()]:
         wording = Wording.of(text)
-        found = {item.cue.rule.id for item in table.find(wording)}
-        for cue in table.cues:
-            pattern = re.compile(rf"(?<!\w){cue.rule.pattern}(?!\w)", re.IGNORECASE)
-            if cue.rule.anchor is Anchor.TEXT:
-                expected = any(
-                    first in cue.words and pattern.match(sentence) for first, sentence in wording.sentences
-                )
+        ids = rules_of(wording)
+        for rule in WORDINGS.rules:
+            pattern = re.compile(rf"(?<!\w)(?:{rule.pattern})(?!\w)", re.IGNORECASE)
+            if rule.anchor is Anchor.TEXT:
+                expected = any(pattern.match(wording.text, start, end) for start, end, _ in wording.sentences)
             else:
                 expected = pattern.search(wording.text) is not None
-            assert (cue.rule.id in found) == expected, (cue.rule.id, text)
+            assert (rule.id in ids) == expected, (rule.id, text)
+
+
+def test_a_word_is_a_whole_one():
+    """The word of a rule goes on behind neither an apostrophe nor a hyphen at the start of a sentence."""
+    here = PhraseTable([opening("x.here", 1.0, "", words="here up")], lower=True)
+    assert here.first("here it is") is not None
+    assert here.first("here's one") is None
+    assert here.first("up-to-date") is None
+    trade = PhraseTable([anywhere("x.trade", 1.0, "", words="trade-off option")], lower=True)
+    assert trade.first("that trade-off") is not None
+    assert trade.first("the options") is None
 
 
 @given(st.text(st.sampled_from("ab1_' \"-.\u2014\u2192\u2019\u00e9\u4f7f\u2713\n"), max_size=40))
@@ -187,7 +197,7 @@ def test_wording():
     """One spelling, no decoration; sentences with and without what links them."""
     wording = Wording.of("\U0001f680 **Plan:** Now let\u2019s go \u2013 it works. \u4f7f\u7528\u5361\u592b")
     assert wording.text.startswith("now let's go")
-    assert [first for first, _ in wording.sentences][:3] == ["let's", "now", "it"]
+    assert [word for _, _, word in wording.sentences][:3] == ["let's", "now", "it"]
     assert Wording.of("\u4f7f\u7528\u5361\u592b\u5361").content == 3
     assert Wording.of("\u4f7f\u7528\u5361\u592b\u5361").width == 10
     assert Wording.of("It is what it is").content == 0

@@ -2,14 +2,16 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ebbtide.decisions.gate.choice_rules import CHOICE
-from ebbtide.decisions.turns.turn_candidates import candidates_of
+from ebbtide.decisions.gate.choice_rules import CHOICES
+from ebbtide.decisions.turns import turn_candidates
+from ebbtide.decisions.turns.turn_candidates import TurnCandidate, candidates_of
 from ebbtide.decisions.turns.turn_rules import PROPOSALS
 from ebbtide.decisions.turns.turn_signs import may_state_choice
 
@@ -53,7 +55,7 @@ def test_what_states_a_choice_is_let_through(text: str) -> None:
 
 def test_every_proposal_has_an_example() -> None:
     """A rule that is added here needs a sign, and a row in the table."""
-    assert {rule.id for rule in PROPOSALS} <= STATED.keys()
+    assert {rule.id for rule in PROPOSALS.rules} <= STATED.keys()
 
 
 @pytest.mark.parametrize(
@@ -111,7 +113,7 @@ FORMS = {
     "in brackets": lambda text: f"({text})",
     "cut": lambda text: text.rstrip("."),
 }
-CHOICE_WORDS = sorted({word for cue in CHOICE.cues for word in cue.words})
+CHOICE_WORDS = sorted({word for rule in CHOICES for word in re.findall(r"[a-z]+(?:'t)?", rule.pattern)})
 LINKS = [
     "so",
     "and",
@@ -186,6 +188,35 @@ WORDS = st.lists(
 def test_what_is_left_unread_has_no_candidate(turn: str) -> None:
     """Of any made text: the look at the words misses nothing."""
     assert may_state_choice(turn) or candidates_of(turn) == ()
+
+
+def every_sentence_read(turn: str) -> tuple[TurnCandidate, ...]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(turn_candidates, "may_state_choice", lambda _text: True)
+        return candidates_of(turn)
+
+
+@settings(max_examples=300)
+@given(st.one_of(SENTENCES, WORDS))
+def test_sentences_that_are_left_unread_have_no_candidate(turn: str) -> None:
+    """Reading only the sentences with the words of a choice finds what reading all of them finds."""
+    assert candidates_of(turn) == every_sentence_read(turn)
+
+
+def test_no_sentence_of_real_records_is_missed(data: Path) -> None:
+    """Of decision records, most of whose sentences have no word of a choice, no candidate is lost."""
+    with gzip.open(data / "decisions" / "adr.jsonl.gz", "rt") as lines:
+        texts = [json.loads(line)["markdown"] for line in lines]
+    assert sum(len(candidates_of(text)) for text in texts) > 200
+    assert [text for text in texts if candidates_of(text) != every_sentence_read(text)] == []
+
+
+def test_a_sentence_under_a_heading_or_in_a_record_is_read() -> None:
+    """What a heading or a lead-in makes a decision needs no word of a choice."""
+    for turn in ("## Decision\n\nSQLite.\n", "For the record:\n1. SQLite.\n2. A table.\n"):
+        assert next(each.text for each in candidates_of(turn)) == "SQLite."
+    assert [each.text for each in candidates_of("For the record:\n1. SQLite.\n\nA table.")] == ["SQLite."]
+    assert may_state_choice("We adopt the limit of each file.")
 
 
 def test_no_candidate_of_real_turns_is_missed(data: Path) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 from ebbtide.convergence.novelty import RoundNovelty
 from ebbtide.events.transcript import Round
 from ebbtide.text.pattern_words import words_in
-from ebbtide.text.phrases import Anchor, PhraseRule, first_match
+from ebbtide.text.phrase_table import PhraseTable
+from ebbtide.text.phrases import Anchor, PhraseRule
 
 
 class Agreement(StrEnum):
@@ -23,41 +24,45 @@ class Agreement(StrEnum):
     REPHRASE = "rephrase"  #: says it again
 
 
-CHANGE = (
-    PhraseRule(
-        id="change.disagree",
-        pattern=r"disagree|not convinced|i doubt|objection|that(?:'s| is) (?:not right|wrong)",
-    ),
-    PhraseRule(
-        id="change.instead",
-        pattern=r"instead|rather than|on second thought|let(?:'s| us) change|replace|drop",
-    ),
-    PhraseRule(
-        id="change.but",
-        pattern=r"but|however|although|except that|on the other hand",
-        anchor=Anchor.CLAUSE,
-    ),
-    PhraseRule(
-        id="change.correct",
-        pattern=r"correction|i was wrong|scratch that|revised?|rework(?:ed)?|counter-?proposal",
-    ),
+CHANGE = PhraseTable(
+    (
+        PhraseRule(
+            id="change.disagree",
+            pattern=r"disagree|not convinced|i doubt|objection|that(?:'s| is) (?:not right|wrong)",
+        ),
+        PhraseRule(
+            id="change.instead",
+            pattern=r"instead|rather than|on second thought|let(?:'s| us) change|replace|drop",
+        ),
+        PhraseRule(
+            id="change.but",
+            pattern=r"but|however|although|except that|on the other hand",
+            anchor=Anchor.CLAUSE,
+        ),
+        PhraseRule(
+            id="change.correct",
+            pattern=r"correction|i was wrong|scratch that|revised?|rework(?:ed)?|counter-?proposal",
+        ),
+    )
 )
-ENDORSEMENT = (
-    PhraseRule(
-        id="endorse.agree",
-        pattern=r"agreed?|i (?:fully |totally )?agree|i concur|same here|as you (?:say|said)",
-        anchor=Anchor.CLAUSE,
-    ),
-    PhraseRule(
-        id="endorse.yes",
-        pattern=r"yes|yep|exactly|right|correct|ok(?:ay)?|sure|fine|done",
-        anchor=Anchor.TEXT,
-    ),
-    PhraseRule(
-        id="endorse.good",
-        pattern=r"(?:sounds|looks) good|lgtm|works for me|good (?:point|idea|plan|call)|makes sense"
-        r"|approved?|no objections?|\+1",
-    ),
+ENDORSEMENT = PhraseTable(
+    (
+        PhraseRule(
+            id="endorse.agree",
+            pattern=r"agreed?|i (?:fully |totally )?agree|i concur|same here|as you (?:say|said)",
+            anchor=Anchor.CLAUSE,
+        ),
+        PhraseRule(
+            id="endorse.yes",
+            pattern=r"yes|yep|exactly|right|correct|ok(?:ay)?|sure|fine|done",
+            anchor=Anchor.TEXT,
+        ),
+        PhraseRule(
+            id="endorse.good",
+            pattern=r"(?:sounds|looks) good|lgtm|works for me|good (?:point|idea|plan|call)|makes sense"
+            r"|approved?|no objections?|\+1",
+        ),
+    )
 )
 _SMALL_ADDITION = 0.34  # share of new claims up to which an agreeing round only adds to what it accepts
 
@@ -88,10 +93,10 @@ def read_agreement(item: Round, novelty: RoundNovelty) -> AgreementReading:
         item: A round that is not the first.
         novelty: What it brought.
     """
-    said = item.text or ". ".join((*item.claims, *item.decisions, item.summary or ""))
+    text = item.text or ". ".join((*item.claims, *item.decisions, item.summary or ""))
     share = novelty.new_claims / novelty.claims if novelty.claims else None
-    words = words_in(said)
-    change, endorsement = first_match(CHANGE, said, words), first_match(ENDORSEMENT, said, words)
+    words = words_in(text)
+    change, endorsement = CHANGE.first(text, words), ENDORSEMENT.first(text, words)
 
     def reading(label: Agreement, rule: str) -> AgreementReading:
         return AgreementReading(label=label, rule=rule, new_share=None if share is None else round(share, 6))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ebbtide.convergence.gaming import Gaming, GamingFlag
 from ebbtide.events.transcript import Round
-from ebbtide.text.embedding.embedder import Embedder
+from ebbtide.text.embedding.vectors import Embedder
 from ebbtide.text.normal_form import normal_form
 from ebbtide.text.phrases import PhraseRule
 

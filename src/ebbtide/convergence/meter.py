@@ -24,7 +24,7 @@ from ebbtide.convergence.stability import Stability, StabilityMeter
 from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.events.transcript import Round, Transcript
 from ebbtide.profile import Profile
-from ebbtide.text.embedding.embedder import Embedder
+from ebbtide.text.embedding.vectors import Embedder
 
 _STATE_SCHEMA = 1
 _RECENT = 16  # rounds that a round's size is compared with; bounded, so that a long run costs no more a round

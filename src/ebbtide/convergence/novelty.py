@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ebbtide.convergence.semantic import SemanticIndex, SemanticReading, cosine_at_least
 from ebbtide.profile.convergence import NoveltyRules, TokenForm
 from ebbtide.text.contrast.guard import Contrast, contrast
-from ebbtide.text.embedding.embedder import Embedder
+from ebbtide.text.embedding.vectors import Embedder
 from ebbtide.text.jaccard_index import JaccardIndex
 from ebbtide.text.normal_form import normal_form
 from ebbtide.text.stems import stem_tokens

@@ -26,7 +26,7 @@ from ebbtide.events.transcript import Round
 from ebbtide.profile.convergence import ReadinessRules
 from ebbtide.text.imperatives import IMPERATIVE_VERBS
 from ebbtide.text.pattern_words import words_in
-from ebbtide.text.phrases import PhraseMatch, first_match
+from ebbtide.text.phrases import PhraseMatch
 
 _WORD = re.compile(r"[^\W\d_](?:[\w'\u2019-]*\w)?")
 _SHORT_BELOW = 5  # words
@@ -167,14 +167,14 @@ def read_action(text: str) -> ActionReading:
     """
 
     def reading(kind: ActionKind, rule: str) -> ActionReading:
-        owned = first_match(OWNERSHIP, text, words) is not None
+        owned = OWNERSHIP.first(text, words) is not None
         return ActionReading(text=text, kind=kind, rule=rule, owned=owned)
 
     words = words_in(text)
-    vague = first_match(VAGUE, text, words)
+    vague = VAGUE.first(text, words)
     if vague is not None:
         return reading(ActionKind.VAGUE, vague.rule.id)
-    artifact = first_match(ARTIFACTS, text, words)
+    artifact = ARTIFACTS.first(text, words)
     if artifact is not None:
         return reading(ActionKind.SPECIFIC, artifact.rule.id)
     verb = _imperative_verb(text)
@@ -192,12 +192,12 @@ def find_blockers(texts: Sequence[str]) -> Iterator[Blocker]:
 
 
 def _blocker(text: str) -> PhraseMatch | None:
-    if first_match(BLOCKERS, text) is None:
+    if BLOCKERS.first(text) is None:
         return None  # and none is left when what is negated is taken out
     for rule in NEGATED_BLOCKERS:
         while (negated := rule.find(text)) is not None:
             text = f"{text[: negated.start]}\u2026{text[negated.end :]}"
-    return first_match(BLOCKERS, text)
+    return BLOCKERS.first(text)
 
 
 def _imperative_verb(text: str) -> str | None:

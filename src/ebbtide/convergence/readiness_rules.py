@@ -6,9 +6,11 @@ its 5.5 asks for the lists to grow.
 
 from __future__ import annotations
 
+from ebbtide.text.phrase_table import PhraseTable
 from ebbtide.text.phrases import Anchor, PhraseRule
 
-VAGUE = (
+VAGUE = PhraseTable(
+(
     PhraseRule(
         id="vague.opening",
         pattern=r"consider|think about|explore|look into|investigate",
@@ -16,12 +18,14 @@ VAGUE = (
     ),
     PhraseRule(id="vague.hedge", pattern=r"maybe|possibly|might|could potentially"),
 )
+)
 
 SPEC_VERBS = frozenset(
     "run write create open deploy send test build merge ship implement add remove update fix configure".split()
 )
 
-ARTIFACTS = (
+ARTIFACTS = PhraseTable(
+(
     PhraseRule(id="artifact.url", pattern=r"https?://\S+|www\.\S+"),
     PhraseRule(id="artifact.code", pattern=r"`[^`\n]+`", anchor=Anchor.ANYWHERE),
     PhraseRule(
@@ -46,8 +50,10 @@ ARTIFACTS = (
         ),
     ),
 )
+)
 
-OWNERSHIP = (
+OWNERSHIP = PhraseTable(
+(
     PhraseRule(id="owner.mention", pattern=r"@[a-z][\w.-]*"),
     PhraseRule(id="owner.first-person", pattern=r"(?:i|we)(?:['\u2019]ll| will| am going to| are going to)"),
     PhraseRule(
@@ -68,6 +74,7 @@ OWNERSHIP = (
         anchor=Anchor.TEXT,
     ),
 )
+)
 
 _BLOCKED = (
     r"blocked|blockers?|waiting (?:on|for)|awaiting|depends on|needs? (?:access|permissions?)"
@@ -78,7 +85,7 @@ _FILLER = (
     r"|major|critical|hard|outstanding|at all|there|left|now|yet|new|we|it|else)"
 )
 
-BLOCKERS = (PhraseRule(id="blocker.keyword", pattern=_BLOCKED),)
+BLOCKERS = PhraseTable([PhraseRule(id="blocker.keyword", pattern=_BLOCKED)])
 
 NEGATED_BLOCKERS = (
     PhraseRule(

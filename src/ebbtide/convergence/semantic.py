@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ebbtide.profile.convergence import NoveltyRules
-from ebbtide.text.embedding.embedder import Embedder, library
+from ebbtide.text.embedding.vectors import Embedder, library
 
 if TYPE_CHECKING:
-    from ebbtide.text.embedding.embedder import Vectors
+    from ebbtide.text.embedding.vectors import Vectors
 
 #: Cosine from which two texts mean the same, by model; what was measured for each is in docs/calibration.md.
 COSINES = {"all-MiniLM-L6-v2": 0.82}

@@ -12,7 +12,7 @@ from ebbtide.supervision.active_verdicts import BURN, ROUNDS, ActiveVerdict, Act
 from ebbtide.supervision.facts import LoopFacts
 from ebbtide.supervision.joint import Progress
 from ebbtide.supervision.rounds import ChainRounds
-from ebbtide.text.embedding.embedder import Embedder
+from ebbtide.text.embedding.vectors import Embedder
 
 _RATES = (LoopKind.SPEND_RATE, LoopKind.BUDGET_END)
 _REPORTED = 64  # subjects that are known to have been reported

@@ -20,7 +20,7 @@ from ebbtide.convergence.meter import ConvergenceMeter, RoundReading
 from ebbtide.convergence.recommendation import Signal
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
-from ebbtide.text.embedding.embedder import Embedder
+from ebbtide.text.embedding.vectors import Embedder
 from ebbtide.text.extraction.turn import Extraction, extract
 
 _CACHED = 4_000  # characters of a text that is worth remembering

@@ -22,7 +22,7 @@ from ebbtide.supervision.judgement import Judgement
 from ebbtide.supervision.listener import Listener
 from ebbtide.supervision.rounds import Turn
 from ebbtide.supervision.verdict import Verdict
-from ebbtide.text.embedding.embedder import Embedder
+from ebbtide.text.embedding.vectors import Embedder
 
 _CHAINS = 64  # as the loop monitor; the one that was silent longest is dropped
 _SPOKEN = (ModelPart.WHOLE, ModelPart.EMBEDDING)

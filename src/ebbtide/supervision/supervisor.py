@@ -24,7 +24,7 @@ from ebbtide.supervision.listener import Listener
 from ebbtide.supervision.run_state import RunState
 from ebbtide.supervision.supervisor_snapshot import ConversationSnapshot, SupervisorSnapshot
 from ebbtide.supervision.verdict import Verdict
-from ebbtide.text.embedding.embedder import Embedder
+from ebbtide.text.embedding.vectors import Embedder
 
 _SCHEMA = 2
 _MAGIC = b"EBBS\x02"  # what the bytes are, and the version of their form

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.errors import ConfigError, SemanticError
-from ebbtide.text.embedding.embedder import library
+from ebbtide.text.embedding.vectors import library
 
 if TYPE_CHECKING:
     import httpx2

@@ -157,7 +157,16 @@ class _Reader:
                 branches[-1].append(repeated)
             elif kind != "place":
                 branches[-1].append(_Node(characters=_set(text[1:-1]) if kind == "set" else _one(text)))
-        return tuple(map(tuple, branches))
+        return tuple(map(_flat, branches))
+
+
+def _flat(branch: list[_Node]) -> tuple[_Node, ...]:
+    """A sequence with what stands in a group for no reason but its brackets taken out of it."""
+    nodes: list[_Node] = []
+    for node in branch:
+        alone = node.group is not None and len(node.group) == 1 and not (node.optional or node.again)
+        nodes += node.group[0] if alone and node.group is not None else [node]
+    return tuple(nodes)
 
 
 class _Walk:

@@ -2,18 +2,16 @@
 
 A rule is an id, a pattern, where it may stand, and a weight. Patterns are regular expressions
 without anchors of their own; word boundaries are added, so that "unblocked" never matches "blocked".
+Many rules at once are searched by `ebbtide.text.phrase_table`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-
-from ebbtide.text.pattern_words import may_match, needed, words_in
+from typing import NamedTuple
 
 
 class Anchor(StrEnum):
@@ -43,27 +41,27 @@ class PhraseRule:
 
     Args:
         id: Stable name, shown as evidence.
-        pattern: Regular expression of the phrase, matched case-insensitively between word boundaries.
+        pattern: Regular expression of the phrase, matched case-insensitively between word boundaries. It has
+            no groups of its own that capture.
         anchor: Where the phrase must stand.
         weight: How much it counts; its scale is that of the rule table it belongs to.
+        reason: What it says of a text, in one sentence; empty where the id says it all.
     """
 
     id: str
     pattern: str
     anchor: Anchor = Anchor.ANYWHERE
     weight: float = 1.0
+    reason: str = ""
 
     def find(self, text: str) -> PhraseMatch | None:
         """The first place in `text` where the phrase stands, or None."""
-        found = _compiled(self.anchor, self.pattern).search(text)
-        if found is None:
-            return None
-        start, end = found.span("phrase")
-        return PhraseMatch(rule=self, phrase=found["phrase"], start=start, end=end)
+        pattern = _compiled(self.anchor, self.pattern)
+        match = pattern.match(text) if self.anchor is Anchor.TEXT else pattern.search(text)
+        return None if match is None else PhraseMatch(self, match["phrase"], *match.span("phrase"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PhraseMatch:
+class PhraseMatch(NamedTuple):
     """A rule and the words that it matched, at ``text[start:end]``."""
 
     rule: PhraseRule
@@ -72,26 +70,6 @@ class PhraseMatch:
     end: int
 
 
-def matches(
-    rules: Iterable[PhraseRule], text: str, words: AbstractSet[str] | None = None
-) -> Iterator[PhraseMatch]:
-    """The first match of each rule, in the order of the rules.
-
-    Args:
-        rules: What to look for.
-        text: Where.
-        words: Its words, as `words_in` finds them, where they are known.
-    """
-    if words is None:
-        words = words_in(text)
-    for rule in rules:
-        # Most texts do not have the words of most rules.
-        if may_match(needed(rule.pattern), text, words) and (found := rule.find(text)) is not None:
-            yield found
-
-
-def first_match(
-    rules: Iterable[PhraseRule], text: str, words: AbstractSet[str] | None = None
-) -> PhraseMatch | None:
-    """The match of the first rule that matches, or None; the arguments are those of `matches`."""
-    return next(matches(rules, text, words), None)
+def folded(text: str) -> str:
+    """`text` in lower case and with straight apostrophes, every character in its place."""
+    return text.replace("\u2019", "'").replace("\u0130", "I").lower()

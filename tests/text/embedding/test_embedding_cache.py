@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from ebbtide.errors import ConfigError, SemanticError
 from ebbtide.text.embedding.cache import CachedEmbedder
-from ebbtide.text.embedding.embedder import Vectors, unit_rows
 from ebbtide.text.embedding.minilm import open_minilm
+from ebbtide.text.embedding.vectors import Vectors, unit_rows
 from ebbtide.text.normal_form import normal_form
 
 DIMENSIONS = 8

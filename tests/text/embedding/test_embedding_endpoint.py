@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 from ebbtide.errors import ConfigError, SemanticError
-from ebbtide.text.embedding.embedder import API_KEY_ENV, open_embedder
+from ebbtide.text.embedding.embedder import open_embedder
 from ebbtide.text.embedding.endpoint import EndpointEmbedder
 from ebbtide.text.embedding.minilm import open_minilm
 from ebbtide.text.embedding.onnx_embedder import OnnxEmbedder
+from ebbtide.text.embedding.vectors import API_KEY_ENV
 
 CLAIMS = ["use pgbouncer", "cache hot queries", "ship on friday", "the disk is full", "rotate the keys"]
 

@@ -21,7 +21,8 @@ from ebbtide.convergence.score import ConvergenceScore
 from ebbtide.errors import ConfigError, SemanticError, TranscriptError
 from ebbtide.profile import Profile
 from ebbtide.report.plurals import count
-from ebbtide.text.embedding.embedder import Embedder, open_embedder
+from ebbtide.text.embedding.embedder import open_embedder
+from ebbtide.text.embedding.vectors import Embedder
 from ebbtide.traces.input.source import STDIN
 from ebbtide.traces.live import Growth, RoundStream, follow
 from ebbtide.traces.reading import load

@@ -26,7 +26,7 @@ from ebbtide.convergence.semantic import cosine_at_least
 from ebbtide.errors import ConfigError
 from ebbtide.profile import Profile
 from ebbtide.profile.convergence import NoveltyRules, TokenForm
-from ebbtide.text.embedding.embedder import Embedder
+from ebbtide.text.embedding.vectors import Embedder
 
 _NEVER = 0.0  # the similarity of a pair that the guard keeps apart: below every threshold
 _GRID = tuple(step / 20 for step in range(2, 20))  # 0.10, 0.15 ... 0.95

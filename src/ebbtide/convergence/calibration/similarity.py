@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from ebbtide.convergence.novelty import claim_tokens
 from ebbtide.profile.convergence import TokenForm
 from ebbtide.text.contrast.guard import contrast
-from ebbtide.text.embedding.embedder import Embedder
+from ebbtide.text.embedding.vectors import Embedder
 from ebbtide.text.jaccard_index import jaccard
 from ebbtide.text.normal_form import normal_form
 

@@ -21,7 +21,7 @@ from ebbtide.errors import ConfigError
 from ebbtide.profile import Profile
 from ebbtide.profile.convergence import NoveltyRules
 from ebbtide.rate import Rate
-from ebbtide.text.embedding.embedder import Embedder
+from ebbtide.text.embedding.vectors import Embedder
 
 LOW_ROUNDS = (1, 2, 3, 4)
 LOW_BELOW = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from ebbtide.decisions.assessment import Assessment, RuleFired
 from ebbtide.decisions.candidate import Candidate, Source, TurnContext
-from ebbtide.decisions.gate.evidence import WEAK_CHOICE, choice_in, noise_in, total
+from ebbtide.decisions.gate.evidence import WEAK_CHOICE, choice_of, evidence_in, total
 from ebbtide.decisions.gate.informational import LONG, NO_CHOICE, SAYS_MUCH, informational
 from ebbtide.decisions.gate.quality import letter, weighed
 from ebbtide.decisions.gate.wording import Wording
@@ -57,10 +57,11 @@ def assess(
         first = informational(text, turn, rules) if from_turn else ()
         return _by_letter((*first, *letter(candidate, rules)), profile)
     record = Wording.of(candidate.description)
-    said = record if turn is None or turn.text == candidate.description else Wording.of(turn.text)
-    wordings = (record,) if said is record else (record, said)
-    noise = noise_in(record)
-    choice = choice_in(candidate, *wordings)
+    evidence = [evidence_in(record)]
+    if turn is not None and turn.text != candidate.description:
+        evidence.append(evidence_in(Wording.of(turn.text)))
+    noise = evidence[0].noise
+    choice = choice_of(candidate, evidence)
     third = weighed(candidate, record, noise, choice, rules)
     for_it = total(choice)
     if not from_turn:
@@ -71,9 +72,9 @@ def assess(
             first = (*first, NO_CHOICE)
         elif len(record.text) >= SAYS_MUCH:
             first = (*first, LONG)
-    if said is not record:
-        known = {rule.id for rule in noise}
-        noise = (*noise, *(rule for rule in noise_in(said) if rule.id not in known))
+    if len(evidence) > 1:
+        ids = {rule.id for rule in noise}
+        noise = (*noise, *(rule for rule in evidence[1].noise if rule.id not in ids))
     return _assessment((*noise, *first), choice, for_it, third, profile)
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from ebbtide.decisions.gate.cues import CueTable, anywhere, opening, preceded_by
+from ebbtide.decisions.gate.rule_forms import anywhere, opening, preceded_by
 from ebbtide.decisions.gate.talk_rules import LOOK_UP
 
 _WHO = r"(?:we|i|the team|teams|they|all|everyone)"
 _ADVERB = r"(?:(?:now|also|always|only|directly|still|just|therefore|currently|never|instead|explicitly|deliberately|manually|simply|already|initially|then) )*"
 
-CHOICE = CueTable(
-    (
+CHOICES = (
         anywhere(
             "choice.decided",
             2.0,
@@ -55,7 +54,7 @@ CHOICE = CueTable(
             1.5,
             "It names what was not chosen",
             words="instead rather favour favor opposed lieu",
-            then=r"(?: of| than| to)|(?<=rather)s(?=x)",
+            then=r" (?:of|than|to)",
         ),
         anywhere(
             "choice.instead-end", 0.5, "It names another way", words="instead alternatively", then=r"(?! of)"
@@ -66,7 +65,6 @@ CHOICE = CueTable(
             "It names what was not chosen",
             words="over",
             before=r"(?:prefer|preferred|prefers|chose|chosen|choose|picked|favou?r(?:ed)?|won|wins)\b(?:[^.\n]|\.(?=\S)){1,80} ",
-            reach=100,
         ),
         anywhere(
             "choice.not",
@@ -170,5 +168,4 @@ CHOICE = CueTable(
             words="longer anymore henceforth onward onwards",
             then=r"(?:(?<=no longer)|(?<=any longer)|(?<!longer))",
         ),
-    )
 )

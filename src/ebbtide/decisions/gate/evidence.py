@@ -1,42 +1,62 @@
-"""What speaks for noise and what for a choice in a text, each piece with its weight."""
+"""What speaks for noise and what for a choice in a text, each piece with its weight.
+
+Weights are evidence: from the profile's `refuse_at` on a wording of noise refuses a candidate that nothing
+speaks for; a weak one, of 0.5, does not. They are chosen, not fitted; `benchmarks/quality/gate.py` prints
+what each of them does.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from ebbtide.decisions.assessment import Layer, RuleFired
 from ebbtide.decisions.candidate import Candidate
-from ebbtide.decisions.gate.choice_rules import CHOICE
-from ebbtide.decisions.gate.noise_rules import NOISE
+from ebbtide.decisions.gate.choice_rules import CHOICES
+from ebbtide.decisions.gate.finding_rules import FINDINGS
+from ebbtide.decisions.gate.report_rules import REPORTS
 from ebbtide.decisions.gate.shapes import choice_shapes, noise_shapes
+from ebbtide.decisions.gate.talk_rules import TALK
 from ebbtide.decisions.gate.wording import Wording
+from ebbtide.text.phrase_table import PhraseTable
 
+#: What is no decision, chat, narration, findings, reports and status lines; and behind it what is one.
+WORDINGS = PhraseTable((*TALK, *FINDINGS, *REPORTS, *CHOICES), lower=True)
+_CHOICES = frozenset(rule.id for rule in CHOICES)
 _WEAK = 0.5  # a weight up to which a sign of a choice, such as "because", stands in any text
 #: What such signs come to where there are no others.
 WEAK_CHOICE = 0.25
 _SHOWN = 80  # characters of a phrase
 
 
-def noise_in(wording: Wording) -> tuple[RuleFired, ...]:
-    """The evidence of noise, each rule once."""
-    fired = []
-    for found in NOISE.find(wording):
-        rule = found.cue.rule
-        fired.append(_fired(rule.id, found.cue.reason, found.phrase, rule.weight))
+class Evidence(NamedTuple):
+    """What the words and the shape of a text speak for, each rule once."""
+
+    noise: tuple[RuleFired, ...]
+    choice: tuple[RuleFired, ...]
+
+
+def evidence_in(wording: Wording) -> Evidence:
+    """The evidence of noise and that of a choice, in the order of the rules."""
+    noise, choice = [], []
+    for rule, phrase, _, _ in WORDINGS.matches(wording.text, wording.keys, wording.sentences):
+        if rule.id in _CHOICES:
+            choice.append(_fired(rule.id, rule.reason, phrase, -rule.weight))
+        else:
+            noise.append(_fired(rule.id, rule.reason, phrase, rule.weight))
     for shape, phrase in noise_shapes(wording):
-        fired.append(_fired(shape.id, shape.reason, phrase, shape.weight))
-    return tuple(fired)
+        noise.append(_fired(shape.id, shape.reason, phrase, shape.weight))
+    for shape, phrase in choice_shapes(wording):
+        choice.append(_fired(shape.id, shape.reason, phrase, -shape.weight))
+    return Evidence(tuple(noise), tuple(choice))
 
 
-def choice_in(candidate: Candidate, *wordings: Wording) -> tuple[RuleFired, ...]:
-    """The evidence of a choice, in the words and beside them, each rule once."""
+def choice_of(candidate: Candidate, evidence: Sequence[Evidence]) -> tuple[RuleFired, ...]:
+    """The evidence of a choice, in the words of a candidate and beside them, each rule once."""
     fired: dict[str, RuleFired] = {}
-    for wording in wordings:
-        for found in CHOICE.find(wording):
-            rule = found.cue.rule
-            fired.setdefault(rule.id, _fired(rule.id, found.cue.reason, found.phrase, -rule.weight))
-        for shape, phrase in choice_shapes(wording):
-            fired.setdefault(shape.id, _fired(shape.id, shape.reason, phrase, -shape.weight))
+    for one in evidence:
+        for rule in one.choice:
+            fired.setdefault(rule.id, rule)
     if len(candidate.options) > 1:
         fired["choice.options"] = _OPTIONS
     if candidate.reasons and any(reason.text.strip() for reason in candidate.reasons):

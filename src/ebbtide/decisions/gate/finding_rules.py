@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ebbtide.decisions.gate.cues import anywhere, opening, preceded_by
+from ebbtide.decisions.gate.rule_forms import anywhere, opening, preceded_by
 
 _PICTURE = (
     r"(?:examples?|screenshots?|output|summary|diagrams?|error message|log|stack ?trace|overview|mock-?ups?|pictures?|figures?)\b"

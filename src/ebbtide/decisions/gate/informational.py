@@ -16,23 +16,18 @@ from ebbtide.decisions.candidate import TurnContext
 from ebbtide.decisions.gate.action_report import action_report
 from ebbtide.decisions.gate.spec_rules import FRAGMENTS, PREDECESSORS
 from ebbtide.profile.decisions import GateRules
-from ebbtide.text.phrases import Anchor, PhraseRule
+from ebbtide.text.phrase_table import PhraseTable
+from ebbtide.text.phrases import folded
+from ebbtide.text.sentence_ends import clauses
 
 _READ = 500  # characters; a turn says at its beginning what kind of turn it is
-_SENTENCES = re.compile(r"(?<=[.!?])\s+|\s*\n\s*|\s+[-\u2013\u2014]\s+")
+_WORD = re.compile(r"(?=\w)([a-z0-9_]*)")
 _BULLET = re.compile(r"\s*(?:[-*+\u2022\u25cf\u25aa\u2013]|\d{1,3}[.)])\s+\S")
 # An emoji, with what joins and colours it, before the first word.
 _EMOJI_HEADER = re.compile(
     "\\A[\\s#*_>]*[\u203c-\u3299\U0001f000-\U0001faff][\ufe0f\u200d\u2600-\u27bf\U0001f000-\U0001faff]*\\s*[*_]*\\w"
 )
-_ANY_START, _ANY_STATEMENT = (
-    PhraseRule(
-        id="any",
-        pattern="|".join(rule.pattern for rule in (*FRAGMENTS, *PREDECESSORS) if rule.anchor is anchor),
-        anchor=anchor,
-    )
-    for anchor in (Anchor.TEXT, Anchor.ANYWHERE)
-)
+_TALK = PhraseTable((*FRAGMENTS, *PREDECESSORS), lower=True)
 _LINE = 200  # characters of it
 _LINES = 200  # lines of a turn that are looked at
 _LIST = 3  # lines from which a turn can be a list
@@ -76,15 +71,17 @@ def informational(text: str, turn: TurnContext | None, rules: GateRules) -> tupl
 
 def _phrases(text: str) -> Iterator[RuleFired]:
     beginning = text.lstrip()[:_READ]
-    sentences = [part for part in _SENTENCES.split(beginning) if part]
-    # Most texts have none of them, and one look for all of them is cheaper than one for each.
-    if not (any(map(_ANY_START.find, sentences)) or _ANY_STATEMENT.find(beginning)):
-        return
-    for rule in (*FRAGMENTS, *PREDECESSORS):
-        places = sentences if rule.anchor is Anchor.TEXT else [beginning]
-        phrase = next((found.phrase for place in places if (found := rule.find(place))), None)
-        if phrase is not None:
-            yield _fired(rule.id, "The turn is chat", phrase, 1.0, decides=True)
+    lowered = folded(beginning)
+    for rule, _, start, end in _TALK.matches(lowered, sentences=_sentences(lowered)):
+        yield _fired(rule.id, "The turn is chat", beginning[start:end], 1.0, decides=True)
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int, str]]:
+    """Where the sentences of a text start, from their first word, and end; and that word."""
+    for start, end in clauses(text, colons=False):
+        word = _WORD.search(text, start, end)
+        if word is not None:
+            yield word.start(), end, word[1]
 
 
 def _shapes(turn: TurnContext, rules: GateRules) -> Iterator[RuleFired]:

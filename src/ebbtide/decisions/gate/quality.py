@@ -148,10 +148,10 @@ def _is_default(decision: Described, rules: GateRules, *, derived: bool) -> bool
 def _error_clause(wording: Wording) -> str | None:
     if "encountered" not in wording.words:
         return None
-    for _, sentence in wording.sentences:
-        found = _ERROR.match(_QUOTED.sub(" ", sentence))
-        if found and not _ABOUT_ERRORS.search(found.group()):
-            return found.group()
+    for start, end, _ in wording.sentences:
+        clause = _ERROR.match(_QUOTED.sub(" ", wording.text[start:end]))
+        if clause and not _ABOUT_ERRORS.search(clause.group()):
+            return clause.group()
     return None
 
 

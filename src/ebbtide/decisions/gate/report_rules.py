@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ebbtide.decisions.gate.cues import anywhere, opening, preceded_by
+from ebbtide.decisions.gate.rule_forms import anywhere, opening, preceded_by
 
 _FINISHED = (
     "fixed merged done completed complete finished resolved pushed committed closed working ready passing passed green"
@@ -218,7 +218,6 @@ REPORTS = (
         "It says that a step was left out",
         words="skip skipped skipping retry retrying",
         before=r"(?:whether to [^\n]{1,120}(?:\u2192|->|=>|:) ?|\A\W*|(?<=[\"'] ))",
-        reach=140,
         then=r"(?=\s*(?:\Z|[.:(\u2014\u2192-]))",
     ),
     anywhere(

@@ -74,9 +74,11 @@ def noise_shapes(wording: Wording) -> list[tuple[Shape, str]]:
 
 def choice_shapes(wording: Wording) -> list[tuple[Shape, str]]:
     """The shape of a choice that a text has, and the word that shows it."""
-    for first, sentence in wording.sentences[:1]:
-        if " " not in sentence:
-            break
+    if not wording.sentences:
+        return []
+    start, end, first = wording.sentences[0]
+    sentence = wording.text[start:end]
+    if " " in sentence:
         if first in ORDERS and not NOT_ORDERED.match(sentence, len(first)):
             return [(ORDER, first)]
         if first.endswith("ing") and first[:-3] not in ERRANDS and stem(first) in VERB_STEMS:
@@ -93,20 +95,21 @@ def _ending(end: str, wording: Wording) -> Shape | None:
         return None if any(mark in text for mark in (". ", "! ", "\n")) else QUESTION
     if end == ".":
         return TRAILS_OFF if text.endswith("...") else None
-    last = wording.sentences[-1][1] if wording.sentences else ""
-    return ANNOUNCES if NEXT.match(last) else LEADS_IN
+    start, stop, _ = wording.sentences[-1] if wording.sentences else (0, 0, "")
+    return ANNOUNCES if NEXT.match(text, start, stop) else LEADS_IN
 
 
 def _past_report(wording: Wording) -> str | None:
     if not wording.sentences:
         return None
-    first, sentence = wording.sentences[0]
+    start, end, first = wording.sentences[0]
     if first in CHOSEN:
         return None
     if first in IRREGULAR:
         return first
     if not first.endswith("ed") or len(first) < 5:
         return None
+    sentence = wording.text[start:end]
     if PARTICIPLE.match(sentence, len(first)):
         return None
     known = stem(first) in VERB_STEMS and first not in IMPERATIVE_VERBS

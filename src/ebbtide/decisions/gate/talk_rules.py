@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ebbtide.decisions.gate.cues import anywhere, opening
+from ebbtide.decisions.gate.rule_forms import anywhere, opening
 
 _WORK = (
     r"(?:analy[sz]e|apologi[sz]e|ask|assist|attempt|begin|browse|call|check|clarify|close|commit|confirm|continue|create|debug"

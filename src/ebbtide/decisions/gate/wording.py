@@ -7,6 +7,7 @@ import unicodedata
 from typing import NamedTuple
 
 from ebbtide.text.contrast.words import FUNCTION_WORDS
+from ebbtide.text.sentence_ends import clauses
 
 READ = 500  # characters; what a candidate is, it says at its beginning
 
@@ -24,11 +25,6 @@ _MARKS = "\u2013\u2014\u2022\u2026\u2192\u2190\u2265\u2264\u2713\u2714\u2705\u27
 _DECORATION = re.compile(
     r"\A(?:[^\w\"'`(\[{<$\u4e00-\u9fff]+|(?:plan|decision|decided)\s*[:\u2013\u2014-]\s*(?=\S)|\(?\d{1,3}[.)]\s+"
     r"|\[[ x]\]\s*)+"
-)
-# It starts with a set of characters, so that the search skips what is none of them.
-_SENTENCE_END = re.compile(
-    r"[.!?:;\n\u2013\u2014\u3002\uff01\uff1f-](?:(?<=[.!?:;])[\"')\]*_]*\s+|(?<=\n)\s*"
-    r"|(?<=\s[\u2013\u2014-])[\u2013\u2014-]*\s+|(?<=[\u3002\uff01\uff1f]))"
 )
 _LINKING_WORDS = frozenset(
     "ok okay now so then and but also first next finally just well great good perfect oops besides hence thus"
@@ -50,13 +46,15 @@ class Wording(NamedTuple):
         text: In lower case, in compatibility form with straight quotes, leading emoji, bullets, numbers and
             "Plan:" left out.
         words: Its words, each once.
-        sentences: Its sentences, each with its first word: without the linking words that open it, then with
-            them where there are any.
+        keys: The same with the parts of contractions, by which phrase tables are searched.
+        sentences: Where its sentences start and end, and their first words: without the linking words that
+            open them, then with them where there are any.
     """
 
     text: str
     words: frozenset[str]
-    sentences: tuple[tuple[str, str], ...]
+    keys: frozenset[str]
+    sentences: tuple[tuple[int, int, str], ...]
 
     @classmethod
     def of(cls, text: str) -> Wording:
@@ -71,7 +69,9 @@ class Wording(NamedTuple):
         if decoration := _DECORATION.match(head):
             head = head[decoration.end() :]
         head = head.rstrip()
-        return cls(head, _words(head), tuple(_sentences(head)))
+        words = _words(head)
+        keys = words.union(*[word.split("'") for word in words if "'" in word]) if "'" in head else words
+        return cls(head, words, keys, tuple(_sentences(head)))
 
     @property
     def content(self) -> int:
@@ -102,24 +102,19 @@ def _words(text: str) -> frozenset[str]:
         return frozenset(_WORD.findall(text))
     words = text.encode("ascii").translate(_WORD_BYTES).decode("ascii").split()
     if "'" in text:
-        return frozenset(filter(None, (word.strip("'") for word in words)))
+        return frozenset([word.strip("'") for word in words]) - {""}
     return frozenset(words)
 
 
-def _sentences(text: str) -> list[tuple[str, str]]:
-    found = []
-    start = 0
-    while start < len(text):
-        mark = _SENTENCE_END.search(text, start)
-        # With the mark, without the white space behind it.
-        end, following = (mark.start() + 1, mark.end()) if mark else (len(text), len(text))
+def _sentences(text: str) -> list[tuple[int, int, str]]:
+    sentences = []
+    for start, end in clauses(text):
         first = _FIRST.search(text, start, end)
         if first is not None:
-            word = first.group()
+            word = first[0]
             if word in _LINKING_WORDS and (link := _LINKING.match(text, start, end)):
                 at = link.end()
                 if plain := _FIRST.match(text, at, end):
-                    found.append((plain.group(), text[at:end]))
-            found.append((word, text[first.start() : end]))
-        start = following
-    return found
+                    sentences.append((at, end, plain[0]))
+            sentences.append((first.start(), end, word))
+    return sentences

@@ -8,17 +8,18 @@ is surely noise; here it is asked what states a choice at all. Left out are step
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ebbtide.decisions.assessment import RuleFired
-from ebbtide.decisions.candidate import Candidate
-from ebbtide.decisions.gate.evidence import choice_in, noise_in, total
+from ebbtide.decisions.gate.evidence import evidence_in, total
 from ebbtide.decisions.gate.wording import Wording
 from ebbtide.decisions.turns.turn_rules import NEXT_STEPS, NOT_OURS, OURS, PROPOSALS, RECORDS
+from ebbtide.decisions.turns.turn_signs import may_state_choice
+from ebbtide.text.extraction.sentences import Sentence
 from ebbtide.text.extraction.turn import Item, ItemKind, extract
 from ebbtide.text.pattern_words import words_in
-from ebbtide.text.phrases import first_match
 
 _STATED = 1.5  # choice less noise from which a sentence without a word of deciding states one
 #: Evidence that somebody chooses; the rest ("must", "always", "because") is found in rules and facts too.
@@ -70,36 +71,50 @@ def candidates_of(turn: str) -> tuple[TurnCandidate, ...]:
     >>> [(each.text, each.against) for each in found]
     [("Let's use grep to find it.", 'step.to-look'), ("We'll use SQLite, it needs no server.", None)]
     """
-    found: dict[int, TurnCandidate] = {}
-    records = _records(turn)
-    for item in extract(turn).items:
-        if item.kind is ItemKind.OPEN_QUESTION or item.start in found:
+    candidates: dict[int, TurnCandidate] = {}
+    records = _Records(turn)
+
+    def may_count(sentence: Sentence) -> bool:
+        return records.rule_at(sentence.start) is not None or may_state_choice(sentence.text)
+
+    for item in extract(turn, worth_reading=may_count).items:
+        if item.kind is ItemKind.OPEN_QUESTION or item.start in candidates:
             continue
-        listed = next((rule for start, end, rule in records if start <= item.start < end), None)
+        listed = records.rule_at(item.start)
         rule = listed or _rule(item)
         if rule is not None:
             # Of a short one everything is needed, but for its label: "Great, then one worker it is."
             whole = len(item.text) < _SHORT and rule not in _LABELLED
             text = (item.sentence if whole else item.text).strip()
-            found[item.start] = TurnCandidate(
+            candidates[item.start] = TurnCandidate(
                 text=text,
                 rule=rule,
                 against=None if listed or rule in _LABELLED else _against(item),
                 start=item.start,
                 end=item.end,
             )
-    return tuple(found.values())
+    return tuple(candidates.values())
 
 
-def _records(turn: str) -> list[tuple[int, int, str]]:
-    """Where the lists of what was decided stand, and the rule that says so."""
-    found = []
-    for lead in _LEAD_IN.finditer(turn):
-        said = first_match(RECORDS, lead[1].lower().strip("*_ "))
-        listed = _LIST.match(turn, lead.end()) if said else None
-        if said and listed:
-            found.append((listed.start(), listed.end(), said.rule.id))
-    return found
+class _Records:
+    """The lists of what was decided in a turn, in order and apart."""
+
+    def __init__(self, turn: str) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        self._rules: list[str] = []
+        for lead in _LEAD_IN.finditer(turn):
+            record = RECORDS.first(lead[1].lower().strip("*_ "))
+            items = _LIST.match(turn, lead.end()) if record else None
+            if record and items:
+                self._starts.append(max(items.start(), self._ends[-1] if self._ends else 0))
+                self._ends.append(max(items.end(), self._starts[-1]))
+                self._rules.append(record.rule.id)
+
+    def rule_at(self, at: int) -> str | None:
+        """The rule by which what stands there is in such a list; None where it is in none."""
+        number = bisect_right(self._starts, at) - 1
+        return self._rules[number] if number >= 0 and at < self._ends[number] else None
 
 
 def _rule(item: Item) -> str | None:
@@ -112,16 +127,15 @@ def _rule(item: Item) -> str | None:
     if item.rule.startswith("action.") and item.rule != "action.obligation":
         return None
     words = words_in(text)
-    proposal = first_match(PROPOSALS, text, words)
-    ours = first_match(OURS, text, words) is not None
+    proposal = PROPOSALS.first(text, words)
+    ours = OURS.first(text, words) is not None
     if proposal is None and not ours:
         return None
-    wording = Wording.of(item.text)
-    evidence = choice_in(Candidate(description=item.text), wording)
+    noise, evidence = evidence_in(Wording.of(item.text))
     choice = total(evidence)
     if proposal is None and choice < _STATED:
         return None
-    strength = choice - total(noise_in(wording))
+    strength = choice - total(noise)
     if proposal is not None and strength > -1:
         return proposal.rule.id
     return _strongest(evidence) if ours and strength >= _STATED else None
@@ -129,7 +143,7 @@ def _rule(item: Item) -> str | None:
 
 def _against(item: Item) -> str | None:
     text = _plain(item)
-    found = first_match(NEXT_STEPS, text) or first_match(NOT_OURS, text)
+    found = NEXT_STEPS.first(text) or NOT_OURS.first(text)
     return None if found is None else found.rule.id
 
 

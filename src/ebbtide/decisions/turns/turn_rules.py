@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ebbtide.text.phrase_table import PhraseTable
 from ebbtide.text.phrases import Anchor, PhraseRule
 
 _LOOKS = (
@@ -23,7 +24,8 @@ _WE = r"(?:we|i)"
 _NOW = r"(?:now |also |then |just |therefore |first |next |only |simply |instead |again )*"
 
 #: How a choice is put forward where no word of deciding is said.
-PROPOSALS = (
+PROPOSALS = PhraseTable(
+(
     PhraseRule(
         id="proposal.the-fix",
         pattern=r"(?:the|a|my|our) (?:\w+ ){0,2}(?:fix|solution|workaround|approach|remedy)(?: here| for [^,.]{1,60}| to [^,.]{1,60})?"
@@ -59,10 +61,12 @@ PROPOSALS = (
         pattern=rf"(?:so|therefore|thus|hence),? {_WE} (?:should|will|must|need to)(?! (?:{_LOOKS})\b)",
         anchor=Anchor.CLAUSE,
     ),
+), lower=True
 )
 
 #: Whose choice a wording of choice speaks of; without it a sentence may as well tell what a program does.
-OURS = (
+OURS = PhraseTable(
+(
     PhraseRule(
         id="ours.we", pattern=r"(?:we|i|i'm|i'd|i'll|i've|we'll|we've|we'd|we're|our|my|let's|let us)"
     ),
@@ -72,20 +76,24 @@ OURS = (
         pattern=r"(?:kept|keep|chose|chosen|reuse|reused|prefer|picked|adopt|adopted|defer|deferred|rejected|opted|use)\b",
         anchor=Anchor.TEXT,
     ),
+), lower=True
 )
 
 #: Lines that lead into a list of what was decided.
-RECORDS = (
+RECORDS = PhraseTable(
+(
     PhraseRule(id="record.for-the-record", pattern=r"for the record"),
     PhraseRule(
         id="record.agreed",
         pattern=r"(?:so )?(?:we(?:'ve| have)? )?(?:agreed|decided|settled)(?: so far| on| today)*",
         anchor=Anchor.TEXT,
     ),
+), lower=True
 )
 
 #: What is done next to find something out; nothing is chosen by it.
-NEXT_STEPS = (
+NEXT_STEPS = PhraseTable(
+(
     PhraseRule(
         id="step.to-look",
         pattern=rf"(?:use|using|go with|go ahead with|run|call|write|create|add|make|try|pick) [^.?!]{{1,80}}? to (?:first |quickly |better )*(?:{_FINDS_OUT})\b",
@@ -108,10 +116,12 @@ NEXT_STEPS = (
         id="step.proceed",
         pattern=rf"(?:{_WE}(?:'ll| will| can| should)|let's|let us|let me) {_NOW}(?:proceed|continue|start|begin|move on|go on)\b",
     ),
+), lower=True
 )
 
 #: What is only thought of, asked, offered or told as the way somebody else does it.
-NOT_OURS = (
+NOT_OURS = PhraseTable(
+(
     PhraseRule(
         id="other.condition",
         pattern=r"(?:if|whether|unless|in case) (?:you|the user|the customer|agreed|needed|necessary|required)\b",
@@ -137,12 +147,13 @@ NOT_OURS = (
         id="other.suggests",
         pattern=r"the (?:issue|error|traceback|message|documentation|docs|task|problem|manager|plan) (?:suggests?|says?|states?|asks?|requires?|recommends?|mentions?|wants)\b",
     ),
+), lower=True
 )
 
 #: Words that make a turn worth reading by themselves.
 SIGN_WORDS = frozenset(
     """
-    adopted adopting agreed agreement agreements choice choose chooses choosing chose chosen committed decided decides decision decisions
+    adopt adopted adopting agreed agreement agreements choice choose chooses choosing chose chosen committed decided decides decision decisions
     deferred dropped elected opted opting pick picked prefer preferred prefers rejected resolution resolved select selected settled
     verdict
     """.split()

@@ -13,11 +13,12 @@ from collections import defaultdict
 from functools import cache
 
 from ebbtide.decisions.turns.turn_rules import SIGN_WORDS, SIGNS
-from ebbtide.text.extraction.phrase_table import folded
+from ebbtide.text.phrases import folded
 
 _LETTERS = bytes(code if chr(code).isascii() and chr(code).islower() else 32 for code in range(256))
 _SPACES = re.compile(r"[ \t\r\f\v]{2,}")
 _MARKS = "*_`~"
+_BLANKS = ("  ", "\t", "\r", "\f", "\v")
 _APOSTROPHES = re.compile("[\u2018\u2019\u201a\u201b\u02bc\u2032]")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?(?:\s+\"[^\"]*\")?\)")
 _TAG = re.compile(r"<[^<>]*>")
@@ -34,19 +35,19 @@ def may_state_choice(turn: str) -> bool:
     """
     text = _readings(folded(turn))
     listed = text.encode("ascii", "replace").translate(_LETTERS).decode("ascii").split()
-    words = set(listed)
-    if not SIGN_WORDS.isdisjoint(words):
+    if not SIGN_WORDS.isdisjoint(listed):
         return True
     # Of the names of JSON fields, letters alone count.
     if "{" in text and "decision" in "".join(listed):
         return True
-    by_word = _by_word()
-    tried = words & by_word.keys()
+    tried = _tried().intersection(listed)
     if not tried:
         return False
     for mark in _MARKS:
         text = text.replace(mark, "")
-    text = _SPACES.sub(" ", text)
+    if any(mark in text for mark in _BLANKS):
+        text = _SPACES.sub(" ", text)
+    by_word = _by_word()
     return any(_stands(number, word, text) for word in tried for number in by_word[word])
 
 
@@ -91,6 +92,11 @@ def _unescaped(found: re.Match[str]) -> str:
     if code is not None:
         return chr(int(code, 16))
     return " " if blank is not None else str(other)
+
+
+@cache
+def _tried() -> frozenset[str]:
+    return frozenset(_by_word())
 
 
 @cache

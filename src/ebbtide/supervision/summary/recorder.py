@@ -26,7 +26,7 @@ from ebbtide.supervision.summary.tally_history import TallyHistory
 from ebbtide.supervision.summary.timeline import Timeline
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
-from ebbtide.text.embedding.embedder import Embedder
+from ebbtide.text.embedding.vectors import Embedder
 
 if TYPE_CHECKING:
     from ebbtide.supervision.summary.run_decisions import RunDecisions

@@ -9,8 +9,8 @@ from pathlib import Path
 from threading import Lock
 
 from ebbtide.errors import ConfigError
-from ebbtide.text.embedding.embedder import Embedder, Vectors
 from ebbtide.text.embedding.store import EmbeddingStore
+from ebbtide.text.embedding.vectors import Embedder, Vectors
 from ebbtide.text.normal_form import normal_form
 
 _AT_ONCE = 1_024  # what is kept if a later part fails

@@ -1,54 +1,17 @@
-"""Texts as vectors whose cosine says how much two of them mean the same.
+"""The embedder that a short spec names: the shipped model, a folder, a library or an endpoint.
 
-An `Embedder` gives one vector of length 1 a text, so the cosines of two sets of texts are one matrix
-product: ``left @ right.T``. The libraries for it come with the extra ``semantic`` and are imported when an
-embedder is made, never before.
-
-Source: novelty spec, section 2.1, L2 (clauses N08, N09).
+The libraries come with the extra ``semantic`` and are imported when an embedder is made, never before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from ebbtide.errors import ConfigError, SemanticError
+from ebbtide.errors import ConfigError
+from ebbtide.text.embedding.cache import CachedEmbedder
+from ebbtide.text.embedding.vectors import API_KEY_ENV, Embedder
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from ebbtide.text.embedding.cache import CachedEmbedder
-
-#: float32, texts x dimensions, every row of length 1
-Vectors: TypeAlias = "npt.NDArray[np.float32]"
-
-API_KEY_ENV = "EBBTIDE_EMBEDDING_API_KEY"
 _SPECS = "minilm, folder:PATH, sentence-transformers:NAME or openai:URL#MODEL"
-
-
-class Embedder(Protocol):
-    """Turns texts into unit vectors."""
-
-    @property
-    def model(self) -> str:
-        """Names the weights: vectors are comparable, and stored ones usable, only where it is the same."""
-
-    @property
-    def dimensions(self) -> int:
-        """Numbers in a vector."""
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row a text, in the order of `texts`; what else is in `texts` does not change a row.
-
-        Args:
-            texts: What can be encoded as UTF-8. `open_embedder` sees to that, and to the normal form.
-
-        Raises:
-            SemanticError: The texts cannot be embedded.
-        """
 
 
 def open_embedder(
@@ -71,8 +34,6 @@ def open_embedder(
         ConfigError: `spec` or `threads` cannot be used.
         SemanticError: A library, the weights or the endpoint is missing or wrong.
     """
-    from ebbtide.text.embedding.cache import CachedEmbedder
-
     return CachedEmbedder(_embedder(spec or "minilm", threads, api_key_env), path=cache)
 
 
@@ -96,42 +57,3 @@ def _embedder(spec: str, threads: int, api_key_env: str) -> Embedder:
 
         return EndpointEmbedder(url, model, api_key_env=api_key_env)
     raise ConfigError(f"embedder {spec!r}: expected {_SPECS}")
-
-
-def library(name: str, *, install: str = "ebbtide[semantic]") -> Any:
-    """The module `name`, imported.
-
-    Args:
-        name: What to import.
-        install: What brings it, as pip names it.
-
-    Raises:
-        SemanticError: It is not installed, or does not start.
-    """
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise SemanticError(f"{name} cannot be used ({error}): pip install '{install}'") from error
-
-
-def unit_rows(rows: npt.NDArray[np.floating[Any]], source: str) -> Vectors:
-    """`rows` scaled to length 1.
-
-    Args:
-        rows: Any scale, texts x dimensions.
-        source: Who made them, for the message.
-
-    Raises:
-        SemanticError: A row is zero, infinite or not a number, and so has no direction.
-    """
-    import numpy as np
-
-    with np.errstate(over="ignore"):
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    unusable = ~(np.isfinite(lengths) & (lengths > 0))
-    if unusable.any():
-        raise SemanticError(
-            f"{source}: vector {int(unusable.argmax()) + 1} of {len(rows)} is zero or not a number"
-        )
-    scaled: Vectors = (rows / lengths).astype(np.float32, copy=False)
-    return scaled

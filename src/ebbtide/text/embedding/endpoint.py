@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.errors import ConfigError, SemanticError
-from ebbtide.text.embedding.embedder import API_KEY_ENV, Vectors, library, unit_rows
+from ebbtide.text.embedding.vectors import API_KEY_ENV, Vectors, library, unit_rows
 from ebbtide.text.json_endpoint import JsonEndpoint, shown
 
 if TYPE_CHECKING:

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 from ebbtide.text.extraction import rules
-from ebbtide.text.extraction.phrase_table import Hit, Openings, PhraseTable, Start, folded
-from ebbtide.text.extraction.words import (
-    ACTION_WORDS,
-    DECISION_WORDS,
-    FILLER,
-    FINITE,
-    OBJECTS,
-    QUESTION_WORDS,
-)
+from ebbtide.text.extraction.words import FILLER, FINITE, OBJECTS
 from ebbtide.text.imperatives import IMPERATIVE_VERBS, NOUNS_TOO
-from ebbtide.text.phrases import Anchor
+from ebbtide.text.pattern_words import words_in
+from ebbtide.text.phrase_table import Openings, PhraseTable, Start
+from ebbtide.text.phrases import Anchor, PhraseMatch, PhraseRule, folded
 
 _CLAUSE_END = (
     r"(?=\s*[,;:.!?)\]\u2026\u2013\u2014\u3002\uff01\uff0c\u2600-\u27bf\U0001f300-\U0001faff]+(?!\w)"
@@ -25,25 +19,30 @@ _CLAUSE_END = (
 )
 _TO_THE_END = r"\W{0,40}\Z"
 
-_SECTIONS = PhraseTable(rules.SECTIONS, after=_TO_THE_END)
-_NOTHING = PhraseTable(rules.NOTHING, after=_TO_THE_END)
-_CHECKBOXES = PhraseTable(rules.CHECKBOXES, after="")
-_LABELS = PhraseTable(rules.LABELS, after=r"(?=\s*:|\s+[-\u2013\u2014]\s)")
-_OPENINGS = PhraseTable(rules.OPENINGS, after=_CLAUSE_END)
-_CODE = PhraseTable(rules.CODE, after="")
-_NARRATION = PhraseTable(rules.NARRATION)
-_COURTESY = PhraseTable(rules.COURTESY)
-_TAGS = PhraseTable(rules.TAGS, before=r"[,;\u2013\u2014-]\s*", after=r"\Z")
-_QUESTIONS = PhraseTable(rules.QUESTIONS, words=QUESTION_WORDS)
+
+def _table(table: tuple[PhraseRule, ...], *, behind: str = r"(?<!\w)", after: str = r"(?!\w)") -> PhraseTable:
+    return PhraseTable(table, lower=True, behind=behind, after=after)
+
+
+_SECTIONS = _table(rules.SECTIONS, after=_TO_THE_END)
+_NOTHING = _table(rules.NOTHING, after=_TO_THE_END)
+_CHECKBOXES = _table(rules.CHECKBOXES, after="")
+_LABELS = _table(rules.LABELS, after=r"(?=\s*:|\s+[-\u2013\u2014]\s)")
+_OPENINGS = _table(rules.OPENINGS, after=_CLAUSE_END)
+_CODE = _table(rules.CODE, after="")
+_NARRATION = _table(rules.NARRATION)
+_COURTESY = _table(rules.COURTESY)
+_TAGS = _table(rules.TAGS, behind="", after=r"\Z")
+_QUESTIONS = _table(rules.QUESTIONS)
 # What stands in quotes is the title of something: "I'll Keep the Light".
-_DECISIONS = PhraseTable(rules.DECISIONS, before=r"(?<![\w\"\u201c])", words=DECISION_WORDS)
-_ACTIONS = PhraseTable(rules.ACTIONS, words=ACTION_WORDS)
-_PROMISES = PhraseTable(rules.PROMISES)
+_DECISIONS = _table(rules.DECISIONS, behind=r"(?<![\w\"\u201c])")
+_ACTIONS = _table(rules.ACTIONS)
+_PROMISES = _table(rules.PROMISES)
 
 _LINES = Openings(_SECTIONS)
 _LEADING = (_CHECKBOXES, _LABELS, _OPENINGS, _NOTHING, _CODE, _COURTESY)
 _SENTENCES = Openings(*_LEADING, _QUESTIONS, _DECISIONS, _NARRATION, _ACTIONS, _PROMISES)
-_SEARCHED = QUESTION_WORDS | DECISION_WORDS | ACTION_WORDS
+_NO_KEYS: frozenset[str] = frozenset()
 
 # "It is unclear whether it scales" states something, "How does it scale" does not.
 _STATING = frozenset(rule.id for rule in rules.QUESTIONS if rule.anchor is Anchor.ANYWHERE)
@@ -90,7 +89,7 @@ def section_kind(text: str) -> str | None:
     lowered = folded(text)
     place = _LINES.at(lowered)
     hit = _SECTIONS.opening(lowered, place) if place.tables else None
-    return _kind(hit.rule) if hit else None
+    return _kind(hit.rule.id) if hit else None
 
 
 def words_of(text: str, at: int = 0) -> list[str]:
@@ -137,34 +136,41 @@ def read_sentence(text: str, given: str | None = None, *, heading: bool = False)
         rule = f"{given}.section"
     kind = _kind(rule) if rule else None
 
-    # Most sentences have none of the words for which the inside of one is searched.
-    searched = () if _SEARCHED.isdisjoint(words) else words
+    # In words without marks inside, the parts that tables are searched by are the words themselves.
+    parts = words_in(lowered) if "'" in lowered or "-" in lowered else words
+    keys = _NO_KEYS if _searched().isdisjoint(parts) else frozenset(parts)
     last = _question_end(lowered)
     if last is not None:
-        tag = _TAGS.inside(lowered, start, last, words)
+        tag = _TAGS.leftmost(lowered, start, last, words_in(lowered))
         if tag is not None:
             return read_sentence(text[: tag.start].rstrip(" ,;-\u2013\u2014"), given, heading=heading)
         answered = heading and given != "question"
         return Reading(_question_rule(lowered, place, answered=answered), start, end)
     if kind in (None, "question"):
-        asked = _find(_QUESTIONS, lowered, place, searched)
+        asked = _find(_QUESTIONS, lowered, place, keys)
         if asked is not None:
-            return Reading(asked.rule, start, end, states=asked.rule in _STATING)
+            return Reading(asked.rule.id, start, end, states=asked.rule.id in _STATING)
     if rule is None:
-        rule = _statement_rule(lowered, place, words, searched, heading=heading)
+        rule = _statement_rule(lowered, place, words, keys, heading=heading)
     return Reading(rule, start, end, states=kind != "question")
+
+
+@cache
+def _searched() -> frozenset[str]:
+    """The words for which the inside of a sentence is searched; most have none of them."""
+    return _QUESTIONS.by_words.words | _DECISIONS.by_words.words | _ACTIONS.by_words.words
 
 
 def _kind(rule: str) -> str:
     return rule.partition(".")[0]
 
 
-def _find(table: PhraseTable, lowered: str, place: Start, searched: Sequence[str]) -> Hit | None:
+def _find(table: PhraseTable, lowered: str, place: Start, keys: frozenset[str]) -> PhraseMatch | None:
     """What stands at the start, or else inside of a sentence; without words to search for only the former."""
-    found = table.opening(lowered, place) if table in place.tables else None
-    if found is None and searched:
-        found = table.inside(lowered, place.at, len(lowered), searched)
-    return found
+    match = table.opening(lowered, place) if table in place.tables else None
+    if match is None and keys:
+        match = table.leftmost(lowered, place.at, len(lowered), keys)
+    return match
 
 
 def _content_start(lowered: str) -> tuple[Start, str | None, str | None]:
@@ -178,13 +184,13 @@ def _content_start(lowered: str) -> tuple[Start, str | None, str | None]:
             if found is None and _LABELS in tables:
                 found = _LABELS.opening(lowered, place)
         if found is not None:
-            label = found.rule
+            label = found.rule.id
             skipped = skipped or "structure.label"
         else:
             found = _OPENINGS.opening(lowered, place) if _OPENINGS in tables else None
             if found is None:
                 return place, skipped, label
-            skipped = found.rule
+            skipped = found.rule.id
         separator = _SEPARATOR.match(lowered, found.end)
         place = _SENTENCES.at(lowered, separator.end() if separator else found.end)
 
@@ -214,21 +220,21 @@ def _question_rule(lowered: str, place: Start, *, answered: bool) -> str:
     """The rule of a question; `answered` if it is a heading, which the section below answers."""
     courtesy = _COURTESY.opening(lowered, place) if _COURTESY in place.tables else None
     if courtesy is not None:
-        return courtesy.rule
+        return courtesy.rule.id
     return "structure.heading" if answered else "question.mark"
 
 
 def _statement_rule(
-    lowered: str, place: Start, words: list[str], searched: Sequence[str], *, heading: bool
+    lowered: str, place: Start, words: list[str], keys: frozenset[str], *, heading: bool
 ) -> str:
-    decision = _find(_DECISIONS, lowered, place, searched)
+    decision = _find(_DECISIONS, lowered, place, keys)
     if decision is not None:
-        return decision.rule
+        return decision.rule.id
     empty = _empty_rule(lowered, place, words, heading=heading)
     if empty is not None:
         return empty
-    action = _find(_ACTIONS, lowered, place, searched)
-    return action.rule if action is not None else _order_rule(lowered, place, words) or "claim.statement"
+    action = _find(_ACTIONS, lowered, place, keys)
+    return action.rule.id if action is not None else _order_rule(lowered, place, words) or "claim.statement"
 
 
 def _empty_rule(lowered: str, place: Start, words: list[str], *, heading: bool) -> str | None:
@@ -238,10 +244,10 @@ def _empty_rule(lowered: str, place: Start, words: list[str], *, heading: bool) 
     if narration is not None:
         rest = words_of(lowered, narration.end)
         # "I see the issue", but not "I see that the issue is fixed".
-        clause_follows = narration.rule == "narration.perception" and not FINITE.isdisjoint(rest)
-        presents = leads_in and narration.rule == "narration.here"
+        clause_follows = narration.rule.id == "narration.perception" and not FINITE.isdisjoint(rest)
+        presents = leads_in and narration.rule.id == "narration.here"
         if presents or (FILLER.issuperset(rest) and not clause_follows):
-            return narration.rule
+            return narration.rule.id
     if not (leads_in or heading):
         return None
     is_clause = not FINITE.isdisjoint(words) or (words[0] in IMPERATIVE_VERBS and words[0] not in NOUNS_TOO)
@@ -255,7 +261,7 @@ def _order_rule(lowered: str, place: Start, words: list[str]) -> str | None:
     promise = _PROMISES.opening(lowered, place) if _PROMISES in place.tables else None
     if promise is not None:
         verb = _WORD.search(lowered, promise.end)
-        return promise.rule if verb and verb[0] in IMPERATIVE_VERBS else None
+        return promise.rule.id if verb and verb[0] in IMPERATIVE_VERBS else None
     first, *rest = words
     if first not in IMPERATIVE_VERBS or not rest or rest[0] == "of" or rest[0] in FINITE:
         return None

@@ -250,8 +250,8 @@ COURTESY = (
 TAGS = (
     _anywhere(
         "question.tag",
-        r"right|correct|ok(?:ay)?|yes|no|yeah|eh|huh|agreed|don't you think|(?:is|are|was|were|do|does|did|has|have|wo|ca|could|would|should)n't"
-        r" (?:it|they|you|we|he|she|that|there)",
+        r"[,;\u2013\u2014-]\s*(?:right|correct|ok(?:ay)?|yes|no|yeah|eh|huh|agreed|don't you think"
+        r"|(?:is|are|was|were|do|does|did|has|have|wo|ca|could|would|should)n't (?:it|they|you|we|he|she|that|there))",
     ),
 )
 

@@ -8,6 +8,7 @@ Source: rubric, v0.2 upgrades (clause B06).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -94,8 +95,13 @@ class Extraction:
         return tuple(item.text for item in self.items if item.kind is kind)
 
 
-def extract(text: str) -> Extraction:
+def extract(text: str, *, worth_reading: Callable[[Sentence], bool] | None = None) -> Extraction:
     """Read one turn. Linear in its length.
+
+    Args:
+        text: What was said.
+        worth_reading: Whether a sentence is to be read where no heading or lead-in makes it a decision; the
+            others are left out of what comes back. None reads them all.
 
     >>> found = extract("Sure! The cache is stale. Next step: flush it. Who owns it?")
     >>> found.claims, found.next_actions, found.open_questions
@@ -103,7 +109,7 @@ def extract(text: str) -> Extraction:
     >>> [(aside.text, aside.rule) for aside in found.set_aside]
     [('Sure!', 'pleasantry.acknowledgement')]
     """
-    reader = _Reader()
+    reader = _Reader(worth_reading)
     reader.read(text)
     return Extraction(items=tuple(reader.items), set_aside=tuple(reader.set_aside))
 
@@ -158,9 +164,10 @@ class _Sections:
 
 
 class _Reader:
-    def __init__(self) -> None:
+    def __init__(self, worth_reading: Callable[[Sentence], bool] | None) -> None:
         self.items: list[Item] = []
         self.set_aside: list[SetAside] = []
+        self._worth_reading = worth_reading
 
     def read(self, text: str, place: tuple[int, int] | None = None) -> None:
         """Read `text`; `place` is where all of it stands in the turn, if it is not the turn itself."""
@@ -181,7 +188,10 @@ class _Reader:
         heading = form is Form.HEADING
         if heading:
             sections.heading(sentence.depth, None)
-        rule, start, end, states = reading = read_sentence(text, sections.kind(sentence), heading=heading)
+        place = sections.kind(sentence)
+        if place != "decision" and self._worth_reading is not None and not self._worth_reading(sentence):
+            return
+        rule, start, end, states = reading = read_sentence(text, place, heading=heading)
         kind = reading.kind
         if kind not in _KINDS:
             self._leave(rule, sentence)

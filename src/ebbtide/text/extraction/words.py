@@ -45,23 +45,6 @@ OBJECTS = frozenset(
     " this those us whatever which your".split()
 )
 
-# Every match of a rule for anywhere in a sentence has one of these words.
-QUESTION_WORDS = frozenset(
-    """
-    agree agreed answer certain clarified clarify clear decide decided determine determined discussed figure figured
-    blocked find know known proceed question questions remain remains settled still sure tbc tbd unanswered uncertain unclear undecided unknown waiting
-    unresolved unsure wonder wondering
-    """.split()
-)
-DECISION_WORDS = frozenset(
-    """
-    abandon adopt agreed choice choose chose committed decided decision defer drop go going keep migrate move moving opt
-    opted pick postpone prefer replace resolution resolved settle settled ship standardise standardize stick switch
-    switching use verdict
-    """.split()
-)
-ACTION_WORDS = frozenset("has have must need needs ought shall should will".split())
-
 #: Names of JSON fields, in lower case and letters only, and what their texts are: a kind, prose to be read like
 #: a turn, or code.
 FIELDS = {

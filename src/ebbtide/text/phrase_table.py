@@ -1,0 +1,350 @@
+"""Many phrase rules in one table: by the words of a text it knows which of them are worth a search.
+
+Three looks, each cheaper than the next: the words that a rule needs are among those of the text; the text has
+the word that a match begins with; the pattern matches there. The words are read from the patterns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cache, cached_property
+from typing import Generic, NamedTuple, TypeVar
+
+from ebbtide.text.pattern_words import FirstWords, Needed, first_words, may_match, needed, words_in
+from ebbtide.text.phrases import Anchor, PhraseMatch, PhraseRule
+
+_START = re.compile(r"(\W{0,40})([a-z0-9_]*)")
+_KEY = re.compile(r"[a-z0-9_]*")
+_NO_WORD = "-"
+Thing = TypeVar("Thing")
+
+
+class Start(NamedTuple):
+    """How a text goes on at `at`: with `word` at `word_at`, behind up to 40 signs that are no part of a word.
+
+    The word is a run of a-z, 0-9 and _, and empty where there is none. Only `tables` may match there.
+    """
+
+    at: int
+    word_at: int
+    word: str
+    tables: tuple[PhraseTable, ...]
+
+
+class ByWord(Generic[Thing]):
+    """Things by the words that they may begin with, in their order, each once."""
+
+    def __init__(self, begins: Iterable[tuple[Thing, FirstWords]]) -> None:
+        self._begins = tuple(begins)
+        words = frozenset[str]().union(*(each.whole for _, each in self._begins), [""])
+        self._by_word = {word: self._having(word) for word in words}
+        self._others = self._having(_NO_WORD)
+        self._prefixes = tuple(prefix for _, each in self._begins for prefix in each.prefixes if prefix)
+
+    def __call__(self, word: str) -> tuple[Thing, ...]:
+        """Those that may begin with `word`, of which the first run of a-z, 0-9 and _ counts."""
+        things = self._by_word.get(word)
+        if things is not None:
+            return things
+        if not (word.isalnum() and word.isascii()):
+            key = _KEY.match(word)
+            if key is not None and key[0] != word:
+                return self(key[0])
+        return self._having(word) if word.startswith(self._prefixes) else self._others
+
+    def _having(self, word: str) -> tuple[Thing, ...]:
+        return tuple(dict.fromkeys(thing for thing, begins in self._begins if begins.allow(word)))
+
+
+class PhraseTable:
+    """Phrase rules that are searched together. Patterns are compiled on first use.
+
+    Args:
+        rules: What to look for.
+        lower: The texts come in lower case, as `folded` gives them, which makes searches cheaper.
+        behind: What stands before a match, a lookbehind.
+        after: What must follow a match. Unless it is empty, no word goes on there.
+    """
+
+    def __init__(
+        self,
+        rules: Iterable[PhraseRule],
+        *,
+        lower: bool = False,
+        behind: str = r"(?<!\w)",
+        after: str = r"(?!\w)",
+    ) -> None:
+        self.rules = tuple(rules)
+        self._lower = lower
+        self._behind = behind
+        self._after = after
+        self._compiled: dict[int, re.Pattern[str]] = {}
+
+    def first(self, text: str, words: AbstractSet[str] | None = None) -> PhraseMatch | None:
+        """The first match of the first rule that matches, or None; the arguments are those of `matches`."""
+        return next(self._matches(text, words_in(text) if words is None else words), None)
+
+    def matches(
+        self,
+        text: str,
+        words: AbstractSet[str] | None = None,
+        sentences: Iterable[tuple[int, int, str]] | None = None,
+    ) -> list[PhraseMatch]:
+        """The first match of each rule, in the order of the rules.
+
+        Args:
+            text: Where to look.
+            words: Its words, as `words_in` finds them, others among them; None finds them.
+            sentences: Where sentences start and end, and their first words: rules for the start of a text may
+                stand at the start of each. None is the start of the text, signs aside.
+        """
+        words = words_in(text) if words is None else words
+        if sentences is None:
+            return list(self._matches(text, words))
+        openings: dict[int, PhraseMatch] = {}
+        for start, end, word in sentences:
+            for number in self._by_word(word):
+                beside = self._beside.get(number)
+                if number in openings or (beside is not None and beside.isdisjoint(words)):
+                    continue
+                match = (self._compiled.get(number) or self._pattern(number)).match(text, start, end)
+                if match is not None:
+                    openings[number] = PhraseMatch(self.rules[number], match[0], *match.span())
+        inside = self._search(self.by_words(text, words), text, 0, len(text), words)
+        return (
+            [match for _, match in sorted([*openings.items(), *inside])]
+            if openings
+            else [match for _, match in inside]
+        )
+
+    def opening(self, text: str, start: Start) -> PhraseMatch | None:
+        """The first rule for the start of a text that matches where `text` goes on.
+
+        Args:
+            text: In lower case.
+            start: How it goes on, as `Openings` of this table gives it.
+        """
+        at, word_at, word, _ = start
+        if at != word_at and self._symbol:
+            pattern, numbers = self._any_opening
+            match = pattern.match(text, at)
+            if match is None or match.lastindex is None:
+                return None
+            number = numbers[match.lastindex - 1]
+            return PhraseMatch(self.rules[number], match[match.lastindex], *match.span(match.lastindex))
+        for number in self._by_word(word):
+            match = (self._compiled.get(number) or self._pattern(number)).match(text, word_at)
+            if match is not None:
+                return PhraseMatch(self.rules[number], match[0], *match.span())
+        return None
+
+    def leftmost(self, text: str, at: int, stop: int, words: AbstractSet[str]) -> PhraseMatch | None:
+        """The first place in ``text[at:stop]`` where a rule for anywhere matches, and the first rule there.
+
+        Args:
+            text: In lower case.
+            at: Where the part begins.
+            stop: Where it ends.
+            words: Words of the text, those of the part among them.
+        """
+        leftmost: PhraseMatch | None = None
+        for _, match in self._search(self.by_words(text, words), text, at, stop, words):
+            if leftmost is None or match.start < leftmost.start:
+                leftmost = match
+        return leftmost
+
+    @cached_property
+    def begins(self) -> dict[int, FirstWords]:
+        """How the matches of the rules for the start begin, by their place in `rules`."""
+        return {
+            number: first_words(rule.pattern, bounded=bool(self._after))
+            for number, rule in enumerate(self.rules)
+            if rule.anchor is Anchor.TEXT
+        }
+
+    @cached_property
+    def by_words(self) -> RulesByWords:
+        """The rules for anywhere, by the words that they need."""
+        return self._by_words(Anchor.CLAUSE, Anchor.ANYWHERE)
+
+    def _by_words(self, *anchors: Anchor) -> RulesByWords:
+        return RulesByWords(
+            (number, needed(rule.pattern, bounded=bool(self._after)))
+            for number, rule in enumerate(self.rules)
+            if rule.anchor in anchors
+        )
+
+    @cached_property
+    def _all_by_words(self) -> RulesByWords:
+        return self._by_words(*Anchor)
+
+    def _matches(self, text: str, words: AbstractSet[str]) -> Iterator[PhraseMatch]:
+        for number in self._all_by_words(text, words):
+            for _, match in self._search((number,), text, 0, len(text), words):
+                yield match
+
+    def _search(
+        self, numbers: Iterable[int], text: str, at: int, stop: int, words: AbstractSet[str]
+    ) -> list[tuple[int, PhraseMatch]]:
+        """The first place of each of some rules in ``text[at:stop]``, in their order."""
+        matches = []
+        places: dict[str, Sequence[int]] = {}
+        for number in numbers:
+            rule = self.rules[number]
+            if not self._lower or rule.anchor is not Anchor.ANYWHERE:
+                phrase = rule.find(text)
+                if phrase is not None:
+                    matches.append((number, phrase))
+                continue
+            pattern = self._compiled.get(number) or self._pattern(number)
+            first = self._first[number]
+            if first is None:
+                match = pattern.search(text, at, stop)
+            else:
+                match = None
+                for word in first & words:
+                    where = places.get(word)
+                    if where is None:
+                        where = places[word] = _places(word, text, at, stop)
+                    for place in where:
+                        if match is not None and place >= match.start():
+                            break
+                        match = pattern.match(text, place, stop) or match
+            if match is not None:
+                matches.append((number, PhraseMatch(rule, match[0], *match.span())))
+        return matches
+
+    def _pattern(self, number: int) -> re.Pattern[str]:
+        rule = self.rules[number]
+        behind = "" if rule.anchor is Anchor.TEXT else self._behind
+        # What follows is looked at, and no part of the match.
+        after = f"(?={self._after})" if self._after else ""
+        pattern = self._compiled[number] = re.compile(f"{behind}(?:{rule.pattern}){after}")
+        return pattern
+
+    @cached_property
+    def _first(self) -> list[frozenset[str] | None]:
+        """The words that a match begins with, by rule; None where they are not known as whole words."""
+        begins = (first_words(rule.pattern, bounded=bool(self._after)) for rule in self.rules)
+        return [whole if not any(others) else None for whole, *others in begins]
+
+    @cached_property
+    def _beside(self) -> dict[int, frozenset[str]]:
+        """Words one of which a match of a rule for the start has beside its first, where there are any."""
+        beside = {}
+        for number, begins in self.begins.items():
+            alternatives = needed(self.rules[number].pattern, bounded=bool(self._after))
+            sets = [words for words in alternatives[0].words if words != begins.whole]
+            if sets and len(alternatives) == 1:
+                beside[number] = min(sets, key=_commonness)
+        return beside
+
+    @cached_property
+    def _by_word(self) -> ByWord[int]:
+        return ByWord(self.begins.items())
+
+    @cached_property
+    def _symbol(self) -> bool:
+        return any(begins.symbol for begins in self.begins.values())
+
+    @cached_property
+    def _any_opening(self) -> tuple[re.Pattern[str], list[int]]:
+        either = "|".join(f"({self.rules[number].pattern})" for number in self.begins)
+        return re.compile(rf"\W{{0,40}}(?:{either}){self._after}"), list(self.begins)
+
+
+class RulesByWords:
+    """Numbers of rules by the words that each needs.
+
+    A rule is filed under the set of words that says most about it, and tried where the others are there too.
+
+    Args:
+        rules: The numbers of the rules, in their order, with what each needs.
+    """
+
+    def __init__(self, rules: Iterable[tuple[int, tuple[Needed, ...]]]) -> None:
+        self._more: dict[int, tuple[Needed, ...]] = {}  # of rules that need more than one word
+        self._always = 0  # rules that need no word, a bit each
+        self._index: dict[str, int] = {}
+        for number, alternatives in rules:
+            if any(len(alternative.words) > 1 or alternative.signs for alternative in alternatives):
+                self._more[number] = alternatives
+            for alternative in alternatives:
+                if not alternative.words:
+                    self._always |= 1 << number
+                for word in min(alternative.words, key=_commonness, default=()):
+                    self._index[word] = self._index.get(word, 0) | 1 << number
+        #: A text that has none of them may match no rule but those that need no word.
+        self.words = frozenset(self._index)
+
+    def __call__(self, text: str, words: AbstractSet[str]) -> list[int]:
+        """The rules that a text may match, in order.
+
+        Args:
+            text: The text.
+            words: Its words, as `words_in` finds them.
+        """
+        bits = self._always
+        for word in self.words & words:
+            bits |= self._index[word]
+        numbers = []
+        while bits:
+            lowest = bits & -bits
+            bits ^= lowest
+            number = lowest.bit_length() - 1
+            more = self._more.get(number)
+            if more is None or may_match(more, text, words):
+                numbers.append(number)
+        return numbers
+
+
+class Openings:
+    """Which of some tables may have a rule that matches where a text goes on.
+
+    >>> table = PhraseTable([PhraseRule(id="x", pattern="let me", anchor=Anchor.TEXT)])
+    >>> [start.tables == (table,) for start in map(Openings(table).at, ("- let's go", "- go"))]
+    [True, False]
+    """
+
+    def __init__(self, *tables: PhraseTable) -> None:
+        self._tables = tables
+
+    def at(self, text: str, at: int = 0) -> Start:
+        """How `text`, in lower case, goes on at `at`."""
+        start = _START.match(text, at)
+        word_at, word = (start.end(1), start[2]) if start is not None else (at, "")
+        tables = self._by_word(word)
+        return Start(at, word_at, word, tables if at == word_at else tables + self._behind_signs)
+
+    @cached_property
+    def _begins(self) -> list[tuple[PhraseTable, FirstWords]]:
+        return [(table, begins) for table in self._tables for begins in table.begins.values()]
+
+    @cached_property
+    def _by_word(self) -> ByWord[PhraseTable]:
+        return ByWord(self._begins)
+
+    @cached_property
+    def _behind_signs(self) -> tuple[PhraseTable, ...]:
+        return tuple(table for table, begins in self._begins if begins.symbol)
+
+
+def _commonness(words: frozenset[str]) -> float:
+    """How likely a text has one of some words, for comparison: the shorter a word, the more common it is."""
+    return sum(len(word) ** -3 for word in words)
+
+
+def _places(word: str, text: str, at: int, stop: int) -> Sequence[int]:
+    """Where a word of a text stands in ``text[at:stop]``, in order."""
+    if text.count(word) == 1:
+        place = text.find(word, at, stop)
+        return () if place < 0 else (place,)
+    return [match.start() for match in _whole(word).finditer(text, at, stop)]
+
+
+@cache
+def _whole(word: str) -> re.Pattern[str]:
+    # It starts with the word, not with a boundary: a search for letters is a fast one.
+    return re.compile(rf"{word}(?!\w)(?<!\w{word})")
