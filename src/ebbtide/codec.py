@@ -124,18 +124,18 @@ class Codec:
         plan = [
             (
                 None if name in form.inline else form.names.get(name, name),
-                attrgetter(name),
                 self._writing(fields[name][1]),
                 _MISSING if name in first else _default(fields[name][0]),
             )
             for name in names
         ]
+        # All fields at once; the class is there because attrgetter makes no tuple of one name.
+        items_of = attrgetter(*names, "__class__")
 
         def write(value: Any) -> dict[str, Any]:
             table: dict[str, Any] = {}
-            for key, get, convert, default in plan:
-                item = get(value)
-                if default is not _MISSING and item == default:
+            for item, (key, convert, default) in zip(items_of(value), plan, strict=False):
+                if item is default or (default is not _MISSING and item == default):
                     continue
                 written = item if convert is None else convert(item)
                 if key is None:
@@ -164,7 +164,10 @@ class Codec:
                 if key is None:
                     values[name] = convert(table)
                 elif key in table:
-                    values[name] = _at(key, convert, table[key])
+                    try:
+                        values[name] = convert(table[key])
+                    except WireError as error:
+                        raise error.under(key) from None
                 elif required:
                     raise WireError(f"the key {key!r} is missing")
             return kind(**values)
@@ -189,7 +192,7 @@ class Codec:
         if kind is Any:
             return _as_it_is
         if kind in _SCALARS:
-            convert = partial(_scalar, kind)
+            convert = partial(_scalar, *_SCALARS[kind])
         elif kind in (tuple, list):
             convert = partial(_row, kind, self._reading(item))
         elif kind is dict:
@@ -247,8 +250,7 @@ def _mapped(convert: _Convert, table: _Table) -> dict[str, Any]:
     return {key: convert(item) for key, item in table.items()}
 
 
-def _scalar(kind: type, value: Any) -> Any:
-    allowed, expected = _SCALARS[kind]
+def _scalar(allowed: tuple[type, ...], expected: str, value: Any) -> Any:
     if type(value) not in allowed:  # the type itself: true is an int as well
         raise WireError(f"expected {expected}, found {value!r:.{_SHOWN}}")
     return value

@@ -104,7 +104,7 @@ class StoreError(EbbtideError):
 
     Args:
         what: What is wrong, where, and what to do.
-        recorded: Whether the call was recorded all the same: False for certain not, None where the
+        recorded: Whether the call was recorded all the same: True and False are certain; None where the
             connection broke while it was being committed and nobody can tell. Asking again is safe after
             False; after None, look first.
     """

@@ -109,8 +109,8 @@ def purge(
     purged: list[str] = []
     while some := store.write(work, order=(view.tenant, view.agent or "")):
         purged += some
-    if purged:
-        store.erase()
+    # Also where nothing is left to purge: the time before, the files may not have been free to be cleaned.
+    store.erase()
     return tuple(purged)
 
 

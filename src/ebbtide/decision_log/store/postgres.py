@@ -86,7 +86,7 @@ class PostgresDatabase:
         return (" & " if every else " | ").join(f"'{word}'{mark}" for word in words)
 
     def erase(self, session: Session) -> None:
-        """Leave it to autovacuum."""
+        """Leave it to autovacuum: a row version that others may still see cannot be asked away."""
 
 
 class PostgresSession:

@@ -74,7 +74,8 @@ class SqliteDatabase:
 
     def _settings(self, connection: sqlite3.Connection, *, write: bool) -> None:
         connection.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'NORMAL'}")
-        connection.execute("PRAGMA secure_delete = FAST")
+        # FAST would leave in free pages what stood in them.
+        connection.execute("PRAGMA secure_delete = ON")
         if write:
             connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
             connection.execute("PRAGMA cache_size = -32768")
@@ -118,10 +119,18 @@ class SqliteDatabase:
         return (" AND " if every else " OR ").join(f'"{word}"{mark}' for word in words)
 
     def erase(self, session: Session) -> None:
-        """Take what was erased out of the full-text index and the write-ahead log."""
+        """Take what was erased out of the full-text index and the write-ahead log.
+
+        Raises:
+            StoreError: Somebody reads an older state, so that the write-ahead log has to keep it.
+        """
         session.run("INSERT INTO decision_words(decision_words) VALUES ('optimize')")
-        if not self.single:
-            session.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        if not self.single and session.rows("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]:
+            raise StoreError(
+                f"{self.name}: the texts are erased, and somebody still reads a state that has them, so they "
+                "stand in the write-ahead log; erase again when that reader is done",
+                recorded=True,
+            )
 
 
 class SqliteSession:
