@@ -9,8 +9,7 @@ CONTINUE
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # `typing` takes longer to import than all of this
 
 if TYPE_CHECKING:
     from ebbtide.budget.limits import Limits as Limits
@@ -110,6 +109,8 @@ __all__ = ["__version__", *_HOMES]  # noqa: PLE0604 - names, all of them
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'ebbtide' has no attribute {name!r}")
+    from importlib import import_module
+
     return getattr(import_module(f"ebbtide.{_HOMES[name]}"), name)
 
 

@@ -312,13 +312,3 @@ def test_escape_sequences_never_reach_the_terminal(tmp_path: Path, more: tuple[s
     several = ebbtide("check", *more, file, HEALTHY)
     assert not CONTROLS.search(several.stdout.replace(b"\n", b""))
     assert not CONTROLS.search(several.stderr.replace(b"\n", b""))
-
-
-def test_completion_is_there() -> None:
-    """Typer's tab completion knows the command and its options."""
-    env = {"_EBBTIDE_COMPLETE": "complete_bash", "COMP_WORDS": "ebbtide ch", "COMP_CWORD": "1"}
-    program = "import sys; sys.argv[0] = 'ebbtide'; from ebbtide.cli.app import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, env=os.environ | env, timeout=60, check=False
-    )
-    assert b"check" in done.stdout

@@ -5,26 +5,32 @@ from __future__ import annotations
 import sys
 from importlib import resources
 
-from rich.table import Table
+import click
 
+from ebbtide.cli.declaration import Command
+from ebbtide.cli.shared_options import AsJson
 from ebbtide.cli.terminal import console, print_json
-from ebbtide.traces.registry import formats
+from ebbtide.traces.registry import formats as known_formats
 
 
-def print_formats(*, as_json: bool) -> None:
-    """Print a line for each format."""
+@click.command(cls=Command)
+def formats(as_json: AsJson = False) -> None:
+    """List the formats of traces and conversations that are recognised."""
     if as_json:
-        print_json([{"name": item.name, "description": item.description} for item in formats()])
+        print_json([{"name": item.name, "description": item.description} for item in known_formats()])
         return
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("format", no_wrap=True)
     table.add_column("what it holds")
-    for item in formats():
+    for item in known_formats():
         table.add_row(item.name, item.description)
     console().print(table)
 
 
-def print_schema() -> None:
-    """Print the JSON Schema as it is shipped."""
-    schema = resources.files("ebbtide.events") / "transcript.schema.json"
-    sys.stdout.write(schema.read_text(encoding="utf-8"))
+@click.command(cls=Command)
+def schema() -> None:
+    """Print the JSON Schema of the transcript format."""
+    file = resources.files("ebbtide.events") / "transcript.schema.json"
+    sys.stdout.write(file.read_text(encoding="utf-8"))

@@ -7,12 +7,12 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
-import typer
+from ebbtide.cli.declaration import Option
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+AsJson = Annotated[bool, Option("--json", help="Print JSON for machines.")]
 ProfileName = Annotated[
     str,
-    typer.Option("--profile", "-p", metavar="NAME", help="default, spec, or a TOML file of your thresholds."),
+    Option("--profile", "-p", metavar="NAME", help="default, spec, or a TOML file of your thresholds."),
 ]
 
 
@@ -38,7 +38,7 @@ def shared(
 
         signature = inspect.signature(command, eval_str=True)
         first, *own = (item.replace(kind=item.KEYWORD_ONLY) for item in signature.parameters.values())
-        # Where typer looks; `--json` is the last option of every command.
+        # What `inspect.signature` gives; `--json` is the last option of every command.
         parameters = [*own[:-1], *given, own[-1]]
         run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {item.name: item.annotation for item in parameters}

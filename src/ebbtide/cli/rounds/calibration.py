@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ebbtide.cli.rounds.labels import load_labels
 from ebbtide.cli.rounds.pr_plot import precision_recall_svg
-from ebbtide.cli.rounds.scoring import SemanticLevel
+from ebbtide.cli.rounds.scoring_options import SemanticLevel
 from ebbtide.cli.terminal import console, plain, print_json, styled
 from ebbtide.convergence.calibration.labelled import LabelledPair, LabelledTranscript, PairFields
 from ebbtide.convergence.calibration.pairs import MeasureReport, PairCalibration, calibrate_pairs

@@ -6,8 +6,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import click
 
+from ebbtide.cli.declaration import FILE, Argument, Command, Option
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.shared_options import AsJson, ProfileName
 from ebbtide.traces.transcripts.turns import RoundUnit
@@ -24,21 +25,17 @@ class SemanticUse(StrEnum):
 # By the words of `Signal`: its module brings the whole engine, which most commands do not need.
 SIGNAL_EXITS = {"CONTINUE": Exit.DONE, "SHIP": Exit.SHIP, "ESCALATE": Exit.ESCALATE}
 
-app = typer.Typer()
-
 Unit = Annotated[
     RoundUnit,
-    typer.Option(
-        "--round", help="What is a round of a plain conversation: a turn, or a circle of the speakers."
-    ),
+    Option("--round", help="What is a round of a plain conversation: a turn, or a circle of the speakers."),
 ]
 Semantic = Annotated[
     SemanticUse,
-    typer.Option("--semantic", help="Compare meanings too: off, on, or auto (on where it is installed)."),
+    Option("--semantic", help="Compare meanings too: off, on, or auto (on where it is installed)."),
 ]
 Model = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--embedder",
         metavar="NAME",
         help="minilm, folder:PATH, sentence-transformers:NAME or openai:URL#MODEL; implies --semantic on.",
@@ -46,15 +43,17 @@ Model = Annotated[
 ]
 Cache = Annotated[
     str | None,
-    typer.Option("--embedding-cache", metavar="FILE", help="File that keeps embeddings between runs."),
+    Option("--embedding-cache", metavar="FILE", help="File that keeps embeddings between runs."),
 ]
 
 
-@app.command()
+@click.command(cls=Command)
 def score(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE", help="Conversations: files, folders, or - for standard input."),
+        Argument(
+            metavar="FILE...", type=FILE, help="Conversations: files, folders, or - for standard input."
+        ),
     ],
     profile: ProfileName = "default",
     unit: Unit = RoundUnit.TURN,
@@ -63,27 +62,30 @@ def score(
     cache: Cache = None,
     as_json: AsJson = False,
     explain: Annotated[
-        bool, typer.Option("--explain", help="List each claim with the nearest one said before.")
+        bool, Option("--explain", help="List each claim with the nearest one said before.")
     ] = False,
-    follow: Annotated[bool, typer.Option("--follow", help="Keep reading a growing JSONL file.")] = False,
+    follow: Annotated[bool, Option("--follow", help="Keep reading a growing JSONL file.")] = False,
 ) -> None:
     """Say whether a conversation has converged, why, and how it went.
 
     Many files or a folder give a table, and with --json one object a line.
     """
     from ebbtide.cli.rounds import scoring
+    from ebbtide.cli.rounds.scoring_options import ScoringOptions, semantic_level
 
-    level = scoring.semantic_level(semantic, embedder, cache)
-    options = scoring.Options.of(profile=profile, unit=unit, as_json=as_json, explain=explain, level=level)
+    level = semantic_level(semantic, embedder, cache)
+    options = ScoringOptions.of(profile=profile, unit=unit, as_json=as_json, explain=explain, level=level)
     if follow:
         scoring.score_following(files, options)
     elif not scoring.score(files, options):
-        raise typer.Exit(Exit.BAD_INPUT)
+        raise SystemExit(Exit.BAD_INPUT)
 
 
-@app.command()
+@click.command(cls=Command)
 def stop(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A conversation, or - for standard input.")],
+    file: Annotated[
+        str, Argument(metavar="FILE", type=FILE, help="A conversation, or - for standard input.")
+    ],
     profile: ProfileName = "default",
     unit: Unit = RoundUnit.TURN,
     semantic: Semantic = SemanticUse.OFF,
@@ -91,21 +93,24 @@ def stop(
     cache: Cache = None,
     as_json: AsJson = False,
     follow: Annotated[
-        bool, typer.Option("--follow", help="Keep reading a growing JSONL file until it says stop.")
+        bool, Option("--follow", help="Keep reading a growing JSONL file until it says stop.")
     ] = False,
 ) -> None:
     """Say in three lines whether to go on. Exit code 0 CONTINUE, 10 SHIP, 20 ESCALATE."""
-    from ebbtide.cli.rounds import scoring
+    from ebbtide.cli.rounds import stopping
+    from ebbtide.cli.rounds.scoring_options import ScoringOptions, semantic_level
 
-    level = scoring.semantic_level(semantic, embedder, cache)
-    options = scoring.Options.of(profile=profile, unit=unit, as_json=as_json, level=level)
-    verdict = scoring.stop_following(file, options) if follow else scoring.stop(file, options)
-    raise typer.Exit(SIGNAL_EXITS[verdict])
+    level = semantic_level(semantic, embedder, cache)
+    options = ScoringOptions.of(profile=profile, unit=unit, as_json=as_json, level=level)
+    verdict = stopping.stop_following(file, options) if follow else stopping.stop(file, options)
+    raise SystemExit(SIGNAL_EXITS[verdict])
 
 
-@app.command()
+@click.command(cls=Command)
 def extract(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A conversation, or - for standard input.")],
+    file: Annotated[
+        str, Argument(metavar="FILE", type=FILE, help="A conversation, or - for standard input.")
+    ],
     unit: Unit = RoundUnit.TURN,
     as_json: AsJson = False,
 ) -> None:
@@ -115,16 +120,18 @@ def extract(
     extraction.show(file, unit, as_json=as_json)
 
 
-@app.command()
+@click.command(cls=Command)
 def calibrate(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE", help="Labelled pairs or conversations, or - for standard input."),
+        Argument(
+            metavar="FILE...", type=FILE, help="Labelled pairs or conversations, or - for standard input."
+        ),
     ],
     profile: ProfileName = "default",
     fields: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--fields",
             metavar="NAMES",
             help="How the keys of a pair are called: a=...,b=...,same=...,group=...",
@@ -135,31 +142,30 @@ def calibrate(
     cache: Cache = None,
     precision: Annotated[
         float,
-        typer.Option(
-            "--precision-at-least", metavar="P", help="What a fitted similarity threshold must reach."
-        ),
+        Option("--precision-at-least", metavar="P", help="What a fitted similarity threshold must reach."),
     ] = 0.5,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the fitted profile to this TOML file."),
+        Option("--output", "-o", metavar="FILE", help="Write the fitted profile to this TOML file."),
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="FILE", help="Draw precision over recall into this SVG file."),
+        Option("--plot", metavar="FILE", help="Draw precision over recall into this SVG file."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Say how right the thresholds are on labels of your own, and write better ones into a profile."""
-    from ebbtide.cli.rounds import calibration, scoring
+    from ebbtide.cli.rounds import calibration
+    from ebbtide.cli.rounds.scoring_options import semantic_level
 
     if not calibration.calibrate(
         files,
         profile=profile,
         fields=fields,
-        level=scoring.semantic_level(semantic, embedder, cache),
+        level=semantic_level(semantic, embedder, cache),
         precision_at_least=precision,
         output=output,
         plot=plot,
         as_json=as_json,
     ):
-        raise typer.Exit(Exit.BAD_INPUT)
+        raise SystemExit(Exit.BAD_INPUT)

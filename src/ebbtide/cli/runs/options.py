@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
+from ebbtide.cli.declaration import FILE, Option
 from ebbtide.cli.runs.rules import Rules
 from ebbtide.cli.shared_options import ProfileName, shared
 
@@ -13,36 +12,41 @@ _LIMITS = "Limits that the run is held against"
 
 Tools = Annotated[
     str | None,
-    typer.Option("--tools", metavar="FILE", help="TOML file that declares tools: effect, key fields, ..."),
+    Option(
+        "--tools", metavar="FILE", type=FILE, help="TOML file that declares tools: effect, key fields, ..."
+    ),
 ]
 LimitsFile = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--limits",
         metavar="FILE",
+        type=FILE,
         help="TOML file of limits: cost_usd, tokens, steps, wall_s, ...",
-        rich_help_panel=_LIMITS,
+        section=_LIMITS,
     ),
 ]
 MaxCost = Annotated[
     float | None,
-    typer.Option("--max-cost", metavar="USD", help="Dollars that a run may take.", rich_help_panel=_LIMITS),
+    Option("--max-cost", metavar="USD", help="Dollars that a run may take.", section=_LIMITS),
 ]
 MaxTokens = Annotated[
     int | None,
-    typer.Option("--max-tokens", metavar="N", help="Tokens that a run may take.", rich_help_panel=_LIMITS),
+    Option("--max-tokens", metavar="N", help="Tokens that a run may take.", section=_LIMITS),
 ]
 MaxSteps = Annotated[
     int | None,
-    typer.Option("--max-steps", metavar="N", help="Calls that a run may make.", rich_help_panel=_LIMITS),
+    Option("--max-steps", metavar="N", help="Calls that a run may make.", section=_LIMITS),
 ]
 MaxSeconds = Annotated[
     float | None,
-    typer.Option("--max-seconds", metavar="S", help="Seconds that a run may take.", rich_help_panel=_LIMITS),
+    Option("--max-seconds", metavar="S", help="Seconds that a run may take.", section=_LIMITS),
 ]
 PricesFile = Annotated[
     str | None,
-    typer.Option("--prices", metavar="FILE", help="TOML file of prices: USD per million tokens, by model."),
+    Option(
+        "--prices", metavar="FILE", type=FILE, help="TOML file of prices: USD per million tokens, by model."
+    ),
 ]
 
 with_rules = shared(

@@ -1,0 +1,45 @@
+"""Where the command line starts, and what becomes of its errors.
+
+The version is printed before anything is imported that a call with options needs.
+"""
+
+from __future__ import annotations
+
+import sys
+from io import TextIOWrapper
+
+
+def main() -> None:
+    """Run the command line."""
+    if sys.argv[1:] == ["--version"]:
+        from ebbtide.cli.version import print_version
+
+        print_version()
+        return
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal or a pipe that cannot show a character gets a question mark, and the rest of the text.
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    raise SystemExit(_run())
+
+
+def _run() -> int:
+    import click
+
+    from ebbtide.cli.app import app
+    from ebbtide.cli.exits import Exit
+    from ebbtide.cli.terminal import plain
+    from ebbtide.errors import EbbtideError
+
+    try:
+        return app.main(standalone_mode=False) or Exit.DONE
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except EbbtideError as error:
+        first, *more = str(error).splitlines() or [""]
+        code = Exit.BAD_INPUT
+    except (KeyboardInterrupt, click.Abort):
+        first, more, code = "interrupted", [], Exit.INTERRUPTED
+    print(f"ebbtide: {plain(first)}", *(f"  {plain(line)}" for line in more), sep="\n", file=sys.stderr)
+    return code
