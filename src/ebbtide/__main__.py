@@ -1,5 +1,5 @@
 """`python -m ebbtide`."""
 
-from ebbtide.cli.entry import main
+from ebbtide.cli.app import main
 
 main()

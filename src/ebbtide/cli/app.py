@@ -1,72 +1,45 @@
-"""The commands, and where each is declared."""
+"""Where the command line starts, and what becomes of its errors.
+
+The version is printed before anything is imported that a call with options needs.
+"""
 
 from __future__ import annotations
 
-import os
 import sys
-from typing import NoReturn
-
-import click
-
-from ebbtide.cli.declaration import Group
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.version import print_version
+from io import TextIOWrapper
 
 
-def _version(context: click.Context, _option: click.Parameter, asked: bool) -> None:
-    if asked:
+def main() -> None:
+    """Run the command line."""
+    if sys.argv[1:] == ["--version"]:
+        from ebbtide.cli.version import print_version
+
         print_version()
-        context.exit()
+        return
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal or a pipe that cannot show a character gets a question mark, and the rest of the text.
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    raise SystemExit(_run())
 
 
-class _Ebbtide(Group):
-    def invoke(self, ctx: click.Context) -> None:
-        """Runs a command. When its reader goes away, as `head` does, it ends without a word."""
-        try:
-            try:
-                super().invoke(ctx)
-            finally:
-                sys.stdout.flush()
-        except BrokenPipeError:
-            _end_quietly()
-        except SystemExit as end:
-            # What rich makes of a broken pipe.
-            if isinstance(end.__context__, BrokenPipeError):
-                _end_quietly()
-            raise
+def _run() -> int:
+    import click
 
+    from ebbtide.cli.command_table import root
+    from ebbtide.cli.exits import Exit
+    from ebbtide.cli.terminal import plain
+    from ebbtide.errors import EbbtideError
 
-def _end_quietly() -> NoReturn:
-    # Without this the interpreter would try to write what is left, and complain.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    raise SystemExit(Exit.PIPE_CLOSED) from None
-
-
-app = _Ebbtide(
-    "ebbtide",
-    help="Find out whether an agent's run gets anywhere, goes in circles, and what it decided.",
-    places={
-        "check": "ebbtide.cli.runs.commands:check",
-        "watch": "ebbtide.cli.runs.commands:watch",
-        "demo": "ebbtide.cli.runs.commands:demo",
-        "loops": "ebbtide.cli.runs.commands:loops",
-        "doctor": "ebbtide.cli.runs.commands:doctor",
-        "score": "ebbtide.cli.rounds.commands:score",
-        "stop": "ebbtide.cli.rounds.commands:stop",
-        "extract": "ebbtide.cli.rounds.commands:extract",
-        "calibrate": "ebbtide.cli.rounds.commands:calibrate",
-        "decisions": "ebbtide.cli.decisions.commands:app",
-        "formats": "ebbtide.cli.reference:formats",
-        "schema": "ebbtide.cli.reference:schema",
-    },
-    params=[
-        click.Option(
-            ["--version"],
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            callback=_version,
-            help="Print the version.",
-        )
-    ],
-)
+    try:
+        return root.main(standalone_mode=False) or Exit.DONE
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except EbbtideError as error:
+        first, *more = str(error).splitlines() or [""]
+        code = Exit.BAD_INPUT
+    except (KeyboardInterrupt, click.Abort):
+        first, more, code = "interrupted", [], Exit.INTERRUPTED
+    print(f"ebbtide: {plain(first)}", *(f"  {plain(line)}" for line in more), sep="\n", file=sys.stderr)
+    return code

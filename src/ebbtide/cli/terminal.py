@@ -47,13 +47,13 @@ def console(*, stderr: bool = False) -> Console:
 
 def print_line(text: str, style: str = "") -> None:
     """Print safe text on one line, in colour where standard output shows colours."""
-    if _shows_colours():
+    if shows_colours():
         console().print(styled(text, style), soft_wrap=True)
     else:
         print(plain(text))
 
 
-def _shows_colours() -> bool:
+def shows_colours() -> bool:
     """Whether rich would take standard output for a terminal: importing rich to ask takes long."""
     environment = os.environ
     forced = environment.get("FORCE_COLOR") or environment.get("TTY_COMPATIBLE") == "1"

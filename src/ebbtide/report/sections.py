@@ -43,7 +43,6 @@ def headline(summary: RunSummary) -> Markup:
     if len(summary.chains) > 1:
         facts.append(count(len(summary.chains), "conversation"))
     now = at_end(summary)
-    shadow = "Shadow mode: this was said, and nothing was done about it." if summary.verdict.shadow else None
     return element(
         "header",
         element(
@@ -57,7 +56,7 @@ def headline(summary: RunSummary) -> Markup:
         element("p", summary.verdict.reason, class_="why", dir="auto"),
         element("p", now, class_="now", dir="auto") if now else None,
         element("p", " \N{MIDDLE DOT} ".join(facts), class_="facts"),
-        element("p", shadow, class_="now") if shadow else None,
+        element("p", wording.SHADOW, class_="now") if summary.verdict.shadow else None,
         class_="headline",
     )
 

@@ -21,6 +21,7 @@ from ebbtide.supervision.summary.sentences import listed, place, unit
 from ebbtide.supervision.verdict import Action, Cause, Verdict
 
 UNKNOWN = "unknown"
+SHADOW = "Shadow mode: this was reported, and nothing was done about it."
 LOW, HIGH = 0.15, 0.5  #: bands of novelty: under the first nothing is new, over the second most is
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 

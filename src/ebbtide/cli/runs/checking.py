@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
 from ebbtide.budget.limits import Limits
+from ebbtide.cli.lines import print_lines, terminal_width
 from ebbtide.cli.runs.fail_on import Condition, conditions, failures
 from ebbtide.cli.runs.rules import Rules
-from ebbtide.cli.runs.run_screen import print_run
-from ebbtide.cli.runs.run_table import Skipped, print_table
+from ebbtide.cli.runs.run_screen import run_screen
+from ebbtide.cli.runs.run_table import SkippedFile, run_table
 from ebbtide.cli.runs.trace_files import trace_files
 from ebbtide.cli.terminal import console, print_json, warn
 from ebbtide.errors import ConfigError, EbbtideError, TranscriptError
@@ -88,7 +87,7 @@ def check(names: Sequence[str], rules: Rules, output: Output, *, jobs: int | Non
 
 def show(
     summaries: Sequence[RunSummary],
-    skipped: Sequence[Skipped],
+    skipped: Sequence[SkippedFile],
     rules: Rules,
     output: Output,
     *,
@@ -107,9 +106,9 @@ def show(
         for item in skipped:
             print_json({"schema": 1, "source": item.source, "skipped": item.reason}, indent=None)
     elif several:
-        print_table(console(), summaries, skipped, everything=output.everything)
+        print_lines(run_table(summaries, skipped, terminal_width(), everything=output.everything))
     else:
-        print_run(console(), summaries[0], everything=output.everything)
+        print_lines(run_screen(summaries[0], terminal_width(), everything=output.everything))
     broken = failures(summaries, output.fail_on)
     for line in broken:
         warn(line)
@@ -151,7 +150,7 @@ def check_one(name: str, rules: Rules, *, strip: bool) -> RunSummary:
 
 def check_files(
     files: Sequence[str], rules: Rules, *, strip: bool, jobs: int | None
-) -> tuple[list[RunSummary], list[Skipped]]:
+) -> tuple[list[RunSummary], list[SkippedFile]]:
     """Runs as they came out, and the files that could not be read, with a bar on the terminal meanwhile."""
     from ebbtide import checking
 
@@ -159,29 +158,32 @@ def check_files(
         profile=rules.profile, tools=rules.tools, limits=rules.limits, prices=rules.prices, strip=strip
     )
     summaries: list[RunSummary] = []
-    skipped: list[Skipped] = []
+    skipped: list[SkippedFile] = []
     with _progress(len(files)) as advance:
         for path, found in checking.check_many(files, options=options, jobs=jobs):
             advance()
             if isinstance(found, RunSummary):
                 summaries.append(found)
             else:
-                skipped.append(Skipped(source=str(path), reason=_reason(found)))
+                skipped.append(SkippedFile(source=str(path), reason=_reason(found)))
     return summaries, sorted(skipped, key=lambda item: item.source)
 
 
 @contextlib.contextmanager
 def _progress(total: int) -> Iterator[Any]:
     """A bar on standard error, where that is a terminal."""
-    terminal: Console = console(stderr=True)
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
     bar = Progress(
         TextColumn("checking"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        console=terminal,
+        console=console(stderr=True),
         transient=True,
-        disable=not terminal.is_terminal,
     )
     with bar:
         task = bar.add_task("", total=total)
@@ -193,7 +195,7 @@ def _reason(error: EbbtideError) -> str:
     return error.what if isinstance(error, TranscriptError) else str(error)
 
 
-def _nothing(skipped: Sequence[Skipped]) -> str:
+def _nothing(skipped: Sequence[SkippedFile]) -> str:
     reasons = "".join(f"\n  {item.source}: {item.reason.splitlines()[0]}" for item in skipped[:5])
     more = f"\n  and {len(skipped) - 5} more" if len(skipped) > 5 else ""
     return f"none of {len(skipped)} files could be read:{reasons}{more}"

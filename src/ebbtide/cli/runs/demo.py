@@ -9,12 +9,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from rich.text import Text
-
+from ebbtide.cli.lines import Line, print_lines
 from ebbtide.cli.runs.checking import Output, check_one, show
 from ebbtide.cli.runs.demo_runs import demo_runs
 from ebbtide.cli.runs.rules import Rules
-from ebbtide.cli.terminal import console, plain
 from ebbtide.errors import ConfigError
 from ebbtide.profile import Profile
 
@@ -62,13 +60,10 @@ def _folder(out: Path | None) -> Iterator[Path]:
 
 
 def _next_step(out: Path | None, html: Path | None) -> None:
-    terminal = console()
-    terminal.print()
+    lines = [Line()]
     if html is not None:
-        terminal.print(Text(f"The report is in {plain(str(html))}.", style="dim"))
+        lines.append(Line.safe(f"The report is in {html}.", "dim"))
     hint = (
-        "ebbtide demo --out demo"
-        if out is None
-        else f"ebbtide check {shlex.quote(plain(str(out / 'stuck.jsonl')))}"
+        "ebbtide demo --out demo" if out is None else f"ebbtide check {shlex.quote(str(out / 'stuck.jsonl'))}"
     )
-    terminal.print(Text(f"Next: {hint}", style="dim"))
+    print_lines([*lines, Line.safe(f"Next: {hint}", "dim")])

@@ -5,23 +5,23 @@ from __future__ import annotations
 import sys
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
-from rich.text import Text
-
+from ebbtide.cli.lines import Line, print_lines, terminal_width
 from ebbtide.cli.runs.growing import pieces
 from ebbtide.cli.runs.live_run import LiveRun
 from ebbtide.cli.runs.rules import Rules
-from ebbtide.cli.runs.run_screen import ACTION_STYLES, print_run, verdict_lines
+from ebbtide.cli.runs.run_screen import ACTION_STYLES, run_screen, verdict_lines
 from ebbtide.cli.runs.verdict_command import VerdictCommand
-from ebbtide.cli.terminal import console, plain, print_json, styled, warn
+from ebbtide.cli.terminal import console, plain, print_json, warn
 from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Round
 from ebbtide.report import wording
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.traces.input.source import STDIN, source_name
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
 
 _CHANGES = 8  # that the screen keeps
 _REASON = 160
@@ -74,18 +74,21 @@ def watch(how: Watch) -> None:
     Raises:
         TranscriptError: At the start the file cannot be read, or it ends and nothing in it could be.
     """
-    terminal = console()
     if how.as_json:
         run = _watched(how, _JsonLines())
         print_json({"type": "summary", **run.summary().to_dict()}, indent=None)
-    elif terminal.is_terminal:
-        screen = _Screen(source_name(how.name), terminal, bell=how.bell)
-        with Live(console=terminal, get_renderable=screen.drawn, refresh_per_second=4, transient=True):
-            run = _watched(how, screen)
-        print_run(terminal, run.summary())
-    else:
-        run = _watched(how, _Lines())
-        print_run(terminal, run.summary())
+        return
+    run = _watched_on_screen(how) if sys.stdout.isatty() else _watched(how, _Lines())
+    print_lines(run_screen(run.summary(), terminal_width()))
+
+
+def _watched_on_screen(how: Watch) -> LiveRun:
+    from rich.live import Live
+
+    terminal = console()
+    screen = _Screen(source_name(how.name), terminal, bell=how.bell)
+    with Live(console=terminal, get_renderable=screen.drawn, refresh_per_second=4, transient=True):
+        return _watched(how, screen)
 
 
 def _watched(how: Watch, display: _Display) -> LiveRun:
@@ -147,22 +150,18 @@ def _spent(run: LiveRun) -> dict[str, Any]:
     }
 
 
-def _change(verdict: Verdict) -> Text:
+def _change(verdict: Verdict) -> Line:
     at = "" if verdict.event is None else f"event {verdict.event:,}"
-    line = Text(f"{at:<12} ", style="dim")
-    line.append(f"{verdict.action.value.upper():<9}", style=f"not dim {ACTION_STYLES[verdict.action]}")
-    line.append(plain(verdict.reason, _REASON), style="not dim")
-    return line
+    line = Line(f"{at:<12} ", "dim")
+    line.append(f"{verdict.action.value.upper():<9}", ACTION_STYLES[verdict.action])
+    return line.append(plain(verdict.reason, _REASON))
 
 
 class _Lines:
     """One line a change, for a log."""
 
-    def __init__(self) -> None:
-        self._terminal = console()
-
     def changed(self, run: LiveRun, verdict: Verdict, *, rings: bool) -> None:
-        self._terminal.print(_change(verdict), soft_wrap=True)
+        print_lines([_change(verdict)])
         sys.stdout.flush()
 
     def rang(self, verdict: Verdict) -> None:
@@ -201,7 +200,7 @@ class _Screen:
     terminal: Console
     bell: bool
     run: LiveRun | None = None
-    changes: deque[Text] = field(default_factory=lambda: deque(maxlen=_CHANGES))
+    changes: deque[Line] = field(default_factory=lambda: deque(maxlen=_CHANGES))
 
     def changed(self, run: LiveRun, verdict: Verdict, *, rings: bool) -> None:
         self.run = run
@@ -217,27 +216,32 @@ class _Screen:
         self.run = run
 
     def note(self, text: str) -> None:
-        self.changes.append(styled(text, "yellow"))
+        self.changes.append(Line.safe(text, "yellow"))
 
     def drawn(self) -> RenderableType:
+        from rich.console import Group
+
+        return Group(*(line.to_rich() for line in self._lines()))
+
+    def _lines(self) -> list[Line]:
         if self.run is None:
-            return styled(f"{self.source}: nothing yet. Ctrl-C ends.", "dim")
+            return [Line.safe(f"{self.source}: nothing yet. Ctrl-C ends.", "dim")]
         summary = self.run.summary()
         now = summary.latest
         spent = summary.spent
-        took = wording.amounts(spent.cost_usd, spent.tokens.total, spent.seconds) or "nothing known"
-        lines: list[RenderableType] = [*verdict_lines(summary)[:2], Text()]
-        lines.append(Text.assemble(("now       ", "dim"), (now.action.value, ACTION_STYLES[now.action])))
-        lines.append(Text.assemble(("spent     ", "dim"), took))
-        lines.append(Text.assemble(("last      ", "dim"), _shown(self.run)))
+        amounts = wording.amounts(spent.cost_usd, spent.tokens.total, spent.seconds) or "nothing known"
+        lines = [*verdict_lines(summary)[:2], Line()]
+        lines.append(Line("now       ", "dim").append(now.action.value, ACTION_STYLES[now.action]))
+        lines.append(Line("spent     ", "dim").append(amounts))
+        lines.append(Line("last      ", "dim").append(_latest(self.run)))
         if summary.degraded:
-            lines.append(Text(f"{summary.degraded:,} lines not read whole", style="yellow"))
+            lines.append(Line(f"{summary.degraded:,} lines not read in full", "yellow"))
         if self.changes:
-            lines += [Text(), *self.changes]
-        return Group(*lines, Text(), Text("Ctrl-C ends the watch with a summary.", style="dim"))
+            lines += [Line(), *self.changes]
+        return [*lines, Line(), Line("Ctrl-C ends the watch with a summary.", "dim")]
 
 
-def _shown(run: LiveRun) -> str:
+def _latest(run: LiveRun) -> str:
     last = run.last
     if last is None:
         return ""

@@ -10,9 +10,10 @@ from pathlib import Path
 import click
 import pytest
 
-from ebbtide.cli.app import app
+from ebbtide.cli.command_table import root
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "calibration" / "exact-repeat.json"
+RUN = Path(__file__).parents[2] / "examples" / "runs" / "stuck.jsonl"
 ENV = os.environ | {"NO_COLOR": "1", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
 IMPORTED = re.compile(r"import time:[ \d]+\|[ \d]+\| +(\S+)")
 
@@ -36,7 +37,7 @@ def packages(*arguments: str | Path) -> set[str]:
     return {name.partition(".")[0] for name in IMPORTED.findall(done.stderr)}
 
 
-def commands(group: click.Group = app, *path: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+def commands(group: click.Group = root, *path: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
@@ -56,10 +57,19 @@ def test_the_version_needs_nothing() -> None:
     assert packages("--version") & {"click", "rich", "pydantic", "typing", "dataclasses"} == set()
 
 
-@pytest.mark.parametrize("arguments", [("stop", EXAMPLE), ("stop", "--json", EXAMPLE)])
-def test_stop_draws_nothing(arguments: tuple[str | Path, ...]) -> None:
-    """Three lines or an object need no library that draws."""
-    assert packages(*arguments) & {"rich", "pygments", "pydantic", "asyncio", "onnxruntime"} == set()
+@pytest.mark.parametrize(
+    "arguments", [("stop", EXAMPLE), ("stop", "--json", EXAMPLE), ("check", RUN), ("check", "--json", RUN)]
+)
+def test_a_pipe_waits_for_nothing_that_draws(arguments: tuple[str | Path, ...]) -> None:
+    """Where nothing is coloured, nothing is imported that draws, computes meanings or waits."""
+    assert packages(*arguments) & {"rich", "pygments", "pydantic", "typer", "asyncio", "onnxruntime"} == set()
+
+
+def test_colour_is_forced() -> None:
+    """FORCE_COLOR colours a pipe, as other commands have it; NO_COLOR is stronger."""
+    coloured = ebbtide("stop", EXAMPLE, FORCE_COLOR="1", NO_COLOR="", TERM="xterm-256color").stdout
+    assert "\x1b[1;32mSHIP" in coloured
+    assert "\x1b[3" not in ebbtide("stop", EXAMPLE, FORCE_COLOR="1").stdout
 
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=map(" ".join, COMMANDS))
@@ -101,7 +111,7 @@ def test_nothing_asked_shows_the_help() -> None:
 def test_tab_completion(words: str, expected: str) -> None:
     """Commands, options, the words of an option, and files."""
     env = {"_EBBTIDE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
-    program = "import sys; sys.argv[0] = 'ebbtide'; from ebbtide.cli.entry import main; main()"
+    program = "import sys; sys.argv[0] = 'ebbtide'; from ebbtide.cli.app import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True,
