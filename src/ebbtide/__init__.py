@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from ebbtide.events.transcript import Transcript as Transcript
     from ebbtide.guard.execution_context import ExecutionContext as ExecutionContext
     from ebbtide.profile import Profile as Profile
+    from ebbtide.supervision.run_options import RunOptions as RunOptions
     from ebbtide.supervision.summary.run_summary import RunSummary as RunSummary
     from ebbtide.supervision.supervisor import Supervisor as Supervisor
     from ebbtide.supervision.verdict import Action as Action
@@ -84,6 +85,7 @@ _HOMES = {
     "Round": "events.transcript",
     "RoundReading": "convergence.meter",
     "RunHalted": "errors",
+    "RunOptions": "supervision.run_options",
     "RunSummary": "supervision.summary.run_summary",
     "SemanticError": "errors",
     "Signal": "convergence.recommendation",

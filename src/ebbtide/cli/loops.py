@@ -18,10 +18,9 @@ from ebbtide.divergence.signals import Level, Signal
 from ebbtide.divergence.snapshot import LoopSnapshot, MonitorSnapshot
 from ebbtide.events.event import Call
 from ebbtide.events.identity import identify
-from ebbtide.events.tool_policy import ToolPolicies
-from ebbtide.profile import Profile
 from ebbtide.report.plurals import count
 from ebbtide.report.wording import amounts
+from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.spending import plus
 from ebbtide.traces.events import load_events
 
@@ -60,7 +59,7 @@ class Loop:
         return {**self.end.to_dict(), **spent, "signals": [signal.to_dict() for signal in self.signals]}
 
 
-def find(name: str, *, profile: str, tools: str | None, as_json: bool) -> bool:
+def find(name: str, options: RunOptions, *, as_json: bool) -> bool:
     """Print the loops of a recorded run.
 
     Returns:
@@ -68,11 +67,9 @@ def find(name: str, *, profile: str, tools: str | None, as_json: bool) -> bool:
 
     Raises:
         TranscriptError: The events cannot be read.
-        ConfigError: There is no such profile, or the declarations of tools cannot be used.
     """
     calls = load_events(name)
-    policies = None if tools is None else ToolPolicies.load(tools)
-    monitor = LoopMonitor(Profile.load(profile), tools=policies)
+    monitor = LoopMonitor(options.profile, tools=options.tools)
     signals = [signal for call in calls for signal in monitor.update(call)]
     state = monitor.snapshot()
     loops = _loops(signals, state, calls)
@@ -92,14 +89,13 @@ def find(name: str, *, profile: str, tools: str | None, as_json: bool) -> bool:
     return bool(loops)
 
 
-def check(*, profile: str, tools: str | None, as_json: bool) -> bool:
+def check(options: RunOptions, *, as_json: bool) -> bool:
     """Print whether each detector sees a known loop under a configuration.
 
     Returns:
         Whether all of them do.
     """
-    policies = None if tools is None else ToolPolicies.load(tools)
-    checks = self_test(Profile.load(profile), tools=policies)
+    checks = self_test(options.profile, tools=options.tools)
     if as_json:
         wire = [
             {"kind": c.kind.value, "wiring": c.wiring.value, "event": c.event, "problem": c.problem}

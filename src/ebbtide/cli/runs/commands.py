@@ -9,9 +9,9 @@ import click
 
 from ebbtide.cli.declaration import FILE, Argument, Command, Option
 from ebbtide.cli.exits import Exit
-from ebbtide.cli.runs.options import Tools, with_rules
-from ebbtide.cli.runs.rules import Rules
-from ebbtide.cli.shared_options import AsJson, ProfileName
+from ebbtide.cli.runs.options import with_run_options, with_thresholds
+from ebbtide.cli.shared_options import AsJson
+from ebbtide.supervision.run_options import RunOptions
 
 _ANSWER = "What comes of it"
 
@@ -22,9 +22,9 @@ Page = Annotated[
 
 
 @click.command(cls=Command)
-@with_rules
+@with_run_options
 def check(
-    rules: Rules,
+    options: RunOptions,
     traces: Annotated[
         list[str],
         Argument(
@@ -59,14 +59,14 @@ def check(
     from ebbtide.cli.runs import checking
 
     output = checking.Output.of(as_json=as_json, everything=everything, html=html, fail_on=fail_on or ())
-    if checking.check(traces, rules, output, jobs=jobs).failed:
+    if checking.check(traces, options, output, jobs=jobs).failed:
         raise SystemExit(Exit.CHECK_FAILED)
 
 
 @click.command(cls=Command)
-@with_rules
+@with_run_options
 def watch(
-    rules: Rules,
+    options: RunOptions,
     trace: Annotated[
         str,
         Argument(metavar="TRACE", type=FILE, help="A run that is being recorded, or - for standard input."),
@@ -98,7 +98,7 @@ def watch(
     watching.watch(
         watching.Watch(
             name=trace,
-            rules=rules,
+            options=options,
             on=command,
             bell=bell,
             as_json=as_json,
@@ -123,26 +123,27 @@ def demo(
 
 
 @click.command(cls=Command)
+@with_thresholds
 def loops(
+    options: RunOptions,
     file: Annotated[
         str,
         Argument(metavar="TRACE", type=FILE, help="A trace in any known format, or - for standard input."),
     ],
-    profile: ProfileName = "default",
-    tools: Tools = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say where a run goes round in circles, and what that cost. Exit code 0 nowhere, 30 somewhere."""
+    """Say where a run goes round in circles, and what that cost. Exits 0 if no loop is found, else 30."""
     from ebbtide.cli import loops as commands
 
-    if commands.find(file, profile=profile, tools=tools, as_json=as_json):
+    if commands.find(file, options, as_json=as_json):
         raise SystemExit(Exit.LOOP)
 
 
 @click.command(cls=Command)
-def doctor(profile: ProfileName = "default", tools: Tools = None, as_json: AsJson = False) -> None:
+@with_thresholds
+def doctor(options: RunOptions, as_json: AsJson = False) -> None:
     """Run a known loop of each kind through a configuration and say whether its detector fires."""
     from ebbtide.cli import loops as commands
 
-    if not commands.check(profile=profile, tools=tools, as_json=as_json):
+    if not commands.check(options, as_json=as_json):
         raise SystemExit(Exit.LOOP)

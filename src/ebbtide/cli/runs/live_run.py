@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-from ebbtide.cli.runs.rules import Rules
+from ebbtide.checking import new_recorder
 from ebbtide.events.event import Call
 from ebbtide.events.transcript import Round
-from ebbtide.supervision.summary.recorder import RunRecorder
+from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.verdict import Action, Verdict
 from ebbtide.traces.trace_stream import TraceStream
@@ -19,17 +19,15 @@ class LiveRun:
 
     Args:
         source: What messages call it.
-        rules: By what it is judged.
+        options: By what it is judged.
     """
 
-    def __init__(self, source: str, rules: Rules) -> None:
+    def __init__(self, source: str, options: RunOptions) -> None:
         self.stream = TraceStream(source=source)
         self.events = 0  #: so far
         self.last: Call | Round | None = None  #: the latest event
         self._said = Verdict()  # what was told last
-        self._recorder = RunRecorder(
-            rules.profile, tools=rules.tools, limits=rules.limits, prices=rules.prices
-        )
+        self._recorder = new_recorder(options)
 
     @property
     def standing(self) -> Verdict:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ebbtide.cli.lines import Line, print_lines, terminal_width
 from ebbtide.cli.runs.growing import pieces
 from ebbtide.cli.runs.live_run import LiveRun
-from ebbtide.cli.runs.rules import Rules
 from ebbtide.cli.runs.run_screen import ACTION_STYLES, run_screen, verdict_lines
 from ebbtide.cli.runs.verdict_command import VerdictCommand
 from ebbtide.cli.terminal import console, plain, print_json, warn
 from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Round
 from ebbtide.report import wording
+from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.traces.input.source import STDIN, source_name
 
@@ -33,7 +33,7 @@ class Watch:
 
     Args:
         name: The file, or ``-`` for standard input.
-        rules: By what the run is judged.
+        options: By what the run is judged.
         on: A command for when the verdict changes; None runs none.
         bell: Ring the terminal's bell when the verdict changes.
         as_json: Print a JSON object a change.
@@ -43,7 +43,7 @@ class Watch:
     """
 
     name: str
-    rules: Rules
+    options: RunOptions
     on: VerdictCommand | None = None
     bell: bool = True
     as_json: bool = False
@@ -98,7 +98,7 @@ def _watched(how: Watch, display: _Display) -> LiveRun:
     and runs the command.
     """
     source = source_name(how.name)
-    run = LiveRun(source, how.rules)
+    run = LiveRun(source, how.options)
     live = how.until_end or how.name == STDIN
 
     def tell(verdict: Verdict) -> None:
@@ -116,7 +116,7 @@ def _watched(how: Watch, display: _Display) -> LiveRun:
         for piece in pieces(how.name, poll_s=how.poll_s, until_end=how.until_end, idle_s=how.idle_s):
             if piece.restarted:
                 display.note(f"{source} begins anew: so does the watch")
-                run = LiveRun(source, how.rules)
+                run = LiveRun(source, how.options)
             for verdict in run.feed(piece.data):
                 tell(verdict)
             if piece.data:
