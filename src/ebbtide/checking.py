@@ -117,16 +117,16 @@ def check_many(
     # A fresh interpreter: one that is forked out of a program with threads may find its locks held.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=jobs, mp_context=context, initializer=_end_quietly) as pool:
-        waiting = {pool.submit(_checked, path, options): path for path in files}
+        futures = {pool.submit(_checked, path, options): path for path in files}
         try:
-            for done in as_completed(waiting):
+            for done in as_completed(futures):
                 try:
                     result = done.result()
                 except BrokenExecutor as error:
-                    result = EbbtideError(f"{waiting[done]}: the process that read it has ended: {error}")
-                yield waiting[done], result
+                    result = EbbtideError(f"{futures[done]}: the process that read it has ended: {error}")
+                yield futures[done], result
         finally:
-            for future in waiting:
+            for future in futures:
                 future.cancel()
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ebbtide.report.wording import (
-    Outcome,
+    RunOutcome,
     at_end,
     badness,
     convergence,
@@ -28,14 +28,14 @@ from ebbtide.supervision.verdict import Action, Cause, Verdict
 @pytest.mark.parametrize(
     ("action", "cause", "word"),
     [
-        (Action.ALLOW, Cause.NONE, Outcome.HEALTHY),
-        (Action.NUDGE, Cause.DIVERGENCE, Outcome.NOISY),
-        (Action.NUDGE, Cause.SPENDING, Outcome.COSTLY),
-        (Action.FINALIZE, Cause.CONVERGENCE, Outcome.CONVERGED),
-        (Action.ESCALATE, Cause.CONVERGENCE, Outcome.ESCALATE),
-        (Action.STOP, Cause.DIVERGENCE, Outcome.STUCK),
-        (Action.STOP, Cause.JOINT, Outcome.STUCK),
-        (Action.STOP, Cause.LIMIT, Outcome.OVER_LIMIT),
+        (Action.ALLOW, Cause.NONE, RunOutcome.HEALTHY),
+        (Action.NUDGE, Cause.DIVERGENCE, RunOutcome.NOISY),
+        (Action.NUDGE, Cause.SPENDING, RunOutcome.COSTLY),
+        (Action.FINALIZE, Cause.CONVERGENCE, RunOutcome.CONVERGED),
+        (Action.ESCALATE, Cause.CONVERGENCE, RunOutcome.ESCALATE),
+        (Action.STOP, Cause.DIVERGENCE, RunOutcome.STUCK),
+        (Action.STOP, Cause.JOINT, RunOutcome.STUCK),
+        (Action.STOP, Cause.LIMIT, RunOutcome.OVER_LIMIT),
     ],
 )
 def test_each_rung_has_its_word(action, cause, word) -> None:

@@ -56,16 +56,16 @@ def calibrate(
     Raises:
         EbbtideError: Something cannot be read, used or written.
     """
-    measured = Profile.load(profile)
-    labelled = load_labels(names, None if fields is None else PairFields.parse(fields))
-    pairs = [item for item in labelled if isinstance(item, LabelledPair)]
-    transcripts = [item for item in labelled if isinstance(item, LabelledTranscript)]
+    current = Profile.load(profile)
+    labels = load_labels(names, None if fields is None else PairFields.parse(fields))
+    pairs = [item for item in labels if isinstance(item, LabelledPair)]
+    transcripts = [item for item in labels if isinstance(item, LabelledTranscript)]
     if plot and not pairs:
         raise ConfigError("--plot draws precision over recall, which labelled pairs have")
     result = (
-        calibrate_pairs(pairs, measured, embedder=level.embedder, precision_at_least=precision_at_least)
+        calibrate_pairs(pairs, current, embedder=level.embedder, precision_at_least=precision_at_least)
         if pairs
-        else calibrate_stops(transcripts, measured, embedder=level.embedder, track=_progress)
+        else calibrate_stops(transcripts, current, embedder=level.embedder, track=_progress)
     )
     if as_json:
         print_json(result.to_dict() | ({"semantic_problem": level.problem} if level.problem else {}))

@@ -48,24 +48,7 @@ class Output:
         return cls(fail_on=conditions(fail_on), **rest)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckResult:
-    """How a check ended.
-
-    Args:
-        failed: Whether a run fails a condition.
-        read: How many runs could be read.
-        skipped: How many files could not.
-    """
-
-    failed: bool
-    read: int
-    skipped: int
-
-
-def check(
-    names: Sequence[str], options: RunOptions, output: Output, *, jobs: int | None = None
-) -> CheckResult:
+def check(names: Sequence[str], options: RunOptions, output: Output, *, jobs: int | None = None) -> bool:
     """Print what became of the runs.
 
     Args:
@@ -73,6 +56,9 @@ def check(
         options: By what they are judged.
         output: What to do with the answers.
         jobs: Processes for many files; None takes one a core where they are worth it.
+
+    Returns:
+        Whether a run meets a condition that fails the check.
 
     Raises:
         TranscriptError: A single run cannot be read, or of many none.
@@ -97,8 +83,11 @@ def show(
     output: Output,
     *,
     several: bool = True,
-) -> CheckResult:
+) -> bool:
     """Print runs that were checked, and write their page.
+
+    Returns:
+        Whether a run meets a condition that fails the check.
 
     Raises:
         ConfigError: The page cannot be written.
@@ -114,10 +103,10 @@ def show(
         print_lines(run_table(summaries, skipped, terminal_width(), everything=output.everything))
     else:
         print_lines(run_screen(summaries[0], terminal_width(), everything=output.everything))
-    broken = failures(summaries, output.fail_on)
-    for line in broken:
+    problems = failures(summaries, output.fail_on)
+    for line in problems:
         warn(line)
-    return CheckResult(failed=bool(broken), read=len(summaries), skipped=len(skipped))
+    return bool(problems)
 
 
 def write_page(file: Path, summaries: Sequence[RunSummary], limits: Limits | None) -> None:

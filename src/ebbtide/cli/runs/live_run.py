@@ -1,4 +1,4 @@
-"""A run while it is recorded: bytes in, what was said of it out."""
+"""A run while it is recorded: bytes in, new verdicts out."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class LiveRun:
         self.stream = TraceStream(source=source)
         self.events = 0  #: so far
         self.last: Call | Round | None = None  #: the latest event
-        self._said = Verdict()  # what was told last
+        self._latest = Verdict()  # what was yielded last
         self._recorder = new_recorder(options)
 
     @property
@@ -38,9 +38,9 @@ class LiveRun:
         """Take what came in, an event at a time.
 
         Yields:
-            What is said that had not been said before; the events behind it have not been taken yet.
+            Each verdict that differs from the one before; the events behind it have not been taken yet.
         """
-        return self._taken(self.stream.feed(data))
+        return self._record(self.stream.feed(data))
 
     def finish(self) -> Iterator[Verdict]:
         """Take the end of the input; what it yields is that of `feed`.
@@ -48,7 +48,7 @@ class LiveRun:
         Raises:
             TranscriptError: There was nothing in it that could be read.
         """
-        return self._taken(self.stream.finish())
+        return self._record(self.stream.finish())
 
     def summary(self) -> RunSummary:
         """What is known of the run so far."""
@@ -61,22 +61,22 @@ class LiveRun:
             degraded=summary.degraded + self.stream.fault_count,
         )
 
-    def _taken(self, events: tuple[Call | Round, ...]) -> Iterator[Verdict]:
+    def _record(self, events: tuple[Call | Round, ...]) -> Iterator[Verdict]:
         for event in events:
             self.last = event
             self.events += 1
             verdict = self._recorder.record(event)
-            if self._news(verdict):
-                self._said = verdict
+            if self._is_new(verdict):
+                self._latest = verdict
                 yield verdict
 
-    def _news(self, verdict: Verdict) -> bool:
-        if verdict.action is Action.ALLOW and not self._said.ends:
+    def _is_new(self, verdict: Verdict) -> bool:
+        if verdict.action is Action.ALLOW and not self._latest.ends:
             return False  # a nudge is over with the next event
-        told = self._said
+        latest = self._latest
         return (verdict.action, verdict.cause, verdict.kind, verdict.signal_id) != (
-            told.action,
-            told.cause,
-            told.kind,
-            told.signal_id,
+            latest.action,
+            latest.cause,
+            latest.kind,
+            latest.signal_id,
         )

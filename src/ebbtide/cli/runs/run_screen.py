@@ -68,16 +68,16 @@ def verdict_lines(summary: RunSummary) -> list[Line]:
 
 
 def _rows(summary: RunSummary, width: int, *, everything: bool) -> list[tuple[str, Line]]:
-    kept = [item for item in summary.decisions if item.kept]
-    refused = [item for item in summary.decisions if not item.kept]
+    decisions = [item for item in summary.decisions if item.kept]
+    noise = [item for item in summary.decisions if not item.kept]
     saving = wording.saved(summary)
     sections = {
         "spent": _spent(summary),
         "findings": _findings(summary, width, everything=everything),
         "saving": [] if saving is None else [Line(saving)],
         "converged": _convergence(summary),
-        "decided": _decided(kept, refused, everything=everything),
-        "noise": _noise(refused, everything=everything),
+        "decided": _decided(decisions, noise, everything=everything),
+        "noise": _noise(noise, everything=everything),
         "unread": _faults(summary, everything=everything),
     }
     return [(label, line) for label, lines in sections.items() for line in lines]
@@ -117,9 +117,9 @@ def _findings(summary: RunSummary, width: int, *, everything: bool) -> list[Line
     items = summary.findings
     if not items:
         return [Line("none: no loop, no limit passed, no runaway cost", "green")]
-    shown = items if everything else items[:_FINDINGS]
+    visible = items if everything else items[:_FINDINGS]
     rows = []
-    for index, item in enumerate(shown):
+    for index, item in enumerate(visible):
         rung = Line(item.action.value.upper(), ACTION_STYLES[item.action])
         rows.append((rung, _finding(item, summary.spent)))
         if item.advice and (everything or index == 0):
@@ -129,8 +129,8 @@ def _findings(summary: RunSummary, width: int, *, everything: bool) -> list[Line
     lines = columns(rows, (_RUNG, width - _RUNG - 1), gap=1)
     if len(items) > 1:
         lines.insert(0, Line(f"{len(items):,}, {wording.in_order(items)}"))
-    if len(shown) < len(items):
-        lines.append(_more(len(items) - len(shown)))
+    if len(visible) < len(items):
+        lines.append(_more(len(items) - len(visible)))
     return lines
 
 
@@ -167,24 +167,26 @@ def sparkline(rounds: Sequence[RoundPoint], width: int = _SPARKS) -> Line:
 
 
 def _decided(
-    kept: Sequence[FoundDecision], refused: Sequence[FoundDecision], *, everything: bool
+    decisions: Sequence[FoundDecision], noise: Sequence[FoundDecision], *, everything: bool
 ) -> list[Line]:
-    if not kept and not refused:
+    if not decisions and not noise:
         return [Line("no sentence looks like a decision")]
     lines = []
-    shown = kept if everything else kept[:_DECISIONS]
-    if refused or len(shown) < len(kept):
-        sentences = count(len(kept) + len(refused), "sentence")
-        lines.append(Line(f"{f'{len(kept):,}' if kept else 'none'} of {sentences} that look like decisions"))
-    lines += [_decision(item) for item in shown]
-    return [*lines, _more(len(kept) - len(shown))] if len(shown) < len(kept) else lines
+    visible = decisions if everything else decisions[:_DECISIONS]
+    if noise or len(visible) < len(decisions):
+        sentences = count(len(decisions) + len(noise), "sentence")
+        lines.append(
+            Line(f"{f'{len(decisions):,}' if decisions else 'none'} of {sentences} that look like decisions")
+        )
+    lines += [_decision(item) for item in visible]
+    return [*lines, _more(len(decisions) - len(visible))] if len(visible) < len(decisions) else lines
 
 
-def _noise(refused: Sequence[FoundDecision], *, everything: bool) -> list[Line]:
-    if not refused:
+def _noise(noise: Sequence[FoundDecision], *, everything: bool) -> list[Line]:
+    if not noise:
         return []
-    line = Line(f"{len(refused):,} refused: {plain(wording.reasons(refused))}")
-    return [line, *map(_decision, refused)] if everything else [line]
+    line = Line(f"{len(noise):,} refused: {plain(wording.reasons(noise))}")
+    return [line, *map(_decision, noise)] if everything else [line]
 
 
 def _decision(item: FoundDecision) -> Line:

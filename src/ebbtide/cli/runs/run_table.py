@@ -34,7 +34,7 @@ class SkippedFile:
 
 def run_table(
     summaries: Sequence[RunSummary],
-    skipped: Sequence[SkippedFile],
+    skipped_files: Sequence[SkippedFile],
     width: int,
     *,
     everything: bool = False,
@@ -43,7 +43,7 @@ def run_table(
 
     Args:
         summaries: The runs.
-        skipped: Files that could not be read.
+        skipped_files: Files that could not be read.
         width: Columns.
         everything: List every file that was skipped.
     """
@@ -55,14 +55,14 @@ def run_table(
         if folder:
             lines += Line.safe(f"in {folder}", "dim").wrap(width)
         lines += [Line(), *_table(runs, folder, width)]
-    return lines + _skipped(skipped, width, everything=everything)
+    return lines + _skipped(skipped_files, width, everything=everything)
 
 
 def _totals(runs: Sequence[RunSummary]) -> Line:
     words = Counter(wording.outcome(run.verdict) for run in runs)
     styles = {wording.outcome(run.verdict): ACTION_STYLES[run.verdict.action] for run in runs}
     line = Line(f"{count(len(runs), 'run')}: ", "bold")
-    present = [word for word in reversed(wording.Outcome) if word in words]
+    present = [word for word in reversed(wording.RunOutcome) if word in words]
     for number, word in enumerate(present):
         line.append(", " if number else "").append(f"{words[word]:,} {word.value}", styles[word])
     costs = [run.spent.cost_usd for run in runs if run.spent.cost_usd is not None]
@@ -95,15 +95,15 @@ def _table(runs: Sequence[RunSummary], folder: str, width: int) -> list[Line]:
     return columns(rows, widths, right=(1, 2))
 
 
-def _skipped(skipped: Sequence[SkippedFile], width: int, *, everything: bool) -> list[Line]:
+def _skipped(skipped_files: Sequence[SkippedFile], width: int, *, everything: bool) -> list[Line]:
     """What was not read, and why."""
-    if not skipped:
+    if not skipped_files:
         return []
-    lines = [Line(), Line(f"{count(len(skipped), 'file')} skipped:", "yellow")]
-    shown = skipped if everything else skipped[:_SKIPPED]
-    for item in shown:
+    lines = [Line(), Line(f"{count(len(skipped_files), 'file')} skipped:", "yellow")]
+    visible = skipped_files if everything else skipped_files[:_SKIPPED]
+    for item in visible:
         line = Line(f"{plain(item.source)}: ").append(plain(item.reason, _REASON), "dim")
         lines += [Line("  ").extend(part) for part in line.wrap(width - 2)]
-    if len(shown) < len(skipped):
-        lines.append(Line(f"  and {len(skipped) - len(shown):,} more: --all", "dim"))
+    if len(visible) < len(skipped_files):
+        lines.append(Line(f"  and {len(skipped_files) - len(visible):,} more: --all", "dim"))
     return lines

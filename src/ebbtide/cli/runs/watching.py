@@ -141,12 +141,12 @@ def _watched(how: Watch, display: _Display) -> LiveRun:
 
 def _spent(run: LiveRun) -> dict[str, Any]:
     """What the run took so far, for machines."""
-    spent = run.summary().spent
+    spending = run.summary().spent
     return {
-        "events": spent.events,
-        "cost_usd": spent.cost_usd,
-        "tokens": spent.tokens.total,
-        "seconds": spent.seconds,
+        "events": spending.events,
+        "cost_usd": spending.cost_usd,
+        "tokens": spending.tokens.total,
+        "seconds": spending.seconds,
     }
 
 
@@ -228,11 +228,13 @@ class _Screen:
             return [Line.safe(f"{self.source}: nothing yet. Ctrl-C ends.", "dim")]
         summary = self.run.summary()
         now = summary.latest
-        spent = summary.spent
-        amounts = wording.amounts(spent.cost_usd, spent.tokens.total, spent.seconds) or "nothing known"
+        spending = summary.spent
+        amounts = (
+            wording.amounts(spending.cost_usd, spending.tokens.total, spending.seconds) or "nothing known"
+        )
         lines = [*verdict_lines(summary)[:2], Line()]
         lines.append(Line("now       ", "dim").append(now.action.value, ACTION_STYLES[now.action]))
-        lines.append(Line("spent     ", "dim").append(amounts))
+        lines.append(Line("spent     ", "dim").append(amounts or "nothing known"))
         lines.append(Line("last      ", "dim").append(_latest(self.run)))
         if summary.degraded:
             lines.append(Line(f"{summary.degraded:,} lines not read in full", "yellow"))
