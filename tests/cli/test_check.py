@@ -217,7 +217,7 @@ def test_an_unknown_price_is_no_zero(tmp_path: Path) -> None:
     file.write_bytes(lines(PRICED | {"model": "nobody-knows-it"}, PRICED | {"model": "nobody-knows-it"}))
     printed = ebbtide("check", file).stdout.decode()
     assert "cost and time unknown" in printed
-    assert "No price is known for 2 model calls (nobody-knows-it). Add one with --prices FILE." in printed
+    assert "No price is known for 2 model calls (nobody-knows-it). Add prices with --prices FILE." in printed
     done = ebbtide("check", "--fail-on", "cost=100", file)
     assert done.returncode == 50
     assert b"No price is known" in done.stderr

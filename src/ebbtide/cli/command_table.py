@@ -44,7 +44,7 @@ def _end_quietly() -> NoReturn:
 
 root = _Ebbtide(
     "ebbtide",
-    help="Find out whether an agent's run gets anywhere, goes in circles, and what it decided.",
+    help="Check AI agents' runs: do they converge, do they loop, what did they decide, what did they cost?",
     places={
         "check": "ebbtide.cli.runs.commands:check",
         "watch": "ebbtide.cli.runs.commands:watch",

@@ -31,7 +31,7 @@ _WIRING_STYLES = {
     Wiring.SILENT: "yellow",
     Wiring.BROKEN: "bold red",
 }
-# Far enough apart to be told from each other on dark and on light ground.
+# Far enough apart to be distinguished on dark and on light ground.
 _COLOURS = (33, 208, 41, 201, 220, 51, 196, 99, 118, 173, 27, 214, 83, 135, 160, 45, 142, 205, 29, 178)
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _NUMBER_WIDTH = 7
@@ -42,7 +42,7 @@ class RecordedLoop:
     """One loop of a recorded run, up to its last event.
 
     Args:
-        signals: What the monitor said of it while it went on.
+        signals: The monitor's signals while it went on.
         end: How it stood at the end.
         cost_usd: What the calls from its first to its last event cost; None where no cost is known.
         tokens: Their tokens of all classes; None where none are known.
@@ -85,7 +85,7 @@ def find(name: str, options: RunOptions, *, as_json: bool) -> bool:
     terminal.print()
     _print_timeline(terminal, calls, loops)
     if state.degraded:
-        terminal.print(f"{count(state.degraded, 'event')} could be read in part only.")
+        terminal.print(f"{count(state.degraded, 'event')} not read in full.")
     return bool(loops)
 
 
@@ -202,9 +202,7 @@ def _print_timeline(terminal: Console, calls: Sequence[Call], loops: Sequence[Re
         terminal.print(line, soft_wrap=True)
         if not marks.plain.isspace():
             terminal.print(marks, soft_wrap=True)
-    terminal.print(
-        styled("One cell an event, alike where the same is called; marked where it is in a loop.", "dim")
-    )
+    terminal.print(styled("One cell per event; equal calls look the same, and a line marks a loop.", "dim"))
 
 
 def _identity(call: Call) -> object:

@@ -15,7 +15,7 @@ from ebbtide.traces.registry import formats as known_formats
 
 @click.command(cls=Command)
 def formats(as_json: AsJson = False) -> None:
-    """List the formats of traces and conversations that are recognised."""
+    """List the trace and conversation formats that are recognised."""
     if as_json:
         print_json([{"name": item.name, "description": item.description} for item in known_formats()])
         return

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 from ebbtide.cli.declaration import Option
 
-AsJson = Annotated[bool, Option("--json", help="Print JSON for machines.")]
+AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
 ProfileName = Annotated[
     str,
-    Option("--profile", "-p", metavar="NAME", help="default, spec, or a TOML file of your thresholds."),
+    Option("--profile", "-p", metavar="NAME", help="default, spec, or a TOML file of thresholds."),
 ]
 
 

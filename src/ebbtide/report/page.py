@@ -68,8 +68,8 @@ def page(summaries: Sequence[RunSummary], *, limits: Limits = _NO_LIMITS, title:
         ),
         element(
             "footer",
-            element("p", "Made by ebbtide check. Events are numbered from 1 in the order of the run."),
-            element("p", "It never says that an answer is right: verify, then act."),
+            element("p", "Made by ebbtide check. Events are numbered from 1, in the order of the run."),
+            element("p", "Ebbtide does not check whether an answer is right: verify before you act."),
         ),
         json_block(data, "data"),
         Markup(f"<script>{script}</script>"),
@@ -189,8 +189,8 @@ def _timeline(number: int) -> Markup:
     return joined(
         element(
             "p",
-            "One cell a call or message, in order. Equal ones have one colour, so that a loop shows as "
-            "stripes; what came once is grey, messages are low, a red foot is an error. "
+            "One cell per call or message, in order. Equal ones share a colour, so a loop shows as "
+            "stripes; what occurs once is grey, messages are low, a red foot marks an error. "
             "Lines above mark the findings.",
             class_="quiet",
         ),

@@ -70,7 +70,7 @@ def tiles(summary: RunSummary) -> Markup:
     """What it took, as numbers."""
     spending = summary.spent
     missing = unpriced(spending)
-    timed = None if summary.timed else "Events have no times: rates are off."
+    timed = None if summary.timed else "Some events have no time, so there are no rates."
     return element(
         "dl",
         _tile(
@@ -86,7 +86,7 @@ def tiles(summary: RunSummary) -> Markup:
         _tile(
             "Calls",
             f"{spending.tool_calls + spending.llm_calls:,}",
-            f"{spending.tool_calls:,} of tools, {spending.llm_calls:,} of models",
+            f"{count(spending.tool_calls, 'tool call')}, {count(spending.llm_calls, 'model call')}",
         ),
         _tile("Time", duration(spending.seconds), timed),
         class_="tiles",
@@ -111,14 +111,14 @@ def saving(summary: RunSummary) -> Markup | None:
     return element(
         "section",
         element("h2", "What stopping would have saved"),
-        element("p", sentence, class_="said"),
+        element("p", sentence, class_="statement"),
         element("p", reason, class_="quiet", dir="auto") if reason != summary.verdict.reason else None,
         class_=f"callout {tone(summary.saving.verdict.action)}",
     )
 
 
 def findings(summary: RunSummary) -> Markup:
-    """What went wrong, the dearest first, each with its evidence to open."""
+    """What went wrong, most expensive first, each with its evidence to open."""
     items = summary.findings
     if not items:
         return element("p", "No loop, no limit passed, no runaway cost.", class_="quiet")
@@ -135,7 +135,7 @@ def findings(summary: RunSummary) -> Markup:
         "details",
         element("summary", f"{len(rest):,} more, each cheaper than these"),
         element("ol", *rest, class_="findings"),
-        element("p", f"{omitted:,} are left out.", class_="quiet") if omitted else None,
+        element("p", f"{omitted:,} are not shown.", class_="quiet") if omitted else None,
         class_="table",
     )
     return joined(first, more)
@@ -189,7 +189,7 @@ def _pair(name: str, text: str) -> Markup:
 def convergence(summary: RunSummary) -> Markup:
     """Whether it converged."""
     sentence = wording.convergence(summary)
-    return element("p", f"{sentence[:1].upper()}{sentence[1:]}.", class_="said", dir="auto")
+    return element("p", f"{sentence[:1].upper()}{sentence[1:]}.", class_="statement", dir="auto")
 
 
 def rounds_table(summary: RunSummary) -> Markup:
@@ -254,7 +254,7 @@ def table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> 
 
 def budget(limits: Sequence[Projection]) -> Markup | None:
     """When each limit is reached, in a sentence."""
-    lines = [element("p", budget_sentence(item), class_="said") for item in limits]
+    lines = [element("p", budget_sentence(item), class_="statement") for item in limits]
     return joined(*lines) if lines else None
 
 
@@ -267,10 +267,10 @@ def budget_sentence(item: Projection) -> str:
     if item.passed_at is not None:
         return f"The limit of {limit} was reached at event {item.passed_at:,}; the run took {spending}."
     if item.ends_at is None:
-        return f"{spending} of the limit of {limit} are spent, and lately nothing more."
+        return f"{spending} of {limit} spent, and nothing more lately."
     when = "" if item.ends_in_s is None else f", in {duration(item.ends_in_s)}"
     end = f"event {item.ends_at:,}{when}"
-    return f"{spending} of {limit} are spent. At the latest pace the rest ends at about {end}."
+    return f"{spending} of {limit} spent. At the latest rate, the limit is reached at about {end}."
 
 
 def decisions(summary: RunSummary) -> Markup:
@@ -279,12 +279,12 @@ def decisions(summary: RunSummary) -> Markup:
     refused = [item for item in summary.decisions if not item.kept]
     omitted = summary.decisions_left_out
     if not summary.decisions:
-        return element("p", "No sentence of the run looked like a decision.", class_="quiet")
+        return element("p", "No sentence looks like a decision.", class_="quiet")
     rows = [_decision(item) for item in kept_items]
     parts: list[Markup | None] = [
         element("ul", *rows[:_FIRST], class_="decisions")
         if kept_items
-        else element("p", "Nothing was kept.", class_="quiet")
+        else element("p", "No decision was kept.", class_="quiet")
     ]
     if len(rows) > _FIRST:
         parts.append(
@@ -306,7 +306,7 @@ def decisions(summary: RunSummary) -> Markup:
             )
         )
     if omitted:
-        parts.append(element("p", f"{omitted:,} more were said and are not listed.", class_="quiet"))
+        parts.append(element("p", f"{omitted:,} more are not shown.", class_="quiet"))
     return joined(*parts)
 
 
@@ -331,7 +331,7 @@ def faults(summary: RunSummary) -> Markup | None:
     number = max(summary.degraded, len(summary.faults))
     return element(
         "details",
-        element("summary", f"{count(number, 'event or line', 'events or lines')} could not be read whole"),
+        element("summary", f"{count(number, 'event or line', 'events or lines')} not read in full"),
         element("ul", *(element("li", text, dir="auto") for text in summary.faults)),
         class_="table faults",
     )

@@ -29,23 +29,23 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 class RunOutcome(StrEnum):
     """What became of a run, in one word; the worst last."""
 
-    HEALTHY = "HEALTHY"  #: nothing speaks against going on
+    HEALTHY = "HEALTHY"  #: no problem was found
     CONVERGED = "CONVERGED"  #: the result was ready
-    NOISY = "NOISY"  #: it repeated itself, and not so much that it had to be ended
-    COSTLY = "COSTLY"  #: money left fast, and not so much that it had to be ended
+    NOISY = "NOISY"  #: it repeated itself, but not so much that it had to be stopped
+    COSTLY = "COSTLY"  #: it spent fast, but not so fast that it had to be stopped
     ESCALATE = "ESCALATE"  #: it needs a person
     OVER_LIMIT = "OVER LIMIT"  #: it passed a hard limit
     STUCK = "STUCK"  #: it went in circles, or spent without progress
 
 
 MEANINGS = {
-    RunOutcome.HEALTHY: "Nothing speaks against going on.",
-    RunOutcome.CONVERGED: "The result is ready: another round would bring nothing new.",
-    RunOutcome.NOISY: "It repeated itself, and went on.",
-    RunOutcome.COSTLY: "Money or tokens left fast.",
-    RunOutcome.ESCALATE: "It gets no further by itself: ask a person.",
-    RunOutcome.OVER_LIMIT: "It passed a limit that was set.",
-    RunOutcome.STUCK: "It went round in circles, or spent without getting on.",
+    RunOutcome.HEALTHY: "No problem was found.",
+    RunOutcome.CONVERGED: "The result is ready; another round would add nothing new.",
+    RunOutcome.NOISY: "It repeated itself, and continued.",
+    RunOutcome.COSTLY: "It spent money or tokens fast.",
+    RunOutcome.ESCALATE: "It is not getting further on its own: ask a person.",
+    RunOutcome.OVER_LIMIT: "It exceeded a limit.",
+    RunOutcome.STUCK: "It went in circles, or spent without progress.",
 }
 
 
@@ -64,7 +64,7 @@ def outcome(verdict: Verdict) -> RunOutcome:
 
 
 def badness(summary: RunSummary) -> tuple[int, float, int, str]:
-    """Sorts runs: the worst first, then the dearest, then the longest."""
+    """Sorts runs: worst first, then most expensive, then longest."""
     rank = tuple(RunOutcome).index(outcome(summary.verdict))
     return (-rank, -(summary.spent.cost_usd or 0.0), -summary.spent.events, summary.source)
 
@@ -75,8 +75,8 @@ def at_end(summary: RunSummary) -> str | None:
     if latest.rank >= summary.verdict.rank:
         return None
     if latest.action is Action.ALLOW:
-        return "It recovered: at its end nothing spoke against it any more."
-    return f"It got better: at its end it was {outcome(latest).value}. {latest.reason}"
+        return "It recovered."
+    return f"It improved: at its end it was {outcome(latest).value}. {latest.reason}"
 
 
 def money(amount: float | None) -> str:
@@ -122,9 +122,9 @@ def in_order(findings: Iterable[RunFinding]) -> str:
     end = 0
     for first, last in sorted((item.first_event, item.last_event) for item in findings):
         if first <= end:
-            return "the dearest first; they overlap, so their costs do not add up"
+            return "most expensive first; they overlap, so their costs do not add up"
         end = last
-    return "the dearest first"
+    return "most expensive first"
 
 
 def token_classes(tokens: Tokens) -> list[str]:
@@ -199,7 +199,7 @@ def amounts(cost_usd: float | None, tokens: int | None, seconds: float | None = 
 
 
 def saved(summary: RunSummary) -> str | None:
-    """Where the run would have been ended, and what came after; None where nowhere."""
+    """Where the run would have been stopped, and what came after; None if it would not."""
     saving = summary.saving
     if saving is None:
         return None
@@ -209,7 +209,7 @@ def saved(summary: RunSummary) -> str | None:
     spending = amounts(after.cost_usd, after.tokens.total, after.seconds)
     rest = f"{count(after.events, 'event')}{', ' * bool(spending)}{spending}"
     sentence = f"It would have been {verb.get(saving.verdict.action, 'stopped')}{at}, which saves {rest}"
-    return f"{sentence}; but it got better by itself." if at_end(summary) else f"{sentence}."
+    return f"{sentence}; but it recovered on its own." if at_end(summary) else f"{sentence}."
 
 
 def longest(rounds: Sequence[RoundPoint]) -> tuple[RoundPoint, ...]:
@@ -227,7 +227,7 @@ def convergence(summary: RunSummary) -> str:
     if len(rounds) < 2:
         return f"not judged: {'one round is too few' if rounds else 'there are no rounds of conversation'}"
     several = len({point.chain_id for point in summary.rounds})
-    # What the engine said last may be about another chain.
+    # The engine's last signal may be about another chain.
     signal = rounds[-1].signal if several > 1 else summary.converged or rounds[-1].signal
     which = f", in the longest of {several:,} conversations" if several > 1 else ""
     dry = rounds[-1].novelty_rate < LOW

@@ -61,7 +61,7 @@ def calibrate(
     pairs = [item for item in labels if isinstance(item, LabelledPair)]
     transcripts = [item for item in labels if isinstance(item, LabelledTranscript)]
     if plot and not pairs:
-        raise ConfigError("--plot draws precision over recall, which labelled pairs have")
+        raise ConfigError("--plot needs labelled pairs")
     result = (
         calibrate_pairs(pairs, current, embedder=level.embedder, precision_at_least=precision_at_least)
         if pairs
@@ -76,7 +76,7 @@ def calibrate(
     if output is None:
         return True
     if result.fitted is None:
-        print(f"{plain(str(output))} is not written: there is nothing better to write", file=sys.stderr)
+        print(f"{plain(str(output))} not written: no better thresholds were found", file=sys.stderr)
         return False
     _write(output, profile_toml(result.fitted, _remarks(result)))
     return True
@@ -100,7 +100,7 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"{path}: cannot be written: {error.strerror or error}") from error
-    print(f"written: {plain(str(path))}", file=sys.stderr)
+    print(f"wrote {plain(str(path))}", file=sys.stderr)
 
 
 def _headline(result: PairCalibration | StopCalibration) -> str:

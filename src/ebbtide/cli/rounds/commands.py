@@ -27,11 +27,11 @@ SIGNAL_EXITS = {"CONTINUE": Exit.DONE, "SHIP": Exit.SHIP, "ESCALATE": Exit.ESCAL
 
 Unit = Annotated[
     RoundUnit,
-    Option("--round", help="What is a round of a plain conversation: a turn, or a circle of the speakers."),
+    Option("--round", help="Round of a plain conversation: one turn, or one circle of all speakers."),
 ]
 Semantic = Annotated[
     SemanticUse,
-    Option("--semantic", help="Compare meanings too: off, on, or auto (on where it is installed)."),
+    Option("--semantic", help="Compare meanings too: off, on, or auto (on if it is installed)."),
 ]
 Model = Annotated[
     str | None,
@@ -43,7 +43,7 @@ Model = Annotated[
 ]
 Cache = Annotated[
     str | None,
-    Option("--embedding-cache", metavar="FILE", help="File that keeps embeddings between runs."),
+    Option("--embedding-cache", metavar="FILE", help="File that caches embeddings between runs."),
 ]
 
 
@@ -62,13 +62,13 @@ def score(
     cache: Cache = None,
     as_json: AsJson = False,
     explain: Annotated[
-        bool, Option("--explain", help="List each claim with the nearest one said before.")
+        bool, Option("--explain", help="List each claim with the most similar earlier one.")
     ] = False,
     follow: Annotated[bool, Option("--follow", help="Keep reading a growing JSONL file.")] = False,
 ) -> None:
-    """Say whether a conversation has converged, why, and how it went.
+    """Score a conversation round by round: has it converged, and why?
 
-    Many files or a folder give a table, and with --json one object a line.
+    Several files or a folder give a table; with --json, one object per line.
     """
     from ebbtide.cli.rounds import scoring
     from ebbtide.cli.rounds.scoring_options import ScoringOptions, semantic_level
@@ -93,10 +93,10 @@ def stop(
     cache: Cache = None,
     as_json: AsJson = False,
     follow: Annotated[
-        bool, Option("--follow", help="Keep reading a growing JSONL file until it says stop.")
+        bool, Option("--follow", help="Keep reading a growing JSONL file until SHIP or ESCALATE.")
     ] = False,
 ) -> None:
-    """Say in three lines whether to go on. Exit code 0 CONTINUE, 10 SHIP, 20 ESCALATE."""
+    """Report in three lines whether to go on. Exits 0 for CONTINUE, 10 for SHIP, 20 for ESCALATE."""
     from ebbtide.cli.rounds import stopping
     from ebbtide.cli.rounds.scoring_options import ScoringOptions, semantic_level
 
@@ -114,7 +114,7 @@ def extract(
     unit: Unit = RoundUnit.TURN,
     as_json: AsJson = False,
 ) -> None:
-    """Show what is read out of each turn of a plain conversation, by which rule, and what is set aside."""
+    """Show what is extracted from each turn of a plain conversation, and by which rule."""
     from ebbtide.cli.rounds import extraction
 
     extraction.show(file, unit, as_json=as_json)
@@ -134,7 +134,7 @@ def calibrate(
         Option(
             "--fields",
             metavar="NAMES",
-            help="How the keys of a pair are called: a=...,b=...,same=...,group=...",
+            help="Keys of a pair, if named otherwise: a=...,b=...,same=...,group=...",
         ),
     ] = None,
     semantic: Semantic = SemanticUse.OFF,
@@ -142,19 +142,21 @@ def calibrate(
     cache: Cache = None,
     precision: Annotated[
         float,
-        Option("--precision-at-least", metavar="P", help="What a fitted similarity threshold must reach."),
+        Option(
+            "--precision-at-least", metavar="P", help="Minimum precision of a fitted similarity threshold."
+        ),
     ] = 0.5,
     output: Annotated[
         Path | None,
-        Option("--output", "-o", metavar="FILE", help="Write the fitted profile to this TOML file."),
+        Option("--output", "-o", metavar="FILE", help="Write the fitted profile to FILE, as TOML."),
     ] = None,
     plot: Annotated[
         Path | None,
-        Option("--plot", metavar="FILE", help="Draw precision over recall into this SVG file."),
+        Option("--plot", metavar="FILE", help="Plot precision over recall to FILE, as SVG."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say how right the thresholds are on labels of your own, and write better ones into a profile."""
+    """Measure the thresholds against your own labels, and fit better ones."""
     from ebbtide.cli.rounds import calibration
     from ebbtide.cli.rounds.scoring_options import semantic_level
 

@@ -29,7 +29,7 @@ def show(name: str, unit: RoundUnit, *, as_json: bool) -> None:
         return
     terminal = console()
     if not turns:
-        terminal.print("This transcript lists its claims itself; there is no raw text to read.")
+        terminal.print("This transcript already lists its claims; it has no raw text to extract from.")
     for item, extraction in turns:
         terminal.print(Text(f"Round {item.number} {plain(item.agent or '')}", style="bold"))
         for entry in extraction.items:

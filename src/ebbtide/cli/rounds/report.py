@@ -86,7 +86,7 @@ def _curve(rounds: Sequence[RoundSummary], rules: NoveltyRules, width: int) -> R
     span = len(visible) * column
     axis = f"{first}{str(last).rjust(max(span - len(str(first)), 1))}" if last != first else str(first)
     lines.append(Text(f"{'':>{_MARGIN}}{axis}  round", style="dim"))
-    return Group(Text("Novelty: new claims in each round, over the most that any round brought"), *lines)
+    return Group(Text("Novelty: new claims in each round, relative to the largest round"), *lines)
 
 
 def _axis_label(row: int, rules: NoveltyRules) -> str:

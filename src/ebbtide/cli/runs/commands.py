@@ -13,11 +13,11 @@ from ebbtide.cli.runs.options import with_run_options, with_thresholds
 from ebbtide.cli.shared_options import AsJson
 from ebbtide.supervision.run_options import RunOptions
 
-_ANSWER = "What comes of it"
+_OUTPUT = "Output"
 
 Page = Annotated[
     Path | None,
-    Option("--html", metavar="FILE", help="Write a report into this HTML file.", section=_ANSWER),
+    Option("--html", metavar="FILE", help="Write an HTML report to FILE.", section=_OUTPUT),
 ]
 
 
@@ -33,7 +33,12 @@ def check(
     ],
     jobs: Annotated[
         int | None,
-        Option("--jobs", metavar="N", at_least=1, help="Processes for many files; one a core by default."),
+        Option(
+            "--jobs",
+            metavar="N",
+            at_least=1,
+            help="Number of processes for many files; by default one per core.",
+        ),
     ] = None,
     html: Page = None,
     fail_on: Annotated[
@@ -41,20 +46,20 @@ def check(
         Option(
             "--fail-on",
             metavar="WHAT",
-            help="End with 50 on: stuck, limit, stop, escalate, nudge, unread, cost=USD, tokens=N or "
-            "events=N. May be repeated.",
-            section=_ANSWER,
+            help="Exit with 50 on: stuck, limit, stop, escalate, nudge, unread, cost=USD, tokens=N or "
+            "events=N. Repeatable.",
+            section=_OUTPUT,
         ),
     ] = None,
     everything: Annotated[
         bool,
-        Option("--all", help="Show everything, not what fits on one screen.", section=_ANSWER),
+        Option("--all", help="Show everything, not just one screen.", section=_OUTPUT),
     ] = False,
-    as_json: Annotated[bool, Option("--json", help="Print JSON for machines.", section=_ANSWER)] = False,
+    as_json: Annotated[bool, Option("--json", help="Print JSON.", section=_OUTPUT)] = False,
 ) -> None:
-    """Say what became of a run: the verdict, what it cost, where it went in circles, what it decided.
+    """Check a recorded run: its verdict, its cost, its loops, its decisions.
 
-    Many files or a folder give a table, the worst first, and with --json one object a line.
+    Several files or a folder give a table, worst first; with --json, one object per line.
     """
     from ebbtide.cli.runs import checking
 
@@ -69,7 +74,9 @@ def watch(
     options: RunOptions,
     trace: Annotated[
         str,
-        Argument(metavar="TRACE", type=FILE, help="A run that is being recorded, or - for standard input."),
+        Argument(
+            metavar="TRACE", type=FILE, help="A run that is still being recorded, or - for standard input."
+        ),
     ],
     on: Annotated[
         tuple[str, str] | None,
@@ -80,18 +87,19 @@ def watch(
         ),
     ] = None,
     bell: Annotated[
-        bool, Option("--bell/--no-bell", help="Ring the terminal's bell when the verdict changes.")
+        bool, Option("--bell/--no-bell", help="Ring the terminal bell when the verdict changes.")
     ] = True,
-    until_end: Annotated[
-        bool, Option("--until-end", help="End where the file ends now, and do not wait for more.")
-    ] = False,
+    until_end: Annotated[bool, Option("--until-end", help="Stop at the current end of the file.")] = False,
     idle: Annotated[
         float | None,
-        Option("--idle", metavar="S", at_least=0, help="End when nothing came for so many seconds."),
+        Option("--idle", metavar="S", at_least=0, help="Stop after S seconds without new data."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Watch a run while it is recorded, and say when its verdict changes. Ctrl-C ends with a summary."""
+    """Watch a run while it is recorded, and report each change of its verdict.
+
+    Ctrl-C stops the watch and prints a summary.
+    """
     from ebbtide.cli.runs import verdict_command, watching
 
     command = None if on is None else verdict_command.VerdictCommand.read(*on)
@@ -110,13 +118,11 @@ def watch(
 
 @click.command(cls=Command)
 def demo(
-    out: Annotated[
-        Path | None, Option("--out", metavar="FOLDER", help="Keep the runs in this folder.")
-    ] = None,
+    out: Annotated[Path | None, Option("--out", metavar="FOLDER", help="Keep the runs in FOLDER.")] = None,
     html: Page = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a sample of runs, check them and say what became of each."""
+    """Make four sample runs and check them."""
     from ebbtide.cli.runs import demo as commands
 
     commands.demo(out=out, html=html, as_json=as_json)
@@ -132,7 +138,7 @@ def loops(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Say where a run goes round in circles, and what that cost. Exits 0 if no loop is found, else 30."""
+    """Find the loops of a run and what they cost. Exits 0 if no loop is found, 30 otherwise."""
     from ebbtide.cli import loops as commands
 
     if commands.find(file, options, as_json=as_json):
@@ -142,7 +148,7 @@ def loops(
 @click.command(cls=Command)
 @with_thresholds
 def doctor(options: RunOptions, as_json: AsJson = False) -> None:
-    """Run a known loop of each kind through a configuration and say whether its detector fires."""
+    """Test each loop detector on a known loop. Exits 0 if all fire, 30 otherwise."""
     from ebbtide.cli import loops as commands
 
     if not commands.check(options, as_json=as_json):

@@ -21,7 +21,7 @@ def demo(*, out: Path | None, html: Path | None, as_json: bool) -> None:
     """Make the runs, check them and print the table.
 
     Args:
-        out: Folder that keeps the runs; None keeps them nowhere.
+        out: Folder that keeps the runs; None deletes them afterwards.
         html: Write the page into this file; None writes none.
         as_json: Print JSON instead of the table.
 

@@ -58,7 +58,7 @@ class Condition:
     def broken_by(self, summary: RunSummary) -> str | None:
         """Why the run fails it, in words; None where it does not.
 
-        An amount that is not known whole fails too: what cannot be checked is not known to be kept.
+        An amount that is unknown in part fails too: a check that cannot be made has not passed.
         """
         if self.above is None:
             return self._verdict(summary)
@@ -68,18 +68,18 @@ class Condition:
         if self.name == "tokens":
             total = spending.tokens.total
             if total is None:
-                return "tokens are not known"
+                return "the number of tokens is unknown"
             return f"{total:,} tokens" if total > self.above else None
         if spending.cost_usd is not None and spending.cost_usd > self.above:
             return f"it cost {money(spending.cost_usd)}"
         if spending.cost_usd is None or spending.unpriced:
-            return f"{unpriced(spending) or 'the cost is not known.'} Give --prices FILE."
+            return f"{unpriced(spending) or 'the cost is unknown.'} Add prices with --prices FILE."
         return None
 
     def _verdict(self, summary: RunSummary) -> str | None:
         word = outcome(summary.verdict)
         if self.name == "unread":
-            return f"{summary.degraded:,} lines or events not read whole" if summary.degraded else None
+            return f"{summary.degraded:,} lines or events not read in full" if summary.degraded else None
         hit = word in _VERDICTS.get(self.name, ()) or summary.verdict.action in _ACTIONS.get(self.name, ())
         return f"{word.value}: {summary.verdict.reason}" if hit else None
 

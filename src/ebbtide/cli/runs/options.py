@@ -18,12 +18,12 @@ from ebbtide.supervision.run_options import RunOptions
 if TYPE_CHECKING:
     from ebbtide.budget.limits import Limits
 
-_LIMITS = "Limits that the run is held against"
+_LIMITS = "Limits"
 
 Tools = Annotated[
     str | None,
     Option(
-        "--tools", metavar="FILE", type=FILE, help="TOML file that declares tools: effect, key fields, ..."
+        "--tools", metavar="FILE", type=FILE, help="TOML file of tool declarations: effect, key fields, ..."
     ),
 ]
 LimitsFile = Annotated[
@@ -38,19 +38,19 @@ LimitsFile = Annotated[
 ]
 MaxCost = Annotated[
     float | None,
-    Option("--max-cost", metavar="USD", help="Dollars that a run may take.", section=_LIMITS),
+    Option("--max-cost", metavar="USD", help="Maximum cost in US dollars.", section=_LIMITS),
 ]
 MaxTokens = Annotated[
     int | None,
-    Option("--max-tokens", metavar="N", help="Tokens that a run may take.", section=_LIMITS),
+    Option("--max-tokens", metavar="N", help="Maximum number of tokens.", section=_LIMITS),
 ]
 MaxSteps = Annotated[
     int | None,
-    Option("--max-steps", metavar="N", help="Calls that a run may make.", section=_LIMITS),
+    Option("--max-steps", metavar="N", help="Maximum number of calls.", section=_LIMITS),
 ]
 MaxSeconds = Annotated[
     float | None,
-    Option("--max-seconds", metavar="S", help="Seconds that a run may take.", section=_LIMITS),
+    Option("--max-seconds", metavar="S", help="Maximum duration in seconds.", section=_LIMITS),
 ]
 PricesFile = Annotated[
     str | None,
@@ -73,8 +73,8 @@ def read_run_options(
     Args:
         profile: Name of a profile, or a file.
         tools: A file.
-        limits: A file; single limits beside it take the place of its own.
-        prices: A file; without it, public prices are asked where they are installed.
+        limits: A file; single limits override those in it.
+        prices: A file; None takes public prices where they are installed.
         **most: A limit by the name of its kind.
 
     Raises:

@@ -109,7 +109,7 @@ def _spent(summary: RunSummary) -> list[Line]:
     lines = [line, Line(calls)]
     missing = wording.unpriced(spent)
     if missing:
-        lines.append(Line.safe(f"{missing} Add one with --prices FILE.", "yellow"))
+        lines.append(Line.safe(f"{missing} Add prices with --prices FILE.", "yellow"))
     return lines
 
 

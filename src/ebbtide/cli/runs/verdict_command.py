@@ -54,7 +54,7 @@ class VerdictCommand:
         Its output goes where the watch's errors go, so that standard output stays the watch's own.
 
         Args:
-            verdict: What to tell.
+            verdict: The verdict.
             source: The run.
             spent: What it took so far.
 
@@ -81,7 +81,7 @@ class VerdictCommand:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return f"--on: {self.command}: it took longer than {self.timeout_s:g} s and was ended"
+            return f"--on: {self.command}: timed out after {self.timeout_s:g} s"
         except OSError as error:
             return f"--on: {self.command}: {error.strerror or error}"
         return f"--on: {self.command}: exit code {process.returncode}" if process.returncode else None

@@ -56,16 +56,16 @@ class _Display(Protocol):
     """What shows the run."""
 
     def changed(self, run: LiveRun, verdict: Verdict, *, rings: bool) -> None:
-        """Something was said; whether it is news."""
+        """The verdict changed; `rings` says whether just now."""
 
     def rang(self, verdict: Verdict) -> None:
-        """What stood when the watch began is news now."""
+        """The verdict at the start of the watch is reported."""
 
     def moved(self, run: LiveRun) -> None:
         """Events came in."""
 
     def note(self, text: str) -> None:
-        """Something else is to be told."""
+        """Show a message."""
 
 
 def watch(how: Watch) -> None:
@@ -115,7 +115,7 @@ def _watched(how: Watch, display: _Display) -> LiveRun:
     try:
         for piece in pieces(how.name, poll_s=how.poll_s, until_end=how.until_end, idle_s=how.idle_s):
             if piece.restarted:
-                display.note(f"{source} begins anew: so does the watch")
+                display.note(f"{source} was replaced: watching the new run")
                 run = LiveRun(source, how.options)
             for verdict in run.feed(piece.data):
                 tell(verdict)
@@ -168,7 +168,7 @@ class _Lines:
         """It has its line already."""
 
     def moved(self, run: LiveRun) -> None:
-        """A log has no place for that."""
+        """A log shows changes only."""
 
     def note(self, text: str) -> None:
         warn(text)
@@ -186,7 +186,7 @@ class _JsonLines:
         """It has its object already."""
 
     def moved(self, run: LiveRun) -> None:
-        """Only changes are told."""
+        """Only changes are printed."""
 
     def note(self, text: str) -> None:
         warn(text)
@@ -194,7 +194,7 @@ class _JsonLines:
 
 @dataclass
 class _Screen:
-    """The run on a terminal, drawn anew as it moves."""
+    """The run on a terminal, redrawn as it moves."""
 
     source: str
     terminal: Console
@@ -225,7 +225,7 @@ class _Screen:
 
     def _lines(self) -> list[Line]:
         if self.run is None:
-            return [Line.safe(f"{self.source}: nothing yet. Ctrl-C ends.", "dim")]
+            return [Line.safe(f"{self.source}: no data yet. Ctrl-C stops.", "dim")]
         summary = self.run.summary()
         now = summary.latest
         spending = summary.spent
@@ -240,7 +240,7 @@ class _Screen:
             lines.append(Line(f"{summary.degraded:,} lines not read in full", "yellow"))
         if self.changes:
             lines += [Line(), *self.changes]
-        return [*lines, Line(), Line("Ctrl-C ends the watch with a summary.", "dim")]
+        return [*lines, Line(), Line("Ctrl-C stops the watch and prints a summary.", "dim")]
 
 
 def _latest(run: LiveRun) -> str:
