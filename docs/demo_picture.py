@@ -10,9 +10,10 @@ from pathlib import Path
 from rich.console import Console
 
 from ebbtide.checking import check
+from ebbtide.cli.lines import Line
 from ebbtide.cli.runs.demo_runs import demo_runs
-from ebbtide.cli.runs.run_screen import print_run
-from ebbtide.cli.runs.run_table import print_table
+from ebbtide.cli.runs.run_screen import run_screen
+from ebbtide.cli.runs.run_table import run_table
 
 DOCS = Path(__file__).parent
 
@@ -28,10 +29,15 @@ def main() -> None:
     terminal = Console(
         record=True, width=116, file=io.StringIO(), force_terminal=True, highlight=False, markup=False
     )
+
+    def draw(lines: list[Line]) -> None:
+        for line in lines:
+            terminal.print(line.to_rich())
+
     terminal.print("$ ebbtide demo", style="dim")
-    print_table(terminal, runs, ())
+    draw(run_table(runs, (), terminal.width))
     terminal.print("\n$ ebbtide check stuck.jsonl", style="dim")
-    print_run(terminal, next(run for run in runs if run.source == "stuck.jsonl"))
+    draw(run_screen(next(run for run in runs if run.source == "stuck.jsonl"), terminal.width))
     svg = terminal.export_svg(title="ebbtide", unique_id="demo")
     # The picture must not ask the network for a font.
     svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL).replace("Fira Code, monospace", "monospace")

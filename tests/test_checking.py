@@ -11,10 +11,11 @@ import pytest
 
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
-from ebbtide.checking import CheckOptions, check, check_events, check_many
+from ebbtide.checking import check, check_events, check_many
 from ebbtide.errors import EbbtideError, TranscriptError
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.usage import Usage
+from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.verdict import Action
@@ -87,12 +88,21 @@ def test_many_files_come_with_their_summaries_or_errors(tmp_path, stuck):
     fine.write_bytes(gzip.compress("".join(json.dumps(wire(n)) + "\n" for n in range(3)).encode()))
     broken = tmp_path / "broken.jsonl"
     broken.write_bytes(b"")
-    options = CheckOptions(limits=Limits(steps=100))
+    options = RunOptions(limits=Limits(steps=100))
     for jobs in (1, 2):
-        found = dict(check_many([fine, stuck, broken], options=options, jobs=jobs))
+        found = dict(check_many([fine, stuck, broken], options, jobs=jobs))
         assert isinstance(found[broken], EbbtideError)
         assert isinstance(found[fine], RunSummary)
-        assert found[stuck] == check(stuck, limits=Limits(steps=100))
+        assert found[stuck] == check(stuck, options)
+
+
+def test_every_option_reaches_the_run(stuck):
+    """Limits, shadow mode and the timeline, from one value."""
+    summary = check(stuck, RunOptions(limits=Limits(steps=2), shadow=True, timeline=True))
+    assert summary.verdict.shadow
+    assert "limit" in {finding.kind for finding in summary.findings}
+    assert len(summary.strip) == 9
+    assert not check(stuck).strip
 
 
 class BrokenTrace:
@@ -132,8 +142,8 @@ def test_options_that_cannot_be_sent_are_worked_with_here(tmp_path, stuck):
     fine = written(
         tmp_path / "fine.jsonl", [wire(n, model="m", input_tokens=5, kind="llm") for n in range(3)]
     )
-    options = CheckOptions(prices=Held({"m": {"input": 1.0}}, public=False))
-    found = dict(check_many([fine, stuck], options=options, jobs=2))
+    options = RunOptions(prices=Held({"m": {"input": 1.0}}, public=False))
+    found = dict(check_many([fine, stuck], options, jobs=2))
     assert found[fine].spent.cost_usd == pytest.approx(15e-6)
 
 

@@ -58,7 +58,20 @@ def test_no_path_of_a_machine(project: Path) -> None:
 
 def test_import_is_light() -> None:
     """`import ebbtide` leaves alone what costs start-up time and what only the command line needs."""
-    heavy = {"asyncio", "decimal", "importlib.metadata", "rich", "typer"}
-    program = "import sys, ebbtide; print(*sys.modules)"
+    heavy = {"asyncio", "click", "dataclasses", "decimal", "importlib.metadata", "rich", "typing"}
+    assert not heavy & modules_after("import ebbtide")
+
+
+def test_the_supervisor_stands_on_the_standard_library() -> None:
+    """Who only supervises imports no package of anybody else."""
+    packages = {name.partition(".")[0] for name in modules_after("from ebbtide import Supervisor")}
+    # What finders of an editable installation and of the environment leave behind comes without us, too.
+    others = {name.partition(".")[0] for name in modules_after("pass")}
+    assert packages - others - sys.stdlib_module_names == {"ebbtide"}
+
+
+def modules_after(statement: str) -> set[str]:
+    """What a fresh interpreter has imported after a statement."""
+    program = f"import sys; {statement}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True)
-    assert not heavy & set(done.stdout.split())
+    return set(done.stdout.split())

@@ -9,8 +9,7 @@ CONTINUE
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # `typing` takes longer to import than all of this
 
 if TYPE_CHECKING:
     from ebbtide.budget.limits import Limits as Limits
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from ebbtide.events.transcript import Transcript as Transcript
     from ebbtide.guard.execution_context import ExecutionContext as ExecutionContext
     from ebbtide.profile import Profile as Profile
+    from ebbtide.supervision.run_options import RunOptions as RunOptions
     from ebbtide.supervision.summary.run_summary import RunSummary as RunSummary
     from ebbtide.supervision.supervisor import Supervisor as Supervisor
     from ebbtide.supervision.verdict import Action as Action
@@ -85,6 +85,7 @@ _HOMES = {
     "Round": "events.transcript",
     "RoundReading": "convergence.meter",
     "RunHalted": "errors",
+    "RunOptions": "supervision.run_options",
     "RunSummary": "supervision.summary.run_summary",
     "SemanticError": "errors",
     "Signal": "convergence.recommendation",
@@ -110,6 +111,8 @@ __all__ = ["__version__", *_HOMES]  # noqa: PLE0604 - names, all of them
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'ebbtide' has no attribute {name!r}")
+    from importlib import import_module
+
     return getattr(import_module(f"ebbtide.{_HOMES[name]}"), name)
 
 

@@ -9,17 +9,15 @@ import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from ebbtide.budget.limits import Limits
-from ebbtide.budget.prices import Prices
 from ebbtide.errors import EbbtideError, TranscriptError
 from ebbtide.events.event import Event
-from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
-from ebbtide.profile import Profile
+from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.traces.reading import open_trace
 
+_DEFAULTS = RunOptions()
 _EVERY = 1_000  # events between two reports of progress
 _FAULTS = 20
 _WORTH_A_PROCESS = 2 << 20  # bytes of traces that take as long to read as an interpreter to start
@@ -27,30 +25,22 @@ _WORTH_A_PROCESS = 2 << 20  # bytes of traces that take as long to read as an in
 
 def check(
     path: str | os.PathLike[str],
+    options: RunOptions = _DEFAULTS,
     *,
-    profile: Profile = Profile.DEFAULT,
-    tools: ToolPolicies | None = None,
-    limits: Limits | None = None,
-    prices: Prices | None = None,
-    timeline: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> RunSummary:
     """What the run in a file came to, in bounded memory.
 
     Args:
         path: A trace of any known format, compressed or not; ``-`` for standard input.
-        profile: Thresholds of all engines.
-        tools: What is declared about tools.
-        limits: What the run would have been allowed.
-        prices: What tokens cost, where the trace does not say; None leaves it unknown.
-        timeline: Keep one cell an event, for a report: some hundred bytes each.
+        options: By what it is judged.
         progress: Called with the number of events so far, every thousand and at the end.
 
     Raises:
         TranscriptError: It cannot be read, there is nothing in it, or it is in no known format.
     """
     trace = open_trace(path)
-    recorder = RunRecorder(profile, tools=tools, limits=limits, prices=prices, timeline=timeline)
+    recorder = new_recorder(options)
     _feed(recorder, trace, progress)
     if not trace.events and not trace.fault_count:
         raise TranscriptError("there are no events", source=trace.source)
@@ -63,17 +53,20 @@ def check(
 
 def check_events(
     events: Iterable[Event | Round],
+    options: RunOptions = _DEFAULTS,
     *,
     source: str = "<events>",
     form: str = "events",
-    profile: Profile = Profile.DEFAULT,
-    tools: ToolPolicies | None = None,
-    limits: Limits | None = None,
-    prices: Prices | None = None,
-    timeline: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> RunSummary:
-    """What a run came to whose events are at hand; the arguments are those of `check`.
+    """What a run came to whose events are at hand.
+
+    Args:
+        events: Its events, in order.
+        options: By what it is judged.
+        source: What the summary calls the run.
+        form: What the summary calls the format of the events.
+        progress: As for `check`.
 
     >>> from ebbtide.events.event import ToolCall
     >>> summary = check_events(ToolCall(name="ls", result="a.txt") for _ in range(6))
@@ -82,37 +75,37 @@ def check_events(
     >>> summary.reason
     'ls 6 times in a row, same arguments, same answer (calls 1-6).'
     """
-    recorder = RunRecorder(profile, tools=tools, limits=limits, prices=prices, timeline=timeline)
+    recorder = new_recorder(options)
     _feed(recorder, events, progress)
     return recorder.summary(source, form)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class CheckOptions:
-    """What files are checked with; the fields are arguments of `check`."""
-
-    profile: Profile = Profile.DEFAULT
-    tools: ToolPolicies | None = None
-    limits: Limits | None = None
-    prices: Prices | None = None
-    timeline: bool = False
+def new_recorder(options: RunOptions) -> RunRecorder:
+    """A recorder that judges a run by these options."""
+    return RunRecorder(
+        options.profile,
+        tools=options.tools,
+        limits=options.limits,
+        prices=options.prices,
+        shadow=options.shadow,
+        timeline=options.timeline,
+    )
 
 
 def check_many(
-    paths: Sequence[str | os.PathLike[str]], *, options: CheckOptions | None = None, jobs: int | None = None
+    paths: Sequence[str | os.PathLike[str]], options: RunOptions = _DEFAULTS, *, jobs: int | None = None
 ) -> Iterator[tuple[Path, RunSummary | EbbtideError]]:
     """What the runs in many files came to, each as soon as it is known.
 
     Args:
         paths: The files. The largest are begun with, so that no core waits for one at the end.
-        options: What they are checked with.
+        options: By what they are judged.
         jobs: Processes; None takes one a core where the files are worth it, 1 works in this one. So do
             options that cannot be sent to another process.
 
     Yields:
         A file and its summary, or why it cannot be read.
     """
-    options = options or CheckOptions()
     files = sorted(map(Path, paths), key=_size, reverse=True)
     jobs = min(jobs or _processes(files), len(files))
     if jobs <= 1 or not _can_be_sent(options):
@@ -125,36 +118,29 @@ def check_many(
     # A fresh interpreter: one that is forked out of a program with threads may find its locks held.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=jobs, mp_context=context, initializer=_end_quietly) as pool:
-        waiting = {pool.submit(_checked, path, options): path for path in files}
+        futures = {pool.submit(_checked, path, options): path for path in files}
         try:
-            for done in as_completed(waiting):
+            for done in as_completed(futures):
                 try:
-                    found = done.result()
+                    result = done.result()
                 except BrokenExecutor as error:
-                    found = EbbtideError(f"{waiting[done]}: the process that read it has ended: {error}")
-                yield waiting[done], found
+                    result = EbbtideError(f"{futures[done]}: the process that read it has ended: {error}")
+                yield futures[done], result
         finally:
-            for future in waiting:
+            for future in futures:
                 future.cancel()
 
 
-def _checked(path: Path, options: CheckOptions) -> RunSummary | EbbtideError:
+def _checked(path: Path, options: RunOptions) -> RunSummary | EbbtideError:
     try:
-        return check(
-            path,
-            profile=options.profile,
-            tools=options.tools,
-            limits=options.limits,
-            prices=options.prices,
-            timeline=options.timeline,
-        )
+        return check(path, options)
     except EbbtideError as error:
         return error
     except Exception as error:  # noqa: BLE001 - one file, or a fault in one reader, must not hide the others
         return TranscriptError(f"cannot be read: {type(error).__name__}: {error}", source=str(path))
 
 
-def _can_be_sent(options: CheckOptions) -> bool:
+def _can_be_sent(options: RunOptions) -> bool:
     try:
         pickle.dumps(options)
     except (TypeError, AttributeError, pickle.PicklingError):

@@ -75,7 +75,7 @@ def test_too_few_labels_write_nothing(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "1.00 (0.70\u20131.00) of 9" in done.stdout
     assert "nothing fitted: 5 labels say stop and 4 go on, it takes 30 of each" in done.stdout
-    assert "is not written: there is nothing better to write" in done.stderr
+    assert "not written: no better thresholds were found" in done.stderr
     assert not profile.exists()
 
 
@@ -91,7 +91,7 @@ def test_too_few_labels_write_nothing(tmp_path: Path) -> None:
             ["PAIRS", *FIELDS, "--plot", "nowhere/curve.svg"],
             "nowhere/curve.svg: cannot be written: No such file",
         ),
-        (["EXAMPLE", "--plot", "curve.svg"], "--plot draws precision over recall"),
+        (["EXAMPLE", "--plot", "curve.svg"], "--plot needs labelled pairs"),
         (["nowhere.jsonl"], "nowhere.jsonl: no such file"),
     ],
 )

@@ -126,7 +126,7 @@ def test_a_file_that_is_written_anew(tmp_path: Path) -> None:
     newer.write_bytes(HEALTHY.read_bytes())
     newer.replace(file)
     out, err = watch.communicate(timeout=60)
-    assert b"begins anew" in err
+    assert b"was replaced: watching the new run" in err
     assert json.loads(out.splitlines()[-1])["verdict"]["action"] == "allow"
 
 

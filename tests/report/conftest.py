@@ -19,16 +19,16 @@ from ebbtide.supervision.verdict import Action, Cause, Verdict
 
 
 def cells(count: int, *, start: int = 8, period: int = 2, text: str = "") -> tuple[Cell, ...]:
-    """A strip that turns in circles from an event on; every tenth event is a message, every seventh fails."""
+    """A timeline that turns in circles from an event on; each tenth is a message, each seventh fails."""
     names = ("search_web", "open_page", "read_file", "edit_file", "run_tests")
-    strip = []
+    timeline = []
     for number in range(1, count + 1):
         looping = number >= start
         message = not looping and number % 4 == 0
         kind = "llm" if message else "tool"
         identity = (number % period) if looping else period + number
         name = "message" if message else names[number % period if looping else number % len(names)]
-        strip.append(
+        timeline.append(
             Cell(
                 number=number,
                 kind=kind,
@@ -42,7 +42,7 @@ def cells(count: int, *, start: int = 8, period: int = 2, text: str = "") -> tup
                 shown=f'{name} {{"q": "ferry {identity}"}} \u2192 2 results{text}',
             )
         )
-    return tuple(strip)
+    return tuple(timeline)
 
 
 def stuck(count: int = 60, **changes: Any) -> RunSummary:

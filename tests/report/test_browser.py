@@ -85,8 +85,8 @@ def loaded(html: str, folder: Path) -> Counted:
     return Counted(done.stdout)
 
 
-def test_the_page_comes_up_with_its_strip_and_charts(tmp_path, make_stuck) -> None:
-    """The scripts run under the page's own policy: a strip with a cell in focus, two charts, a legend."""
+def test_the_page_comes_up_with_its_timeline_and_charts(tmp_path, make_stuck) -> None:
+    """The scripts run under the page's own policy: a timeline with a cell in focus, two charts, a legend."""
     found = loaded(page([make_stuck(60)], limits=Limits(cost_usd=5.0)), tmp_path)
     assert found.root.get("data-ready") == "true"
     assert found.counts["canvas"] == 3

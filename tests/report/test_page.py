@@ -77,7 +77,7 @@ def test_the_page_says_the_verdict_the_cost_and_every_finding(make_stuck) -> Non
         "events 8-60",
         "$2.60, 104,000 tokens",
         "Annual report 2021.",
-        "$3.00 of $5.00 are spent. At the latest pace the rest ends at about event 100, in 4 min",
+        "$3.00 of $5.00 spent. At the latest rate, the limit is reached at about event 100, in 4 min",
         "Use the report of 2021.",
         "Noise: 2 refused: too short, it repeats an earlier one",
         "repeats event 3",
@@ -87,13 +87,19 @@ def test_the_page_says_the_verdict_the_cost_and_every_finding(make_stuck) -> Non
 
 
 def test_little_is_known_and_said_so(make_healthy) -> None:
-    """An unknown cost is called unknown; there is no chart without numbers and no strip without calls."""
+    """An unknown cost is called unknown; there is no chart without numbers and no timeline without calls."""
     read = Read(page([make_healthy()]))
     text = read.text()
-    for part in ("HEALTHY", "unknown", "No loop, no limit passed", "rates are off", "No sentence of the run"):
+    for part in (
+        "HEALTHY",
+        "unknown",
+        "No loop, no limit passed",
+        "there are no rates",
+        "No sentence looks like",
+    ):
         assert part in text
     names = {attributes.get("class") for _, attributes in read.elements}
-    assert not names & {"chart", "strip"}
+    assert not names & {"chart", "timeline"}
 
 
 def test_several_runs_have_a_table_the_worst_first(make_stuck, make_healthy) -> None:
@@ -153,7 +159,7 @@ def test_the_policy_allows_the_two_hashes_and_nothing_else(make_stuck) -> None:
 
 def test_our_scripts_never_make_markup_of_text() -> None:
     """No script of ours parses text as HTML or runs it, so that data stays text in the page too."""
-    for name in ("palette.js", "strip.js", "charts.js", "page.js"):
+    for name in ("palette.js", "timeline.js", "charts.js", "page.js"):
         script = (ASSETS / name).read_text(encoding="utf-8")
         for way in (
             "innerHTML",
@@ -191,16 +197,16 @@ def test_every_chart_and_control_has_words(make_stuck) -> None:
 
 
 def test_data_of_the_script_is_the_run(make_stuck) -> None:
-    """The script gets the columns of the strip, each text once, and where the findings are."""
+    """The script gets the columns of the timeline, each text once, and where the findings are."""
     html = page([make_stuck(60)], limits=Limits(cost_usd=5.0))
     block = re.search(r'<script type="application/json" id="data">(.*?)</script>', html)
     (run,) = json.loads(block[1])
-    strip = run["strip"]
-    assert strip["number"] == list(range(1, 61))
-    assert strip["names"][strip["name"][20]] == make_stuck(60).strip[20].name
-    assert len(set(strip["texts"])) == len(strip["texts"])
-    assert strip["cost"][-1] == 3.0
-    assert strip["time"][:2] == [0.0, 6.0]
+    timeline = run["timeline"]
+    assert timeline["number"] == list(range(1, 61))
+    assert timeline["names"][timeline["name"][20]] == make_stuck(60).strip[20].name
+    assert len(set(timeline["texts"])) == len(timeline["texts"])
+    assert timeline["cost"][-1] == 3.0
+    assert timeline["time"][:2] == [0.0, 6.0]
     assert run["findings"][0] == [8, 60, "stop", ""]
     assert run["limits"][0]["ends_at"] == 100
 
@@ -217,7 +223,7 @@ def test_decisions_say_what_they_repeat_and_reverse(make_healthy) -> None:
     assert "may reverse event 4" in Read(page([make_healthy(decisions=(kept,))])).text()
     refused = FoundDecision(event=9, agent=None, text="ok", kept=False)
     text = Read(page([make_healthy(decisions=(refused,))])).text()
-    assert "Nothing was kept." in text
+    assert "No decision was kept." in text
     assert "no reason given" in text
 
 
@@ -245,4 +251,4 @@ def test_the_cheaper_findings_are_folded_away(make_stuck) -> None:
     text = read.text()
     assert "Findings (300)" in text
     assert "188 more, each cheaper than these" in text
-    assert "100 are left out." in text
+    assert "100 are not shown." in text

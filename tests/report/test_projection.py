@@ -37,8 +37,8 @@ def test_the_end_at_the_latest_pace() -> None:
 
 def test_a_limit_that_was_passed_has_its_event() -> None:
     """The first event that reaches the limit is named, and no end is projected."""
-    strip = [cell(n, 1.0 * n, tokens=10 * n) for n in range(1, 31)]
-    cost, tokens = projections(strip, Limits(cost_usd=12.0, tokens=1_000))
+    cells = [cell(n, 1.0 * n, tokens=10 * n) for n in range(1, 31)]
+    cost, tokens = projections(cells, Limits(cost_usd=12.0, tokens=1_000))
     assert (cost.passed_at, cost.ends_at) == (12, None)
     assert (tokens.passed_at, tokens.ends_at) == (None, 100)
 
@@ -62,5 +62,5 @@ def test_a_run_that_spends_nothing_more_has_no_end() -> None:
 
 def test_times_that_stand_still_give_no_seconds() -> None:
     """Equal times say nothing about a pace."""
-    strip = [dataclasses.replace(cell(n, 0.1 * n), ts=5.0) for n in range(1, 31)]
-    assert projections(strip, Limits(cost_usd=10.0))[0].ends_in_s is None
+    cells = [dataclasses.replace(cell(n, 0.1 * n), ts=5.0) for n in range(1, 31)]
+    assert projections(cells, Limits(cost_usd=10.0))[0].ends_in_s is None

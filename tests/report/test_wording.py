@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ebbtide.report.wording import (
-    Outcome,
+    RunOutcome,
     at_end,
     badness,
     convergence,
@@ -28,14 +28,14 @@ from ebbtide.supervision.verdict import Action, Cause, Verdict
 @pytest.mark.parametrize(
     ("action", "cause", "word"),
     [
-        (Action.ALLOW, Cause.NONE, Outcome.HEALTHY),
-        (Action.NUDGE, Cause.DIVERGENCE, Outcome.NOISY),
-        (Action.NUDGE, Cause.SPENDING, Outcome.COSTLY),
-        (Action.FINALIZE, Cause.CONVERGENCE, Outcome.CONVERGED),
-        (Action.ESCALATE, Cause.CONVERGENCE, Outcome.ESCALATE),
-        (Action.STOP, Cause.DIVERGENCE, Outcome.STUCK),
-        (Action.STOP, Cause.JOINT, Outcome.STUCK),
-        (Action.STOP, Cause.LIMIT, Outcome.OVER_LIMIT),
+        (Action.ALLOW, Cause.NONE, RunOutcome.HEALTHY),
+        (Action.NUDGE, Cause.DIVERGENCE, RunOutcome.NOISY),
+        (Action.NUDGE, Cause.SPENDING, RunOutcome.COSTLY),
+        (Action.FINALIZE, Cause.CONVERGENCE, RunOutcome.CONVERGED),
+        (Action.ESCALATE, Cause.CONVERGENCE, RunOutcome.ESCALATE),
+        (Action.STOP, Cause.DIVERGENCE, RunOutcome.STUCK),
+        (Action.STOP, Cause.JOINT, RunOutcome.STUCK),
+        (Action.STOP, Cause.LIMIT, RunOutcome.OVER_LIMIT),
     ],
 )
 def test_each_rung_has_its_word(action, cause, word) -> None:
@@ -107,13 +107,13 @@ def test_a_run_that_came_back(make_stuck) -> None:
     """A run that ends better than it was says how it ended, and that nothing had to be saved."""
     assert at_end(make_stuck()) is None
     recovered = make_stuck(60, latest=Verdict())
-    assert at_end(recovered) == "It recovered: at its end nothing spoke against it any more."
+    assert at_end(recovered) == "It recovered."
     assert saved(recovered) == (
         "It would have been stopped after event 20, which saves 40 events, $2.00, 80,000 tokens; "
-        "but it got better by itself."
+        "but it recovered on its own."
     )
     noisy = Verdict(action=Action.NUDGE, cause=Cause.DIVERGENCE, reason="ls 3 times.")
-    assert at_end(make_stuck(latest=noisy)) == "It got better: at its end it was NOISY. ls 3 times."
+    assert at_end(make_stuck(latest=noisy)) == "It improved: at its end it was NOISY. ls 3 times."
 
 
 def test_where_a_finding_is(make_stuck) -> None:
@@ -126,10 +126,10 @@ def test_where_a_finding_is(make_stuck) -> None:
 def test_findings_that_share_an_event(make_stuck) -> None:
     """One event in common is enough to say that costs do not add up; neighbours have none."""
     late, early = make_stuck(60).findings
-    warning = "the dearest first; they overlap, so their costs do not add up"
-    assert in_order((late, early)) == "the dearest first"
+    warning = "most expensive first; they overlap, so their costs do not add up"
+    assert in_order((late, early)) == "most expensive first"
     assert in_order((late, replace(early, last_event=late.first_event))) == warning
-    assert in_order((late, replace(early, last_event=late.first_event - 1))) == "the dearest first"
+    assert in_order((late, replace(early, last_event=late.first_event - 1))) == "most expensive first"
 
 
 def test_a_cost_that_is_known_in_part() -> None:

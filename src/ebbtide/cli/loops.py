@@ -18,10 +18,9 @@ from ebbtide.divergence.signals import Level, Signal
 from ebbtide.divergence.snapshot import LoopSnapshot, MonitorSnapshot
 from ebbtide.events.event import Call
 from ebbtide.events.identity import identify
-from ebbtide.events.tool_policy import ToolPolicies
-from ebbtide.profile import Profile
+from ebbtide.report import wording
 from ebbtide.report.plurals import count
-from ebbtide.report.wording import amounts
+from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.spending import plus
 from ebbtide.traces.reading import load_events
 
@@ -32,18 +31,18 @@ _WIRING_STYLES = {
     Wiring.SILENT: "yellow",
     Wiring.BROKEN: "bold red",
 }
-# Far enough apart to be told from each other on dark and on light ground.
+# Far enough apart to be distinguished on dark and on light ground.
 _COLOURS = (33, 208, 41, 201, 220, 51, 196, 99, 118, 173, 27, 214, 83, 135, 160, 45, 142, 205, 29, 178)
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _NUMBER_WIDTH = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loop:
+class RecordedLoop:
     """One loop of a recorded run, up to its last event.
 
     Args:
-        signals: What the monitor said of it while it went on.
+        signals: The monitor's signals while it went on.
         end: How it stood at the end.
         cost_usd: What the calls from its first to its last event cost; None where no cost is known.
         tokens: Their tokens of all classes; None where none are known.
@@ -56,11 +55,11 @@ class Loop:
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
-        spent = {"cost_usd": self.cost_usd, "tokens": self.tokens}
-        return {**self.end.to_dict(), **spent, "signals": [signal.to_dict() for signal in self.signals]}
+        amounts = {"cost_usd": self.cost_usd, "tokens": self.tokens}
+        return {**self.end.to_dict(), **amounts, "signals": [signal.to_dict() for signal in self.signals]}
 
 
-def find(name: str, *, profile: str, tools: str | None, as_json: bool) -> bool:
+def find(name: str, options: RunOptions, *, as_json: bool) -> bool:
     """Print the loops of a recorded run.
 
     Returns:
@@ -68,11 +67,9 @@ def find(name: str, *, profile: str, tools: str | None, as_json: bool) -> bool:
 
     Raises:
         TranscriptError: The events cannot be read.
-        ConfigError: There is no such profile, or the declarations of tools cannot be used.
     """
     calls = load_events(name)
-    policies = None if tools is None else ToolPolicies.load(tools)
-    monitor = LoopMonitor(Profile.load(profile), tools=policies)
+    monitor = LoopMonitor(options.profile, tools=options.tools)
     signals = [signal for call in calls for signal in monitor.update(call)]
     state = monitor.snapshot()
     loops = _loops(signals, state, calls)
@@ -81,25 +78,24 @@ def find(name: str, *, profile: str, tools: str | None, as_json: bool) -> bool:
         print_json({"events": len(calls), "loops": wire, "degraded": state.degraded})
         return bool(loops)
     terminal = console()
-    found = count(len(loops), "loop") if loops else "No loop"
-    terminal.print(Text(f"{found} in {count(len(calls), 'event')}", style="bold"))
+    number = count(len(loops), "loop") if loops else "No loop"
+    terminal.print(Text(f"{number} in {count(len(calls), 'event')}", style="bold"))
     for loop in loops:
-        terminal.print(_described(loop), soft_wrap=True)
+        terminal.print(_description(loop), soft_wrap=True)
     terminal.print()
-    _print_strip(terminal, calls, loops)
+    _print_timeline(terminal, calls, loops)
     if state.degraded:
-        terminal.print(f"{count(state.degraded, 'event')} could be read in part only.")
+        terminal.print(f"{count(state.degraded, 'event')} not read in full.")
     return bool(loops)
 
 
-def check(*, profile: str, tools: str | None, as_json: bool) -> bool:
+def check(options: RunOptions, *, as_json: bool) -> bool:
     """Print whether each detector sees a known loop under a configuration.
 
     Returns:
         Whether all of them do.
     """
-    policies = None if tools is None else ToolPolicies.load(tools)
-    checks = self_test(Profile.load(profile), tools=policies)
+    checks = self_test(options.profile, tools=options.tools)
     if as_json:
         wire = [
             {"kind": c.kind.value, "wiring": c.wiring.value, "event": c.event, "problem": c.problem}
@@ -118,39 +114,41 @@ def check(*, profile: str, tools: str | None, as_json: bool) -> bool:
     return all(item.wiring in (Wiring.FIRES, Wiring.OFF) for item in checks)
 
 
-def _loops(signals: Sequence[Signal], state: MonitorSnapshot, calls: Sequence[Call]) -> list[Loop]:
-    """The loops, the dearest first, then the longest."""
-    told: dict[tuple[str, str], list[Signal]] = {}
+def _loops(signals: Sequence[Signal], state: MonitorSnapshot, calls: Sequence[Call]) -> list[RecordedLoop]:
+    """The loops, the most expensive first, then the earliest."""
+    signals_of: dict[tuple[str, str], list[Signal]] = defaultdict(list)
     for signal in signals:
-        told.setdefault((signal.chain_id, signal.id), []).append(signal)
+        signals_of[signal.chain_id, signal.id].append(signal)
+    calls_of: dict[str, dict[int, Call]] = defaultdict(dict)
+    for number, call in _with_numbers(calls):
+        calls_of[call.chain_id][number] = call
     loops = []
-    numbered: dict[str, dict[int, Call]] = defaultdict(dict)
-    for number, call in _numbered(calls):
-        numbered[call.chain_id][number] = call
     for chain in state.chains:
-        spent = numbered[chain.chain_id]
+        numbers = calls_of[chain.chain_id]
         for end in chain.loops:
-            inside = [spent[at] for at in range(end.first_event, end.last_event + 1) if at in spent]
+            loop_signals = signals_of.get((chain.chain_id, end.id))
+            if not loop_signals:
+                continue
+            inside = [numbers[at] for at in range(end.first_event, end.last_event + 1) if at in numbers]
             loops.append(
-                Loop(
-                    signals=tuple(told.get((chain.chain_id, end.id), ())),
+                RecordedLoop(
+                    signals=tuple(loop_signals),
                     end=end,
                     cost_usd=plus([call.cost_usd for call in inside]),
                     tokens=plus([_tokens(call) for call in inside]),
                 )
             )
-    told_of = [loop for loop in loops if loop.signals]
-    return sorted(told_of, key=lambda loop: (-(loop.cost_usd or 0.0), loop.end.first_event))
+    return sorted(loops, key=lambda loop: (-(loop.cost_usd or 0.0), loop.end.first_event))
 
 
-def _numbered(calls: Iterable[Call]) -> list[tuple[int, Call]]:
+def _with_numbers(calls: Iterable[Call]) -> list[tuple[int, Call]]:
     """The events with the numbers that the monitor gives them in their chains."""
     latest: dict[str, int] = defaultdict(int)
-    found = []
+    pairs = []
     for call in calls:
         latest[call.chain_id] = latest[call.chain_id] + 1 if call.seq is None else call.seq
-        found.append((latest[call.chain_id], call))
-    return found
+        pairs.append((latest[call.chain_id], call))
+    return pairs
 
 
 def _tokens(call: Call) -> int | None:
@@ -158,7 +156,7 @@ def _tokens(call: Call) -> int | None:
     return plus(classes)
 
 
-def _described(loop: Loop) -> Text:
+def _description(loop: RecordedLoop) -> Text:
     end, signal = loop.end, loop.signals[-1]
     tools = ", ".join(dict.fromkeys(plain(name) for name in end.tools))
     kind = f" {end.kind.replace('_', ' ')}"
@@ -167,8 +165,8 @@ def _described(loop: Loop) -> Text:
     line.append(f": {tools}" if tools else "")
     line.append(f", {signal.period} in turn" if (signal.period or 1) > 1 else "")
     line.append(f", {end.copies} times" if end.copies > 1 else "")
-    spent = amounts(loop.cost_usd, loop.tokens)
-    line.append(f", {spent}" if spent else "")
+    amounts = wording.amounts(loop.cost_usd, loop.tokens)
+    line.append(f", {amounts}" if amounts else "")
     line.append(f"\n      {signal.message}", style="italic")
     line.append(f"\n      {plain(signal.evidence)}", style="dim")
     return line
@@ -180,14 +178,14 @@ def _place(end: LoopSnapshot) -> str:
     return f"events {end.first_event:,}-{end.last_event:,}"
 
 
-def _print_strip(terminal: Console, calls: Sequence[Call], loops: Sequence[Loop]) -> None:
+def _print_timeline(terminal: Console, calls: Sequence[Call], loops: Sequence[RecordedLoop]) -> None:
     """One cell an event, coloured by what is called, so that a loop shows as stripes."""
     looping = {
         (loop.signals[-1].chain_id, number)
         for loop in loops
         for number in range(loop.end.first_event, loop.end.last_event + 1)
     }
-    numbered = _numbered(calls)
+    numbered = _with_numbers(calls)
     symbols: dict[object, int] = {}
     width = max(terminal.width - _NUMBER_WIDTH - 2, 20)
     coloured = terminal.color_system is not None
@@ -204,11 +202,9 @@ def _print_strip(terminal: Console, calls: Sequence[Call], loops: Sequence[Loop]
         terminal.print(line, soft_wrap=True)
         if not marks.plain.isspace():
             terminal.print(marks, soft_wrap=True)
-    terminal.print(
-        styled("One cell an event, alike where the same is called; marked where it is in a loop.", "dim")
-    )
+    terminal.print(styled("One cell per event; equal calls look the same, and a line marks a loop.", "dim"))
 
 
 def _identity(call: Call) -> object:
-    found = identify(call.name, call.args)
-    return (call.kind, call.name, found[0] if found else None, call.text)
+    identity = identify(call.name, call.args)
+    return (call.kind, call.name, identity[0] if identity else None, call.text)

@@ -5,17 +5,22 @@ from __future__ import annotations
 import sys
 from importlib import resources
 
-from rich.table import Table
+import click
 
+from ebbtide.cli.declaration import Command
+from ebbtide.cli.shared_options import AsJson
 from ebbtide.cli.terminal import console, print_json
 from ebbtide.traces.formats import FORMATS
 
 
-def print_formats(*, as_json: bool) -> None:
-    """Print a line for each format."""
+@click.command(cls=Command)
+def formats(as_json: AsJson = False) -> None:
+    """List the trace and conversation formats that are recognised."""
     if as_json:
         print_json([{"name": item.name, "description": item.description} for item in FORMATS])
         return
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("format", no_wrap=True)
     table.add_column("what it holds")
@@ -24,7 +29,8 @@ def print_formats(*, as_json: bool) -> None:
     console().print(table)
 
 
-def print_schema() -> None:
-    """Print the JSON Schema as it is shipped."""
-    schema = resources.files("ebbtide.events") / "transcript.schema.json"
-    sys.stdout.write(schema.read_text(encoding="utf-8"))
+@click.command(cls=Command)
+def schema() -> None:
+    """Print the JSON Schema of the transcript format."""
+    file = resources.files("ebbtide.events") / "transcript.schema.json"
+    sys.stdout.write(file.read_text(encoding="utf-8"))

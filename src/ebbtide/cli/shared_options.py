@@ -7,12 +7,12 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
-import typer
+from ebbtide.cli.declaration import Option
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
 ProfileName = Annotated[
     str,
-    typer.Option("--profile", "-p", metavar="NAME", help="default, spec, or a TOML file of your thresholds."),
+    Option("--profile", "-p", metavar="NAME", help="default, spec, or a TOML file of thresholds."),
 ]
 
 
@@ -25,7 +25,7 @@ def shared(
         options: Annotation and default of each, by its name.
         build: Takes the options by their names.
     """
-    given = [
+    shared_parameters = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
         for name, (kind, default) in options.items()
     ]
@@ -33,13 +33,13 @@ def shared(
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
         def run(**values: Any) -> None:
-            made = build(**{name: values.pop(name) for name in options})
-            command(**{first.name: made}, **values)
+            value = build(**{name: values.pop(name) for name in options})
+            command(**{first.name: value}, **values)
 
         signature = inspect.signature(command, eval_str=True)
         first, *own = (item.replace(kind=item.KEYWORD_ONLY) for item in signature.parameters.values())
-        # Where typer looks; `--json` is the last option of every command.
-        parameters = [*own[:-1], *given, own[-1]]
+        # What `inspect.signature` gives; `--json` is the last option of every command.
+        parameters = [*own[:-1], *shared_parameters, own[-1]]
         run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {item.name: item.annotation for item in parameters}
         return run

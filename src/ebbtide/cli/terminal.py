@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 
 # By the words of `Signal`: its module brings the whole engine, which most commands do not need.
 SIGNAL_STYLES = {"CONTINUE": "bold cyan", "SHIP": "bold green", "ESCALATE": "bold yellow"}
@@ -31,12 +33,31 @@ def plain(text: str, length: int | None = None) -> str:
 
 def styled(text: str, style: str = "", *, indent: int = 0) -> Text:
     """Safe text for rich on one line: no markup, no escape sequences."""
+    from rich.text import Text
+
     return Text(" " * indent + plain(text), style=style)
 
 
 def console(*, stderr: bool = False) -> Console:
     """The terminal; colour and width follow what it can do, and NO_COLOR."""
+    from rich.console import Console
+
     return Console(stderr=stderr, highlight=False, markup=False, soft_wrap=False)
+
+
+def print_line(text: str, style: str = "") -> None:
+    """Print safe text on one line, in colour where standard output shows colours."""
+    if shows_colours():
+        console().print(styled(text, style), soft_wrap=True)
+    else:
+        print(plain(text))
+
+
+def shows_colours() -> bool:
+    """Whether rich would take standard output for a terminal: importing rich to ask takes long."""
+    environment = os.environ
+    forced = environment.get("FORCE_COLOR") or environment.get("TTY_COMPATIBLE") == "1"
+    return bool(forced) or sys.stdout.isatty()
 
 
 def warn(text: str) -> None:

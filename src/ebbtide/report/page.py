@@ -1,6 +1,6 @@
 """Runs as one HTML file that asks the network for nothing.
 
-Text stands in the file as text; a script draws the strip of calls and the charts from data beside it. The
+Text stands in the file as text; a script draws the timeline of calls and the charts from data beside it. The
 content security policy names the script and the styles by their hashes and allows nothing else, so that a
 text that found a way out of its place could still neither run nor load anything.
 """
@@ -31,7 +31,7 @@ from ebbtide.report.wording import (
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.verdict import Action
 
-_SCRIPTS = ("uPlot.iife.min.js", "palette.js", "strip.js", "charts.js", "page.js")
+_SCRIPTS = ("uPlot.iife.min.js", "palette.js", "timeline.js", "charts.js", "page.js")
 _STYLES = ("uPlot.min.css", "page.css")
 _WHOLE = 60  # runs of a page that are shown whole; the others are a row of the table
 _SHOWN = 12_000_000  # characters of calls on a page
@@ -42,18 +42,18 @@ def page(summaries: Sequence[RunSummary], *, limits: Limits = _NO_LIMITS, title:
     """The page of one run, or of several behind a table.
 
     Args:
-        summaries: The runs; those with a `strip` have their calls drawn.
+        summaries: The runs; those with a timeline have their calls drawn.
         limits: Limits on money and tokens, drawn into the charts.
         title: What the window is called.
     """
     runs = sorted(summaries, key=badness)
     whole = runs[:_WHOLE]
-    shown = _SHOWN // max(1, len(whole))
+    characters = _SHOWN // max(1, len(whole))
     script, style = _assets(_SCRIPTS), _assets(_STYLES)
     parts, data = [], []
     for number, summary in enumerate(whole, start=1):
         ends = projections(summary.strip, limits)
-        data.append(payload(summary, ends, shown=shown))
+        data.append(payload(summary, ends, characters=characters))
         parts.append(_run(summary, number, sections.budget(ends)))
     overview = _overview(runs) if len(runs) > 1 else None
     body = element(
@@ -68,8 +68,8 @@ def page(summaries: Sequence[RunSummary], *, limits: Limits = _NO_LIMITS, title:
         ),
         element(
             "footer",
-            element("p", "Made by ebbtide check. Events are numbered from 1 in the order of the run."),
-            element("p", "It never says that an answer is right: verify, then act."),
+            element("p", "Made by ebbtide check. Events are numbered from 1, in the order of the run."),
+            element("p", "Ebbtide does not check whether an answer is right: verify before you act."),
         ),
         json_block(data, "data"),
         Markup(f"<script>{script}</script>"),
@@ -136,7 +136,7 @@ def _row(summary: RunSummary, number: int, folder: str) -> Markup:
     name: str = summary.source.removeprefix(folder)
     if number <= _WHOLE:
         name = element("a", name, href=f"#run-{number}", dir="auto")
-    spent = summary.spent
+    spending = summary.spent
     tone = sections.tone(summary.verdict.action)
     # Of a run that nothing is wrong with there is nothing to say.
     why = None if summary.verdict.action is Action.ALLOW else summary.verdict.reason
@@ -144,18 +144,20 @@ def _row(summary: RunSummary, number: int, folder: str) -> Markup:
         "tr",
         element("td", element("span", outcome(summary.verdict).value, class_=f"badge small {tone}")),
         element("td", name, element("p", why, dir="auto", class_="quiet") if why else None, class_="source"),
-        element("td", f"{spent.events:,}", class_="number"),
-        element("td", cost(spent), class_="number"),
-        element("td", UNKNOWN if spent.tokens.total is None else f"{spent.tokens.total:,}", class_="number"),
-        element("td", duration(spent.seconds), class_="number"),
+        element("td", f"{spending.events:,}", class_="number"),
+        element("td", cost(spending), class_="number"),
+        element(
+            "td", UNKNOWN if spending.tokens.total is None else f"{spending.tokens.total:,}", class_="number"
+        ),
+        element("td", duration(spending.seconds), class_="number"),
     )
 
 
 def _run(summary: RunSummary, number: int, budget: Markup | None) -> Markup:
-    strip = bool(summary.strip)
+    has_cells = bool(summary.strip)
     curve = len(summary.rounds) > 1
-    known = any(cell.cost_usd is not None or cell.tokens is not None for cell in summary.strip)
-    spending = _section("Spending", budget, _spending(summary, number)) if known else None
+    has_amounts = any(cell.cost_usd is not None or cell.tokens is not None for cell in summary.strip)
+    spending = _section("Spending", budget, _spending(summary, number)) if has_amounts else None
     converged = _section(
         "Did it converge?", sections.convergence(summary), _rounds(summary, number) if curve else None
     )
@@ -164,10 +166,12 @@ def _run(summary: RunSummary, number: int, budget: Markup | None) -> Markup:
         sections.headline(summary),
         sections.tiles(summary),
         sections.saving(summary),
-        _section("Calls", _strip(number)) if strip else None,
+        _section("Calls", _timeline(number)) if has_cells else None,
         _section(f"Findings ({len(summary.findings):,})", sections.findings(summary)),
         None if curve else converged,
-        element("div", converged if curve else None, spending, class_="charts") if curve or known else None,
+        element("div", converged if curve else None, spending, class_="charts")
+        if curve or has_amounts
+        else None,
         _section("Decisions", sections.decisions(summary)),
         sections.faults(summary),
         id=f"run-{number}",
@@ -180,21 +184,21 @@ def _section(title: str, *children: str | None) -> Markup:
     return element("section", element("h2", title), *children)
 
 
-def _strip(number: int) -> Markup:
-    name = f"strip-{number}"
+def _timeline(number: int) -> Markup:
+    name = f"timeline-{number}"
     return joined(
         element(
             "p",
-            "One cell a call or message, in order. Equal ones have one colour, so that a loop shows as "
-            "stripes; what came once is grey, messages are low, a red foot is an error. "
+            "One cell per call or message, in order. Equal ones share a colour, so a loop shows as "
+            "stripes; what occurs once is grey, messages are low, a red foot marks an error. "
             "Lines above mark the findings.",
             class_="quiet",
         ),
         element("div", class_="controls", id=f"{name}-controls"),
-        element("div", class_="strip", id=name),
+        element("div", class_="timeline", id=name),
         element("div", class_="readout", id=f"{name}-readout", aria_live="polite"),
         element("div", class_="legend", id=f"{name}-legend"),
-        element("noscript", element("p", "The strip and the charts need scripts.", class_="quiet")),
+        element("noscript", element("p", "The timeline and the charts need scripts.", class_="quiet")),
     )
 
 
@@ -204,9 +208,9 @@ def _rounds(summary: RunSummary, number: int) -> Markup:
 
 
 def _spending(summary: RunSummary, number: int) -> Markup:
-    spent = amounts(summary.spent.cost_usd, summary.spent.tokens.total)
+    spending = amounts(summary.spent.cost_usd, summary.spent.tokens.total)
     return joined(
-        _chart(f"spending-{number}", f"Cost and tokens so far, by event: {spent} in all"),
+        _chart(f"spending-{number}", f"Cost and tokens so far, by event: {spending} in all"),
         sections.spending_table(summary.strip),
     )
 

@@ -18,17 +18,17 @@ _KINDS = ("tool", "llm", "user", "system")
 
 
 def payload(
-    summary: RunSummary, limits: Sequence[Projection] = (), *, shown: int = _ALL_SHOWN
+    summary: RunSummary, limits: Sequence[Projection] = (), *, characters: int = _ALL_SHOWN
 ) -> dict[str, Any]:
     """A run as the script wants it.
 
     Args:
         summary: The run.
         limits: How far it is from its limits.
-        shown: Characters that all calls together may take; long runs show less of each.
+        characters: How many all calls together may take; long runs show less of each.
     """
     return {
-        "strip": _strip(summary.strip, shown),
+        "timeline": _timeline(summary.strip, characters),
         "rounds": [
             [item.number, item.event, round(item.novelty_rate, 4), round(item.readiness, 4), item.signal]
             for item in summary.rounds
@@ -44,31 +44,31 @@ def _finding(finding: RunFinding) -> list[Any]:
     return [finding.first_event, finding.last_event, finding.action.value, chain]
 
 
-def _strip(strip: Sequence[Cell], most: int) -> dict[str, Any]:
-    length = min(_SHOWN, max(_SHORTEST, most // max(1, len(strip))))
-    names, name = _table(strip, lambda cell: plain(cell.name, _NAME))
-    chains, chain = _table(strip, lambda cell: plain(cell.chain_id, _NAME))
-    texts, text = _table(strip, lambda cell: plain(cell.shown, length))
-    start = next((cell.ts for cell in strip if cell.ts is not None), None)
+def _timeline(cells: Sequence[Cell], most: int) -> dict[str, Any]:
+    length = min(_SHOWN, max(_SHORTEST, most // max(1, len(cells))))
+    names, name = _table(cells, lambda cell: plain(cell.name, _NAME))
+    chains, chain = _table(cells, lambda cell: plain(cell.chain_id, _NAME))
+    texts, text = _table(cells, lambda cell: plain(cell.shown, length))
+    start = next((cell.ts for cell in cells if cell.ts is not None), None)
     return {
-        "number": [cell.number for cell in strip],
-        "kind": [_KINDS.index(cell.kind) if cell.kind in _KINDS else 0 for cell in strip],
-        "identity": [cell.identity for cell in strip],
-        "error": [index for index, cell in enumerate(strip) if cell.error],
+        "number": [cell.number for cell in cells],
+        "kind": [_KINDS.index(cell.kind) if cell.kind in _KINDS else 0 for cell in cells],
+        "identity": [cell.identity for cell in cells],
+        "error": [index for index, cell in enumerate(cells) if cell.error],
         "names": names,
         "name": name,
         "chains": chains,
         "chain": chain,
         "texts": texts,
         "text": text,
-        "cost": [None if cell.cost_usd is None else round(cell.cost_usd, 6) for cell in strip],
-        "tokens": [cell.tokens for cell in strip],
-        "time": [None if cell.ts is None or start is None else round(cell.ts - start, 3) for cell in strip],
+        "cost": [None if cell.cost_usd is None else round(cell.cost_usd, 6) for cell in cells],
+        "tokens": [cell.tokens for cell in cells],
+        "time": [None if cell.ts is None or start is None else round(cell.ts - start, 3) for cell in cells],
     }
 
 
-def _table(strip: Sequence[Cell], value: Callable[[Cell], str]) -> tuple[list[str], list[int]]:
+def _table(cells: Sequence[Cell], value: Callable[[Cell], str]) -> tuple[list[str], list[int]]:
     """Each text once, and for each cell which one it has."""
     index: dict[str, int] = {}
-    column = [index.setdefault(value(cell), len(index)) for cell in strip]
+    column = [index.setdefault(value(cell), len(index)) for cell in cells]
     return list(index), column

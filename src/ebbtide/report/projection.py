@@ -47,30 +47,30 @@ class Projection:
         }
 
 
-def projections(strip: Sequence[Cell], limits: Limits) -> tuple[Projection, ...]:
+def projections(cells: Sequence[Cell], limits: Limits) -> tuple[Projection, ...]:
     """One for each limit on money and on tokens of which something is known.
 
     The rate is that of the last fifth of the run, of ten events at least: what an agent costs grows with its
     context, and the mean of the whole run would say too little.
     """
-    found = []
+    results = []
     for kind, limit in ((LimitKind.COST_USD, limits.cost_usd), (LimitKind.TOKENS, limits.tokens)):
-        values = [(cell, cell.cost_usd if kind is LimitKind.COST_USD else cell.tokens) for cell in strip]
-        known = [(cell, value) for cell, value in values if value is not None]
-        if limit is not None and known:
-            found.append(_projected(kind, float(limit), known))
-    return tuple(found)
+        values = [(cell, cell.cost_usd if kind is LimitKind.COST_USD else cell.tokens) for cell in cells]
+        points = [(cell, value) for cell, value in values if value is not None]
+        if limit is not None and points:
+            results.append(_projected(kind, float(limit), points))
+    return tuple(results)
 
 
-def _projected(kind: LimitKind, limit: float, known: Sequence[tuple[Cell, float]]) -> Projection:
-    last, spent = known[-1]
-    passed = next((cell.number for cell, value in known if value >= limit), None)
-    back = max(_FEWEST, round(len(known) * _LATELY))
-    first, before = known[max(0, len(known) - 1 - back)]
+def _projected(kind: LimitKind, limit: float, points: Sequence[tuple[Cell, float]]) -> Projection:
+    last, spent = points[-1]
+    passed_at = next((cell.number for cell, value in points if value >= limit), None)
+    back = max(_FEWEST, round(len(points) * _LATELY))
+    first, before = points[max(0, len(points) - 1 - back)]
     length = last.number - first.number
     rate = (spent - before) / length if length else None
-    if passed is not None or not rate or rate < 0:
-        return Projection(kind=kind, limit=limit, spent=spent, passed_at=passed, rate=rate or None)
+    if passed_at is not None or not rate or rate < 0:
+        return Projection(kind=kind, limit=limit, spent=spent, passed_at=passed_at, rate=rate or None)
     more = (limit - spent) / rate
     pause = None if last.ts is None or first.ts is None else (last.ts - first.ts) / length
     return Projection(

@@ -43,7 +43,6 @@ def headline(summary: RunSummary) -> Markup:
     if len(summary.chains) > 1:
         facts.append(count(len(summary.chains), "conversation"))
     now = at_end(summary)
-    shadow = "Shadow mode: this was said, and nothing was done about it." if summary.verdict.shadow else None
     return element(
         "header",
         element(
@@ -57,7 +56,7 @@ def headline(summary: RunSummary) -> Markup:
         element("p", summary.verdict.reason, class_="why", dir="auto"),
         element("p", now, class_="now", dir="auto") if now else None,
         element("p", " \N{MIDDLE DOT} ".join(facts), class_="facts"),
-        element("p", shadow, class_="now") if shadow else None,
+        element("p", wording.SHADOW, class_="now") if summary.verdict.shadow else None,
         class_="headline",
     )
 
@@ -69,27 +68,27 @@ def tone(action: Action) -> str:
 
 def tiles(summary: RunSummary) -> Markup:
     """What it took, as numbers."""
-    spent = summary.spent
-    missing = unpriced(spent)
-    timed = None if summary.timed else "Events have no times: rates are off."
+    spending = summary.spent
+    missing = unpriced(spending)
+    timed = None if summary.timed else "Some events have no time, so there are no rates."
     return element(
         "dl",
         _tile(
             "Cost",
-            cost(spent),
+            cost(spending),
             missing,
         ),
         _tile(
             "Tokens",
-            UNKNOWN if spent.tokens.total is None else f"{spent.tokens.total:,}",
-            ", ".join(token_classes(spent.tokens)),
+            UNKNOWN if spending.tokens.total is None else f"{spending.tokens.total:,}",
+            ", ".join(token_classes(spending.tokens)),
         ),
         _tile(
             "Calls",
-            f"{spent.tool_calls + spent.llm_calls:,}",
-            f"{spent.tool_calls:,} of tools, {spent.llm_calls:,} of models",
+            f"{spending.tool_calls + spending.llm_calls:,}",
+            f"{count(spending.tool_calls, 'tool call')}, {count(spending.llm_calls, 'model call')}",
         ),
-        _tile("Time", duration(spent.seconds), timed),
+        _tile("Time", duration(spending.seconds), timed),
         class_="tiles",
     )
 
@@ -105,21 +104,21 @@ def _tile(name: str, value: str, note: str | None) -> Markup:
 
 def saving(summary: RunSummary) -> Markup | None:
     """Where it would have been ended."""
-    said = saved(summary)
-    if said is None or summary.saving is None:
+    sentence = saved(summary)
+    if sentence is None or summary.saving is None:
         return None
     reason = summary.saving.verdict.reason
     return element(
         "section",
         element("h2", "What stopping would have saved"),
-        element("p", said, class_="said"),
+        element("p", sentence, class_="statement"),
         element("p", reason, class_="quiet", dir="auto") if reason != summary.verdict.reason else None,
         class_=f"callout {tone(summary.saving.verdict.action)}",
     )
 
 
 def findings(summary: RunSummary) -> Markup:
-    """What went wrong, the dearest first, each with its evidence to open."""
+    """What went wrong, most expensive first, each with its evidence to open."""
     items = summary.findings
     if not items:
         return element("p", "No loop, no limit passed, no runaway cost.", class_="quiet")
@@ -131,19 +130,19 @@ def findings(summary: RunSummary) -> Markup:
     )
     if not rest:
         return first
-    left = len(items) - len(rows)
+    omitted = len(items) - len(rows)
     more = element(
         "details",
         element("summary", f"{len(rest):,} more, each cheaper than these"),
         element("ol", *rest, class_="findings"),
-        element("p", f"{left:,} are left out.", class_="quiet") if left else None,
+        element("p", f"{omitted:,} are not shown.", class_="quiet") if omitted else None,
         class_="table",
     )
     return joined(first, more)
 
 
 def _finding(index: int, item: RunFinding, whole: Spending) -> Markup:
-    spent = amounts(item.cost_usd, item.tokens, item.seconds)
+    spending = amounts(item.cost_usd, item.tokens, item.seconds)
     detail = [
         ("Kind", item.kind.replace("_", " ")),
         ("Conversation", item.chain_id),
@@ -163,7 +162,7 @@ def _finding(index: int, item: RunFinding, whole: Spending) -> Markup:
                 element(
                     "span",
                     where(item, whole),
-                    element("b", spent) if spent else None,
+                    element("b", spending) if spending else None,
                     class_="where",
                 ),
             ),
@@ -174,7 +173,7 @@ def _finding(index: int, item: RunFinding, whole: Spending) -> Markup:
                 *(_pair(name, text) for name, text in detail if text),
                 class_="facts",
             ),
-            element("button", "Show it in the strip", type="button", class_="locate", data_finding=index),
+            element("button", "Show it on the timeline", type="button", class_="locate", data_finding=index),
         ),
     )
 
@@ -189,14 +188,14 @@ def _pair(name: str, text: str) -> Markup:
 
 def convergence(summary: RunSummary) -> Markup:
     """Whether it converged."""
-    said = wording.convergence(summary)
-    return element("p", f"{said[:1].upper()}{said[1:]}.", class_="said", dir="auto")
+    sentence = wording.convergence(summary)
+    return element("p", f"{sentence[:1].upper()}{sentence[1:]}.", class_="statement", dir="auto")
 
 
 def rounds_table(summary: RunSummary) -> Markup:
     """The numbers behind the chart of the rounds."""
-    shown = summary.rounds[-_ROUNDS:]
-    title = "As a table" if len(shown) == len(summary.rounds) else f"As a table: the last {len(shown)}"
+    visible = summary.rounds[-_ROUNDS:]
+    title = "As a table" if len(visible) == len(summary.rounds) else f"As a table: the last {len(visible)}"
     return table(
         title,
         ("round", "event", "agent", "claims", "new", "novelty", "readiness", "signal"),
@@ -211,23 +210,23 @@ def rounds_table(summary: RunSummary) -> Markup:
                 f"{item.readiness:.2f}",
                 f"{item.signal} ({_WENT.get(item.signal, '')})",
             )
-            for item in shown
+            for item in visible
         ],
     )
 
 
-def spending_table(strip: Sequence[Cell]) -> Markup:
+def spending_table(cells: Sequence[Cell]) -> Markup:
     """The numbers behind the chart of the spending, at so many places of the run."""
-    last = len(strip) - 1
-    places = sorted({round(index * last / (_SAMPLES - 1)) for index in range(_SAMPLES)}) if strip else []
+    last = len(cells) - 1
+    places = sorted({round(index * last / (_SAMPLES - 1)) for index in range(_SAMPLES)}) if cells else []
     return table(
         "As a table",
         ("event", "cost so far", "tokens so far"),
         [
             (
-                f"{strip[at].number:,}",
-                money(strip[at].cost_usd),
-                UNKNOWN if (tokens := strip[at].tokens) is None else f"{tokens:,}",
+                f"{cells[at].number:,}",
+                money(cells[at].cost_usd),
+                UNKNOWN if (tokens := cells[at].tokens) is None else f"{tokens:,}",
             )
             for at in places
         ],
@@ -255,44 +254,44 @@ def table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> 
 
 def budget(limits: Sequence[Projection]) -> Markup | None:
     """When each limit is reached, in a sentence."""
-    lines = [element("p", budget_sentence(item), class_="said") for item in limits]
+    lines = [element("p", budget_sentence(item), class_="statement") for item in limits]
     return joined(*lines) if lines else None
 
 
 def budget_sentence(item: Projection) -> str:
     """When a limit is reached."""
     if item.kind is LimitKind.COST_USD:
-        limit, spent = money(item.limit), money(item.spent)
+        limit, spending = money(item.limit), money(item.spent)
     else:
-        limit, spent = (f"{amount:,.0f} tokens" for amount in (item.limit, item.spent))
+        limit, spending = (f"{amount:,.0f} tokens" for amount in (item.limit, item.spent))
     if item.passed_at is not None:
-        return f"The limit of {limit} was reached at event {item.passed_at:,}; the run took {spent}."
+        return f"The limit of {limit} was reached at event {item.passed_at:,}; the run took {spending}."
     if item.ends_at is None:
-        return f"{spent} of the limit of {limit} are spent, and lately nothing more."
+        return f"{spending} of {limit} spent, and nothing more lately."
     when = "" if item.ends_in_s is None else f", in {duration(item.ends_in_s)}"
     end = f"event {item.ends_at:,}{when}"
-    return f"{spent} of {limit} are spent. At the latest pace the rest ends at about {end}."
+    return f"{spending} of {limit} spent. At the latest rate, the limit is reached at about {end}."
 
 
 def decisions(summary: RunSummary) -> Markup:
     """What was decided, and what only looked like it."""
-    kept = [item for item in summary.decisions if item.kept]
+    kept_items = [item for item in summary.decisions if item.kept]
     refused = [item for item in summary.decisions if not item.kept]
-    left = summary.decisions_left_out
+    omitted = summary.decisions_left_out
     if not summary.decisions:
-        return element("p", "No sentence of the run looked like a decision.", class_="quiet")
-    listed = [_decision(item) for item in kept]
+        return element("p", "No sentence looks like a decision.", class_="quiet")
+    rows = [_decision(item) for item in kept_items]
     parts: list[Markup | None] = [
-        element("ul", *listed[:_FIRST], class_="decisions")
-        if kept
-        else element("p", "Nothing was kept.", class_="quiet")
+        element("ul", *rows[:_FIRST], class_="decisions")
+        if kept_items
+        else element("p", "No decision was kept.", class_="quiet")
     ]
-    if len(listed) > _FIRST:
+    if len(rows) > _FIRST:
         parts.append(
             element(
                 "details",
-                element("summary", f"{len(listed) - _FIRST:,} more"),
-                element("ul", *listed[_FIRST:], class_="decisions"),
+                element("summary", f"{len(rows) - _FIRST:,} more"),
+                element("ul", *rows[_FIRST:], class_="decisions"),
                 class_="table",
             )
         )
@@ -306,8 +305,8 @@ def decisions(summary: RunSummary) -> Markup:
                 class_="table",
             )
         )
-    if left:
-        parts.append(element("p", f"{left:,} more were said and are not listed.", class_="quiet"))
+    if omitted:
+        parts.append(element("p", f"{omitted:,} more are not shown.", class_="quiet"))
     return joined(*parts)
 
 
@@ -332,7 +331,7 @@ def faults(summary: RunSummary) -> Markup | None:
     number = max(summary.degraded, len(summary.faults))
     return element(
         "details",
-        element("summary", f"{count(number, 'event or line', 'events or lines')} could not be read whole"),
+        element("summary", f"{count(number, 'event or line', 'events or lines')} not read in full"),
         element("ul", *(element("li", text, dir="auto") for text in summary.faults)),
         class_="table faults",
     )

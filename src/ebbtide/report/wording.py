@@ -21,50 +21,51 @@ from ebbtide.supervision.summary.sentences import listed, place, unit
 from ebbtide.supervision.verdict import Action, Cause, Verdict
 
 UNKNOWN = "unknown"
+SHADOW = "Shadow mode: this was reported, and nothing was done about it."
 LOW, HIGH = 0.15, 0.5  #: bands of novelty: under the first nothing is new, over the second most is
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
-class Outcome(StrEnum):
+class RunOutcome(StrEnum):
     """What became of a run, in one word; the worst last."""
 
-    HEALTHY = "HEALTHY"  #: nothing speaks against going on
+    HEALTHY = "HEALTHY"  #: no problem was found
     CONVERGED = "CONVERGED"  #: the result was ready
-    NOISY = "NOISY"  #: it repeated itself, and not so much that it had to be ended
-    COSTLY = "COSTLY"  #: money left fast, and not so much that it had to be ended
+    NOISY = "NOISY"  #: it repeated itself, but not so much that it had to be stopped
+    COSTLY = "COSTLY"  #: it spent fast, but not so fast that it had to be stopped
     ESCALATE = "ESCALATE"  #: it needs a person
     OVER_LIMIT = "OVER LIMIT"  #: it passed a hard limit
     STUCK = "STUCK"  #: it went in circles, or spent without progress
 
 
 MEANINGS = {
-    Outcome.HEALTHY: "Nothing speaks against going on.",
-    Outcome.CONVERGED: "The result is ready: another round would bring nothing new.",
-    Outcome.NOISY: "It repeated itself, and went on.",
-    Outcome.COSTLY: "Money or tokens left fast.",
-    Outcome.ESCALATE: "It gets no further by itself: ask a person.",
-    Outcome.OVER_LIMIT: "It passed a limit that was set.",
-    Outcome.STUCK: "It went round in circles, or spent without getting on.",
+    RunOutcome.HEALTHY: "No problem was found.",
+    RunOutcome.CONVERGED: "The result is ready; another round would add nothing new.",
+    RunOutcome.NOISY: "It repeated itself, and continued.",
+    RunOutcome.COSTLY: "It spent money or tokens fast.",
+    RunOutcome.ESCALATE: "It is not getting further on its own: ask a person.",
+    RunOutcome.OVER_LIMIT: "It exceeded a limit.",
+    RunOutcome.STUCK: "It went in circles, or spent without progress.",
 }
 
 
-def outcome(verdict: Verdict) -> Outcome:
+def outcome(verdict: Verdict) -> RunOutcome:
     """What a verdict says of a run, in one word."""
     match verdict.action:
         case Action.ALLOW:
-            return Outcome.HEALTHY
+            return RunOutcome.HEALTHY
         case Action.NUDGE:
-            return Outcome.COSTLY if verdict.cause is Cause.SPENDING else Outcome.NOISY
+            return RunOutcome.COSTLY if verdict.cause is Cause.SPENDING else RunOutcome.NOISY
         case Action.FINALIZE:
-            return Outcome.CONVERGED
+            return RunOutcome.CONVERGED
         case Action.ESCALATE:
-            return Outcome.ESCALATE
-    return Outcome.OVER_LIMIT if verdict.cause is Cause.LIMIT else Outcome.STUCK
+            return RunOutcome.ESCALATE
+    return RunOutcome.OVER_LIMIT if verdict.cause is Cause.LIMIT else RunOutcome.STUCK
 
 
 def badness(summary: RunSummary) -> tuple[int, float, int, str]:
-    """Sorts runs: the worst first, then the dearest, then the longest."""
-    rank = tuple(Outcome).index(outcome(summary.verdict))
+    """Sorts runs: worst first, then most expensive, then longest."""
+    rank = tuple(RunOutcome).index(outcome(summary.verdict))
     return (-rank, -(summary.spent.cost_usd or 0.0), -summary.spent.events, summary.source)
 
 
@@ -74,8 +75,8 @@ def at_end(summary: RunSummary) -> str | None:
     if latest.rank >= summary.verdict.rank:
         return None
     if latest.action is Action.ALLOW:
-        return "It recovered: at its end nothing spoke against it any more."
-    return f"It got better: at its end it was {outcome(latest).value}. {latest.reason}"
+        return "It recovered."
+    return f"It improved: at its end it was {outcome(latest).value}. {latest.reason}"
 
 
 def money(amount: float | None) -> str:
@@ -111,9 +112,9 @@ def _two(large: int, unit: str, small: int, part: str) -> str:
     return f"{large} {unit} {small} {part}" if small else f"{large} {unit}"
 
 
-def where(finding: RunFinding, spent: Spending) -> str:
+def where(finding: RunFinding, spending: Spending) -> str:
     """Where in the run a finding is: "calls 4-25", or events where not all of them are calls."""
-    return place(finding, unit(spent))
+    return place(finding, unit(spending))
 
 
 def in_order(findings: Iterable[RunFinding]) -> str:
@@ -121,9 +122,9 @@ def in_order(findings: Iterable[RunFinding]) -> str:
     end = 0
     for first, last in sorted((item.first_event, item.last_event) for item in findings):
         if first <= end:
-            return "the dearest first; they overlap, so their costs do not add up"
+            return "most expensive first; they overlap, so their costs do not add up"
         end = last
-    return "the dearest first"
+    return "most expensive first"
 
 
 def token_classes(tokens: Tokens) -> list[str]:
@@ -141,31 +142,31 @@ def token_classes(tokens: Tokens) -> list[str]:
     return [f"{amount:,} {name}" for amount, name in classes if amount]
 
 
-def cost(spent: Spending) -> str:
+def cost(spending: Spending) -> str:
     """What is known of the cost; with a plus where some calls have no known price.
 
     >>> cost(Spending(cost_usd=1.2, unpriced=3)), cost(Spending(unpriced=3))
     ('$1.20+', 'unknown')
     """
-    return money(spent.cost_usd) + "+" * (spent.cost_usd is not None and spent.unpriced > 0)
+    return money(spending.cost_usd) + "+" * (spending.cost_usd is not None and spending.unpriced > 0)
 
 
-def unpriced(spent: Spending) -> str | None:
+def unpriced(spending: Spending) -> str | None:
     """What is missing in the cost, in a sentence; None where nothing is."""
-    if not spent.unpriced:
+    if not spending.unpriced:
         return None
-    models = f" ({listed(spent.unpriced_models)})" if spent.unpriced_models else ""
-    calls = f"{count(spent.unpriced, 'model call')}{models}"
-    return f"No price is known for {calls}{'' if spent.cost_usd is None else ', so it cost more'}."
+    models = f" ({listed(spending.unpriced_models)})" if spending.unpriced_models else ""
+    calls = f"{count(spending.unpriced, 'model call')}{models}"
+    return f"No price is known for {calls}{'' if spending.cost_usd is None else ', so it cost more'}."
 
 
 def reasons(refused: Iterable[FoundDecision], most: int = 4) -> str:
     """Why sentences were refused, the most frequent reason first."""
-    counted = Counter(map(_reason, refused)).most_common()
-    if len(counted) == 1:
-        return counted[0][0]
-    shown = [f"{text} ({number:,})" if number > 1 else text for text, number in counted[:most]]
-    return ", ".join(shown) + (f" and {len(counted) - most} more" if len(counted) > most else "")
+    counts = Counter(map(_reason, refused)).most_common()
+    if len(counts) == 1:
+        return counts[0][0]
+    parts = [f"{text} ({number:,})" if number > 1 else text for text, number in counts[:most]]
+    return ", ".join(parts) + (f" and {len(counts) - most} more" if len(counts) > most else "")
 
 
 def _reason(item: FoundDecision) -> str:
@@ -198,25 +199,25 @@ def amounts(cost_usd: float | None, tokens: int | None, seconds: float | None = 
 
 
 def saved(summary: RunSummary) -> str | None:
-    """Where the run would have been ended, and what came after; None where nowhere."""
+    """Where the run would have been stopped, and what came after; None if it would not."""
     saving = summary.saving
     if saving is None:
         return None
     verb = {Action.FINALIZE: "finished", Action.ESCALATE: "handed to a person"}
     at = "" if saving.verdict.event is None else f" after event {saving.verdict.event:,}"
     after = saving.after
-    spent = amounts(after.cost_usd, after.tokens.total, after.seconds)
-    rest = f"{count(after.events, 'event')}{', ' * bool(spent)}{spent}"
-    said = f"It would have been {verb.get(saving.verdict.action, 'stopped')}{at}, which saves {rest}"
-    return f"{said}; but it got better by itself." if at_end(summary) else f"{said}."
+    spending = amounts(after.cost_usd, after.tokens.total, after.seconds)
+    rest = f"{count(after.events, 'event')}{', ' * bool(spending)}{spending}"
+    sentence = f"It would have been {verb.get(saving.verdict.action, 'stopped')}{at}, which saves {rest}"
+    return f"{sentence}; but it recovered on its own." if at_end(summary) else f"{sentence}."
 
 
 def longest(rounds: Sequence[RoundPoint]) -> tuple[RoundPoint, ...]:
     """The rounds of one chain, that with the most of them: the novelty of two conversations is no curve."""
-    counted = Counter(point.chain_id for point in rounds)
-    if len(counted) < 2:
+    counts = Counter(point.chain_id for point in rounds)
+    if len(counts) < 2:
         return tuple(rounds)
-    chain = counted.most_common(1)[0][0]
+    chain = counts.most_common(1)[0][0]
     return tuple(point for point in rounds if point.chain_id == chain)
 
 
@@ -226,22 +227,24 @@ def convergence(summary: RunSummary) -> str:
     if len(rounds) < 2:
         return f"not judged: {'one round is too few' if rounds else 'there are no rounds of conversation'}"
     several = len({point.chain_id for point in summary.rounds})
-    # What the engine said last may be about another chain.
+    # The engine's last signal may be about another chain.
     signal = rounds[-1].signal if several > 1 else summary.converged or rounds[-1].signal
     which = f", in the longest of {several:,} conversations" if several > 1 else ""
     dry = rounds[-1].novelty_rate < LOW
     match signal:
         case "SHIP":
-            said = (
+            sentence = (
                 f"yes, after {len(rounds):,} rounds: the last brought nothing new, and the result was ready"
             )
         case "ESCALATE":
-            said = f"no, stuck after {len(rounds):,} rounds: nothing new, and no result to act on"
+            sentence = f"no, stuck after {len(rounds):,} rounds: nothing new, and no result to act on"
         case _ if dry:
-            said = f"not yet, after {len(rounds):,} rounds: the last brought nothing new, too little to tell"
+            sentence = (
+                f"not yet, after {len(rounds):,} rounds: the last brought nothing new, too little to tell"
+            )
         case _:
-            said = f"no, after {len(rounds):,} rounds: the last still brought something new"
-    return f"{said}{which}"
+            sentence = f"no, after {len(rounds):,} rounds: the last still brought something new"
+    return f"{sentence}{which}"
 
 
 def last_round(rounds: Sequence[RoundPoint]) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from ebbtide.cli.decisions import upkeep as decisions_upkeep
 from ebbtide.cli.decisions.options import (
     By,
@@ -25,20 +23,20 @@ from ebbtide.cli.decisions.options import (
     with_log,
 )
 from ebbtide.cli.decisions.place import Place
+from ebbtide.cli.declaration import Argument, Group, Option
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.shared_options import AsJson, ProfileName
 from ebbtide.decision_log.record import Mode, Outcome
 from ebbtide.decisions.candidate import Source
 
-app = typer.Typer(
+app = Group(
     name="decisions",
     help="The decision log: what an agent decided, behind a gate that keeps decisions and no noise.",
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(decisions_upkeep.app)
+for command in decisions_upkeep.app.commands.values():
+    app.add_command(command)
 
-Text = Annotated[str | None, typer.Argument(help="What is decided; - for standard input.")]
+Text = Annotated[str | None, Argument(help="What is decided; - for standard input.")]
 
 
 @app.command()
@@ -62,7 +60,7 @@ def record(
     said = commands.Said.of(text=said_text(text, file), **details)
     with commands.Work.open(place, profile, mode, as_json=as_json) as work:
         if not work.record(said, frame=frame, force=force):
-            raise typer.Exit(Exit.REFUSED)
+            raise SystemExit(Exit.REFUSED)
 
 
 @app.command()
@@ -82,7 +80,7 @@ def start(
 
     with commands.Work.open(place, profile, mode, as_json=as_json) as work:
         if not work.start(said_text(text, file), frame=frame):
-            raise typer.Exit(Exit.REFUSED)
+            raise SystemExit(Exit.REFUSED)
 
 
 @app.command()
@@ -90,7 +88,7 @@ def start(
 def think(
     place: Place,
     decision: Identifier,
-    text: Annotated[str | None, typer.Argument(help="The thought; - for standard input.")] = None,
+    text: Annotated[str | None, Argument(help="The thought; - for standard input.")] = None,
     file: TextFile = None,
     as_json: AsJson = False,
 ) -> None:
@@ -123,7 +121,7 @@ def finalize(
     said = commands.Said.of(text=words, **details)
     with commands.Work.open(place, profile, mode, as_json=as_json) as work:
         if not work.finalize(decision, said):
-            raise typer.Exit(Exit.REFUSED)
+            raise SystemExit(Exit.REFUSED)
 
 
 @app.command()
@@ -131,12 +129,12 @@ def finalize(
 def review(
     place: Place,
     decision: Identifier,
-    outcome: Annotated[Outcome, typer.Argument(help="How it turned out.")],
+    outcome: Annotated[Outcome, Argument(help="How it turned out.")],
     by: By = "a person",
-    evidence: Annotated[str, typer.Option("--evidence", "-e", help="What that rests on.")] = "",
+    evidence: Annotated[str, Option("--evidence", "-e", help="What that rests on.")] = "",
     observed: Annotated[
         bool,
-        typer.Option("--observed", help="A machine measured it, and is named by --by; needs --evidence."),
+        Option("--observed", help="A machine measured it, and is named by --by; needs --evidence."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -152,7 +150,7 @@ def review(
 def supersede(
     place: Place,
     old: Identifier,
-    by: Annotated[str, typer.Option("--with", help="Id of the decision that takes its place.")],
+    by: Annotated[str, Option("--with", help="Id of the decision that takes its place.")],
     why: Why = "",
     as_json: AsJson = False,
 ) -> None:
@@ -169,11 +167,11 @@ def list_decisions(
     place: Place,
     status: Statuses = None,
     category: Category = None,
-    source: Annotated[Source | None, typer.Option("--source", help="How it came up.")] = None,
+    source: Annotated[Source | None, Option("--source", help="How it came up.")] = None,
     since: Since = None,
     until: Until = None,
     limit: Limit = 50,
-    cursor: Annotated[str | None, typer.Option("--cursor", help="Where the page before ended.")] = None,
+    cursor: Annotated[str | None, Option("--cursor", help="Where the page before ended.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """List decisions, the newest first; those in quarantine with --status quarantined."""
@@ -197,7 +195,7 @@ def list_decisions(
 @with_log(session=True)
 def search(
     place: Place,
-    query: Annotated[str, typer.Argument(help="Words to look for.")],
+    query: Annotated[str, Argument(help="Words to look for.")],
     status: Statuses = None,
     limit: Limit = 20,
     as_json: AsJson = False,
@@ -214,7 +212,7 @@ def search(
 def show(
     place: Place,
     decision: Identifier,
-    events: Annotated[bool, typer.Option("--events", help="With everything that happened to it.")] = False,
+    events: Annotated[bool, Option("--events", help="With everything that happened to it.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show everything that is known of a decision."""

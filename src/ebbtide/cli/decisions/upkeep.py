@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ebbtide.cli.decisions.options import (
     By,
     Limit,
@@ -15,20 +13,21 @@ from ebbtide.cli.decisions.options import (
     with_log,
 )
 from ebbtide.cli.decisions.place import Place
+from ebbtide.cli.declaration import Argument, Group, Option
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.shared_options import AsJson, ProfileName
 from ebbtide.decision_log.exchange.formats import FileFormat, WriteFormat
 
-app = typer.Typer()
+app = Group()
 
-PlanFile = Annotated[Path, typer.Option("--plan", help="The plan that audit wrote.")]
+PlanFile = Annotated[Path, Option("--plan", help="The plan that audit wrote.")]
 
 
 @app.command()
 @with_log(session=False)
 def stats(
     place: Place,
-    prometheus: Annotated[bool, typer.Option("--prometheus", help="Print metrics for Prometheus.")] = False,
+    prometheus: Annotated[bool, Option("--prometheus", help="Print metrics for Prometheus.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Count what was kept and what was refused, by rule."""
@@ -41,7 +40,7 @@ def stats(
 @with_log(session=False)
 def sample(
     place: Place,
-    size: Annotated[int, typer.Option("--size", "-n", min=1, max=10_000, help="How many of each.")] = 20,
+    size: Annotated[int, Option("--size", "-n", at_least=1, at_most=10_000, help="How many of each.")] = 20,
     as_json: AsJson = False,
 ) -> None:
     """Draw decisions to look at, kept and refused, with the missed and noise rates of those reviewed."""
@@ -54,7 +53,7 @@ def sample(
 @with_log(session=True)
 def audit(
     place: Place,
-    output: Annotated[Path | None, typer.Option("--output", help="Write the plan to this file.")] = None,
+    output: Annotated[Path | None, Option("--output", help="Write the plan to this file.")] = None,
     profile: ProfileName = "default",
     limit: Limit = 50,
     as_json: AsJson = False,
@@ -70,11 +69,9 @@ def audit(
 def apply(
     place: Place,
     plan: PlanFile,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Do it; without it, say what would be done.")
-    ] = False,
+    yes: Annotated[bool, Option("--yes", "-y", help="Do it; without it, say what would be done.")] = False,
     leave: Annotated[
-        list[str] | None, typer.Option("--except", help="Id of a row that stays. May be repeated.")
+        list[str] | None, Option("--except", help="Id of a row that stays. May be repeated.")
     ] = None,
     by: By = "clean-up",
     as_json: AsJson = False,
@@ -89,9 +86,9 @@ def apply(
 @with_log(session=True)
 def restore(
     place: Place,
-    decisions: Annotated[list[str] | None, typer.Argument(help="Ids, or their beginnings.")] = None,
+    decisions: Annotated[list[str] | None, Argument(help="Ids, or their beginnings.")] = None,
     plan: Annotated[
-        Path | None, typer.Option("--plan", help="Bring back everything that this plan took out.")
+        Path | None, Option("--plan", help="Bring back everything that this plan took out.")
     ] = None,
     by: By = "a person",
     why: Why = "",
@@ -107,8 +104,8 @@ def restore(
 @with_log(session=False)
 def purge(
     place: Place,
-    before: Annotated[str, typer.Option("--before", help="Settled before: 2026-03-01, or 90d ago.")],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do it; it cannot be undone.")] = False,
+    before: Annotated[str, Option("--before", help="Settled before: 2026-03-01, or 90d ago.")],
+    yes: Annotated[bool, Option("--yes", "-y", help="Do it; it cannot be undone.")] = False,
     by: By = "retention",
     why: Why = "",
     as_json: AsJson = False,
@@ -126,10 +123,10 @@ def purge(
 def verify(
     place: Place,
     heads: Annotated[
-        Path | None, typer.Option("--heads", help="Heads that --write-heads noted; they must be in the log.")
+        Path | None, Option("--heads", help="Heads that --write-heads noted; they must be in the log.")
     ] = None,
     write_heads: Annotated[
-        Path | None, typer.Option("--write-heads", help="Note the heads of the chains in this file.")
+        Path | None, Option("--write-heads", help="Note the heads of the chains in this file.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -137,7 +134,7 @@ def verify(
     from ebbtide.cli.decisions import browsing as commands
 
     if not commands.verify(place, heads=heads, write_heads=write_heads, as_json=as_json):
-        raise typer.Exit(Exit.NOT_VERIFIED)
+        raise SystemExit(Exit.NOT_VERIFIED)
 
 
 @app.command()
@@ -145,7 +142,7 @@ def verify(
 def calibration(
     place: Place,
     plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw the diagram into this .svg, .html or .png file.")
+        Path | None, Option("--plot", help="Draw the diagram into this .svg, .html or .png file.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -159,12 +156,8 @@ def calibration(
 @with_log(session=True)
 def export(
     place: Place,
-    to: Annotated[
-        Path | None, typer.Argument(help="Folder for pages, file for JSON; none prints JSON.")
-    ] = None,
-    kind: Annotated[
-        WriteFormat | None, typer.Option("--format", help="What to write; madr for a folder.")
-    ] = None,
+    to: Annotated[Path | None, Argument(help="Folder for pages, file for JSON; none prints JSON.")] = None,
+    kind: Annotated[WriteFormat | None, Option("--format", help="What to write; madr for a folder.")] = None,
     status: Statuses = None,
     as_json: AsJson = False,
 ) -> None:
@@ -178,12 +171,12 @@ def export(
 @with_log(session=True)
 def import_files(
     place: Place,
-    files: Annotated[list[str], typer.Argument(help="Files, folders of records, or - for standard input.")],
-    kind: Annotated[FileFormat | None, typer.Option("--format", help="Else told by the content.")] = None,
+    files: Annotated[list[str], Argument(help="Files, folders of records, or - for standard input.")],
+    kind: Annotated[FileFormat | None, Option("--format", help="Else told by the content.")] = None,
     fields: Annotated[
-        str | None, typer.Option("--fields", help="How keys or columns are called: description=...,time=...")
+        str | None, Option("--fields", help="How keys or columns are called: description=...,time=...")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Read only, and say what there is.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Read only, and say what there is.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Read decisions of another log. Twice adds nothing. Exit code 2 where a part could not be read."""
@@ -191,17 +184,17 @@ def import_files(
 
     whole = commands.import_files(place, files, kind=kind, fields=fields, dry_run=dry_run, as_json=as_json)
     if not whole:
-        raise typer.Exit(Exit.BAD_INPUT)
+        raise SystemExit(Exit.BAD_INPUT)
 
 
 @app.command(name="from")
 @with_log(session=True)
 def from_trace(
     place: Place,
-    trace: Annotated[str, typer.Argument(help="A conversation, or - for standard input.")],
-    everyone: Annotated[bool, typer.Option("--users", help="Read what users say too.")] = False,
-    save: Annotated[bool, typer.Option("--save", help="Record what is kept in the log.")] = False,
-    refused: Annotated[bool, typer.Option("--refused/--no-refused", help="List what is refused.")] = True,
+    trace: Annotated[str, Argument(help="A conversation, or - for standard input.")],
+    everyone: Annotated[bool, Option("--users", help="Read what users say too.")] = False,
+    save: Annotated[bool, Option("--save", help="Record what is kept in the log.")] = False,
+    refused: Annotated[bool, Option("--refused/--no-refused", help="List what is refused.")] = True,
     profile: ProfileName = "default",
     as_json: AsJson = False,
 ) -> None:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ebbtide.cli.rounds.labels import load_labels
 from ebbtide.cli.rounds.pr_plot import precision_recall_svg
-from ebbtide.cli.rounds.scoring import SemanticLevel
+from ebbtide.cli.rounds.scoring_options import SemanticLevel
 from ebbtide.cli.terminal import console, plain, print_json, styled
 from ebbtide.convergence.calibration.labelled import LabelledPair, LabelledTranscript, PairFields
 from ebbtide.convergence.calibration.pairs import MeasureReport, PairCalibration, calibrate_pairs
@@ -56,16 +56,16 @@ def calibrate(
     Raises:
         EbbtideError: Something cannot be read, used or written.
     """
-    measured = Profile.load(profile)
-    labelled = load_labels(names, None if fields is None else PairFields.parse(fields))
-    pairs = [item for item in labelled if isinstance(item, LabelledPair)]
-    transcripts = [item for item in labelled if isinstance(item, LabelledTranscript)]
+    current = Profile.load(profile)
+    labels = load_labels(names, None if fields is None else PairFields.parse(fields))
+    pairs = [item for item in labels if isinstance(item, LabelledPair)]
+    transcripts = [item for item in labels if isinstance(item, LabelledTranscript)]
     if plot and not pairs:
-        raise ConfigError("--plot draws precision over recall, which labelled pairs have")
+        raise ConfigError("--plot needs labelled pairs")
     result = (
-        calibrate_pairs(pairs, measured, embedder=level.embedder, precision_at_least=precision_at_least)
+        calibrate_pairs(pairs, current, embedder=level.embedder, precision_at_least=precision_at_least)
         if pairs
-        else calibrate_stops(transcripts, measured, embedder=level.embedder, track=_progress)
+        else calibrate_stops(transcripts, current, embedder=level.embedder, track=_progress)
     )
     if as_json:
         print_json(result.to_dict() | ({"semantic_problem": level.problem} if level.problem else {}))
@@ -76,7 +76,7 @@ def calibrate(
     if output is None:
         return True
     if result.fitted is None:
-        print(f"{plain(str(output))} is not written: there is nothing better to write", file=sys.stderr)
+        print(f"{plain(str(output))} not written: no better thresholds were found", file=sys.stderr)
         return False
     _write(output, profile_toml(result.fitted, _remarks(result)))
     return True
@@ -100,7 +100,7 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"{path}: cannot be written: {error.strerror or error}") from error
-    print(f"written: {plain(str(path))}", file=sys.stderr)
+    print(f"wrote {plain(str(path))}", file=sys.stderr)
 
 
 def _headline(result: PairCalibration | StopCalibration) -> str:

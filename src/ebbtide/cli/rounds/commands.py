@@ -6,8 +6,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import click
 
+from ebbtide.cli.declaration import FILE, Argument, Command, Option
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.shared_options import AsJson, ProfileName
 from ebbtide.traces.transcripts.turns import RoundUnit
@@ -24,21 +25,17 @@ class SemanticUse(StrEnum):
 # By the words of `Signal`: its module brings the whole engine, which most commands do not need.
 SIGNAL_EXITS = {"CONTINUE": Exit.DONE, "SHIP": Exit.SHIP, "ESCALATE": Exit.ESCALATE}
 
-app = typer.Typer()
-
 Unit = Annotated[
     RoundUnit,
-    typer.Option(
-        "--round", help="What is a round of a plain conversation: a turn, or a circle of the speakers."
-    ),
+    Option("--round", help="Round of a plain conversation: one turn, or one circle of all speakers."),
 ]
 Semantic = Annotated[
     SemanticUse,
-    typer.Option("--semantic", help="Compare meanings too: off, on, or auto (on where it is installed)."),
+    Option("--semantic", help="Compare meanings too: off, on, or auto (on if it is installed)."),
 ]
 Model = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--embedder",
         metavar="NAME",
         help="minilm, folder:PATH, sentence-transformers:NAME or openai:URL#MODEL; implies --semantic on.",
@@ -46,15 +43,17 @@ Model = Annotated[
 ]
 Cache = Annotated[
     str | None,
-    typer.Option("--embedding-cache", metavar="FILE", help="File that keeps embeddings between runs."),
+    Option("--embedding-cache", metavar="FILE", help="File that caches embeddings between runs."),
 ]
 
 
-@app.command()
+@click.command(cls=Command)
 def score(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE", help="Conversations: files, folders, or - for standard input."),
+        Argument(
+            metavar="FILE...", type=FILE, help="Conversations: files, folders, or - for standard input."
+        ),
     ],
     profile: ProfileName = "default",
     unit: Unit = RoundUnit.TURN,
@@ -63,27 +62,30 @@ def score(
     cache: Cache = None,
     as_json: AsJson = False,
     explain: Annotated[
-        bool, typer.Option("--explain", help="List each claim with the nearest one said before.")
+        bool, Option("--explain", help="List each claim with the most similar earlier one.")
     ] = False,
-    follow: Annotated[bool, typer.Option("--follow", help="Keep reading a growing JSONL file.")] = False,
+    follow: Annotated[bool, Option("--follow", help="Keep reading a growing JSONL file.")] = False,
 ) -> None:
-    """Say whether a conversation has converged, why, and how it went.
+    """Score a conversation round by round: has it converged, and why?
 
-    Many files or a folder give a table, and with --json one object a line.
+    Several files or a folder give a table; with --json, one object per line.
     """
     from ebbtide.cli.rounds import scoring
+    from ebbtide.cli.rounds.scoring_options import ScoringOptions, semantic_level
 
-    level = scoring.semantic_level(semantic, embedder, cache)
-    options = scoring.Options.of(profile=profile, unit=unit, as_json=as_json, explain=explain, level=level)
+    level = semantic_level(semantic, embedder, cache)
+    options = ScoringOptions.of(profile=profile, unit=unit, as_json=as_json, explain=explain, level=level)
     if follow:
         scoring.score_following(files, options)
     elif not scoring.score(files, options):
-        raise typer.Exit(Exit.BAD_INPUT)
+        raise SystemExit(Exit.BAD_INPUT)
 
 
-@app.command()
+@click.command(cls=Command)
 def stop(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A conversation, or - for standard input.")],
+    file: Annotated[
+        str, Argument(metavar="FILE", type=FILE, help="A conversation, or - for standard input.")
+    ],
     profile: ProfileName = "default",
     unit: Unit = RoundUnit.TURN,
     semantic: Semantic = SemanticUse.OFF,
@@ -91,43 +93,48 @@ def stop(
     cache: Cache = None,
     as_json: AsJson = False,
     follow: Annotated[
-        bool, typer.Option("--follow", help="Keep reading a growing JSONL file until it says stop.")
+        bool, Option("--follow", help="Keep reading a growing JSONL file until SHIP or ESCALATE.")
     ] = False,
 ) -> None:
-    """Say in three lines whether to go on. Exit code 0 CONTINUE, 10 SHIP, 20 ESCALATE."""
-    from ebbtide.cli.rounds import scoring
+    """Report in three lines whether to go on. Exits 0 for CONTINUE, 10 for SHIP, 20 for ESCALATE."""
+    from ebbtide.cli.rounds import stopping
+    from ebbtide.cli.rounds.scoring_options import ScoringOptions, semantic_level
 
-    level = scoring.semantic_level(semantic, embedder, cache)
-    options = scoring.Options.of(profile=profile, unit=unit, as_json=as_json, level=level)
-    verdict = scoring.stop_following(file, options) if follow else scoring.stop(file, options)
-    raise typer.Exit(SIGNAL_EXITS[verdict])
+    level = semantic_level(semantic, embedder, cache)
+    options = ScoringOptions.of(profile=profile, unit=unit, as_json=as_json, level=level)
+    verdict = stopping.stop_following(file, options) if follow else stopping.stop(file, options)
+    raise SystemExit(SIGNAL_EXITS[verdict])
 
 
-@app.command()
+@click.command(cls=Command)
 def extract(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A conversation, or - for standard input.")],
+    file: Annotated[
+        str, Argument(metavar="FILE", type=FILE, help="A conversation, or - for standard input.")
+    ],
     unit: Unit = RoundUnit.TURN,
     as_json: AsJson = False,
 ) -> None:
-    """Show what is read out of each turn of a plain conversation, by which rule, and what is set aside."""
+    """Show what is extracted from each turn of a plain conversation, and by which rule."""
     from ebbtide.cli.rounds import extraction
 
     extraction.show(file, unit, as_json=as_json)
 
 
-@app.command()
+@click.command(cls=Command)
 def calibrate(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE", help="Labelled pairs or conversations, or - for standard input."),
+        Argument(
+            metavar="FILE...", type=FILE, help="Labelled pairs or conversations, or - for standard input."
+        ),
     ],
     profile: ProfileName = "default",
     fields: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--fields",
             metavar="NAMES",
-            help="How the keys of a pair are called: a=...,b=...,same=...,group=...",
+            help="Keys of a pair, if named otherwise: a=...,b=...,same=...,group=...",
         ),
     ] = None,
     semantic: Semantic = SemanticUse.OFF,
@@ -135,31 +142,32 @@ def calibrate(
     cache: Cache = None,
     precision: Annotated[
         float,
-        typer.Option(
-            "--precision-at-least", metavar="P", help="What a fitted similarity threshold must reach."
+        Option(
+            "--precision-at-least", metavar="P", help="Minimum precision of a fitted similarity threshold."
         ),
     ] = 0.5,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the fitted profile to this TOML file."),
+        Option("--output", "-o", metavar="FILE", help="Write the fitted profile to FILE, as TOML."),
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="FILE", help="Draw precision over recall into this SVG file."),
+        Option("--plot", metavar="FILE", help="Plot precision over recall to FILE, as SVG."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say how right the thresholds are on labels of your own, and write better ones into a profile."""
-    from ebbtide.cli.rounds import calibration, scoring
+    """Measure the thresholds against your own labels, and fit better ones."""
+    from ebbtide.cli.rounds import calibration
+    from ebbtide.cli.rounds.scoring_options import semantic_level
 
     if not calibration.calibrate(
         files,
         profile=profile,
         fields=fields,
-        level=scoring.semantic_level(semantic, embedder, cache),
+        level=semantic_level(semantic, embedder, cache),
         precision_at_least=precision,
         output=output,
         plot=plot,
         as_json=as_json,
     ):
-        raise typer.Exit(Exit.BAD_INPUT)
+        raise SystemExit(Exit.BAD_INPUT)

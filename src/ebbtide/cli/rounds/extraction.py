@@ -29,13 +29,13 @@ def show(name: str, unit: RoundUnit, *, as_json: bool) -> None:
         return
     terminal = console()
     if not turns:
-        terminal.print("This transcript lists its claims itself; there is no raw text to read.")
+        terminal.print("This transcript already lists its claims; it has no raw text to extract from.")
     for item, extraction in turns:
         terminal.print(Text(f"Round {item.number} {plain(item.agent or '')}", style="bold"))
-        for found in extraction.items:
-            kind = found.kind.replace("_", " ")
-            line = Text.assemble("  ", (f"{kind:<15}", _STYLES[found.kind]), plain(found.text))
-            terminal.print(line.append(f"  {found.rule}", style="dim"), soft_wrap=True)
+        for entry in extraction.items:
+            kind = entry.kind.replace("_", " ")
+            line = Text.assemble("  ", (f"{kind:<15}", _STYLES[entry.kind]), plain(entry.text))
+            terminal.print(line.append(f"  {entry.rule}", style="dim"), soft_wrap=True)
         for aside in extraction.set_aside:
             terminal.print(
                 Text(f"  {'set aside':<15}{plain(aside.text, 80)}  {aside.rule}", style="dim"), soft_wrap=True
@@ -46,6 +46,6 @@ def _wire(item: Round, extraction: Extraction) -> dict[str, Any]:
     return {
         "round": item.number,
         "agent": item.agent,
-        "items": [dataclasses.asdict(found) for found in extraction.items],
+        "items": [dataclasses.asdict(entry) for entry in extraction.items],
         "set_aside": [dataclasses.asdict(aside) for aside in extraction.set_aside],
     }

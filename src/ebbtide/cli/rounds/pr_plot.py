@@ -8,7 +8,7 @@ from html import escape
 from ebbtide.convergence.calibration.pairs import MeasureReport
 
 _SIZE, _LEFT, _TOP = 400, 60, 30  # pixels
-_COLOURS = ("#888888", "#0072b2", "#d55e00")  # told apart without red and green
+_COLOURS = ("#888888", "#0072b2", "#d55e00")  # distinguishable without red and green
 _STEPS = (0, 0.2, 0.4, 0.6, 0.8, 1)
 
 

@@ -72,21 +72,21 @@ def _why(score: ConvergenceScore) -> Text:
 def _curve(rounds: Sequence[RoundSummary], rules: NoveltyRules, width: int) -> RenderableType:
     """Novelty by round as columns, with the limits of the classes beside it."""
     room = max(width - _MARGIN - 12, 20)
-    shown = rounds[-room:]
-    column = max(1, min(4, room // len(shown)))
+    visible = rounds[-room:]
+    column = max(1, min(4, room // len(visible)))
     lines = []
     for row in range(_CURVE_ROWS, 0, -1):
         line = Text(_axis_label(row, rules), style="dim")
-        for item in shown:
+        for item in visible:
             filled = round(item.novelty_rate * _CURVE_ROWS * 8) - (row - 1) * 8
             cell = _EIGHTHS[max(0, min(8, filled))] * max(1, column - 1)
             line.append(cell.ljust(column), style=_rate_style(item.novelty_rate, rules))
         lines.append(line)
-    first, last = shown[0].round, shown[-1].round
-    span = len(shown) * column
+    first, last = visible[0].round, visible[-1].round
+    span = len(visible) * column
     axis = f"{first}{str(last).rjust(max(span - len(str(first)), 1))}" if last != first else str(first)
     lines.append(Text(f"{'':>{_MARGIN}}{axis}  round", style="dim"))
-    return Group(Text("Novelty: new claims in each round, over the most that any round brought"), *lines)
+    return Group(Text("Novelty: new claims in each round, relative to the largest round"), *lines)
 
 
 def _axis_label(row: int, rules: NoveltyRules) -> str:
@@ -99,18 +99,18 @@ def _rate_style(rate: float, rules: NoveltyRules) -> str:
 
 
 def _rounds_table(rounds: Sequence[RoundSummary]) -> RenderableType:
-    shown = rounds[-_TABLE_ROUNDS:]
+    visible = rounds[-_TABLE_ROUNDS:]
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("round", justify="right")
-    if any(item.agent for item in shown):
+    if any(item.agent for item in visible):
         table.add_column("agent", max_width=20, no_wrap=True)
-    stable = any(item.semantic_similarity is not None for item in shown)
+    stable = any(item.semantic_similarity is not None for item in visible)
     for header in ("claims", "new", "novelty", *(["alike"] if stable else []), "does", "readiness", "signal"):
         justify: JustifyMethod = "right" if header in ("claims", "new") else "left"
         table.add_column(header, justify=justify, no_wrap=True)
-    for item in shown:
+    for item in visible:
         cells: list[RenderableType] = [str(item.round)]
-        if any(other.agent for other in shown):
+        if any(other.agent for other in visible):
             cells.append(styled(item.agent or ""))
         cells += [str(item.claims), str(item.new_claims)]
         cells.append(_graded(item.novelty_rate, item.novelty_classification))
@@ -121,8 +121,8 @@ def _rounds_table(rounds: Sequence[RoundSummary]) -> RenderableType:
         cells.append(_graded(item.action_readiness, item.readiness_classification))
         cells.append(Text(item.signal, style=SIGNAL_STYLES[item.signal]))
         table.add_row(*cells)
-    if len(shown) < len(rounds):
-        return Group(Text(f"The last {len(shown)} of {len(rounds)} rounds:", style="dim"), table)
+    if len(visible) < len(rounds):
+        return Group(Text(f"The last {len(visible)} of {len(rounds)} rounds:", style="dim"), table)
     return table
 
 

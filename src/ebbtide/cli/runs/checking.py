@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
 from ebbtide.budget.limits import Limits
+from ebbtide.cli.lines import print_lines, terminal_width
 from ebbtide.cli.runs.fail_on import Condition, conditions, failures
-from ebbtide.cli.runs.rules import Rules
-from ebbtide.cli.runs.run_screen import print_run
-from ebbtide.cli.runs.run_table import Skipped, print_table
+from ebbtide.cli.runs.run_screen import run_screen
+from ebbtide.cli.runs.run_table import SkippedFile, run_table
 from ebbtide.cli.runs.trace_files import trace_files
 from ebbtide.cli.terminal import console, print_json, warn
 from ebbtide.errors import ConfigError, EbbtideError, TranscriptError
+from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.run_summary import RunSummary
 
 
@@ -48,72 +48,65 @@ class Output:
         return cls(fail_on=conditions(fail_on), **rest)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """How a check ended.
-
-    Args:
-        failed: Whether a run fails a condition.
-        read: How many runs could be read.
-        skipped: How many files could not.
-    """
-
-    failed: bool
-    read: int
-    skipped: int
-
-
-def check(names: Sequence[str], rules: Rules, output: Output, *, jobs: int | None = None) -> Answer:
+def check(names: Sequence[str], options: RunOptions, output: Output, *, jobs: int | None = None) -> bool:
     """Print what became of the runs.
 
     Args:
         names: Files, folders, or ``-`` for standard input.
-        rules: By what they are judged.
+        options: By what they are judged.
         output: What to do with the answers.
         jobs: Processes for many files; None takes one a core where they are worth it.
+
+    Returns:
+        Whether a run meets a condition that fails the check.
 
     Raises:
         TranscriptError: A single run cannot be read, or of many none.
         ConfigError: The page cannot be written.
     """
+    from ebbtide import checking
+
     files, several = trace_files(names)
-    strip = output.html is not None
+    options = dataclasses.replace(options, timeline=output.html is not None)
     if not several:
-        return show([check_one(files[0], rules, strip=strip)], (), rules, output, several=False)
-    summaries, skipped = check_files(files, rules, strip=strip, jobs=jobs)
+        return show([checking.check(files[0], options)], (), options, output, several=False)
+    summaries, skipped = check_files(files, options, jobs=jobs)
     if not summaries:
         raise TranscriptError(_nothing(skipped))
-    return show(summaries, skipped, rules, output)
+    return show(summaries, skipped, options, output)
 
 
 def show(
     summaries: Sequence[RunSummary],
-    skipped: Sequence[Skipped],
-    rules: Rules,
+    skipped: Sequence[SkippedFile],
+    options: RunOptions,
     output: Output,
     *,
     several: bool = True,
-) -> Answer:
+) -> bool:
     """Print runs that were checked, and write their page.
+
+    Returns:
+        Whether a run meets a condition that fails the check.
 
     Raises:
         ConfigError: The page cannot be written.
     """
     if output.html is not None:
-        write_page(output.html, summaries, rules.limits)
+        write_page(output.html, summaries, options.limits)
     if output.as_json:
         for summary in summaries:
             print_json(summary.to_dict(), indent=None if several else 2)
         for item in skipped:
             print_json({"schema": 1, "source": item.source, "skipped": item.reason}, indent=None)
     elif several:
-        print_table(console(), summaries, skipped, everything=output.everything)
+        print_lines(run_table(summaries, skipped, terminal_width(), everything=output.everything))
     else:
-        print_run(console(), summaries[0], everything=output.everything)
-    broken = failures(summaries, output.fail_on)
-    for line in broken:
+        print_lines(run_screen(summaries[0], terminal_width(), everything=output.everything))
+    problems = failures(summaries, output.fail_on)
+    for line in problems:
         warn(line)
-    return Answer(failed=bool(broken), read=len(summaries), skipped=len(skipped))
+    return bool(problems)
 
 
 def write_page(file: Path, summaries: Sequence[RunSummary], limits: Limits | None) -> None:
@@ -131,57 +124,39 @@ def write_page(file: Path, summaries: Sequence[RunSummary], limits: Limits | Non
         raise ConfigError(f"{file}: {error.strerror or error}") from error
 
 
-def check_one(name: str, rules: Rules, *, strip: bool) -> RunSummary:
-    """A run as it came out.
-
-    Raises:
-        TranscriptError: It cannot be read.
-    """
-    from ebbtide import checking
-
-    return checking.check(
-        name,
-        profile=rules.profile,
-        tools=rules.tools,
-        limits=rules.limits,
-        prices=rules.prices,
-        strip=strip,
-    )
-
-
 def check_files(
-    files: Sequence[str], rules: Rules, *, strip: bool, jobs: int | None
-) -> tuple[list[RunSummary], list[Skipped]]:
+    files: Sequence[str], options: RunOptions, *, jobs: int | None
+) -> tuple[list[RunSummary], list[SkippedFile]]:
     """Runs as they came out, and the files that could not be read, with a bar on the terminal meanwhile."""
     from ebbtide import checking
 
-    options = checking.CheckOptions(
-        profile=rules.profile, tools=rules.tools, limits=rules.limits, prices=rules.prices, strip=strip
-    )
     summaries: list[RunSummary] = []
-    skipped: list[Skipped] = []
+    skipped: list[SkippedFile] = []
     with _progress(len(files)) as advance:
-        for path, found in checking.check_many(files, options=options, jobs=jobs):
+        for path, result in checking.check_many(files, options, jobs=jobs):
             advance()
-            if isinstance(found, RunSummary):
-                summaries.append(found)
+            if isinstance(result, RunSummary):
+                summaries.append(result)
             else:
-                skipped.append(Skipped(source=str(path), reason=_reason(found)))
+                skipped.append(SkippedFile(source=str(path), reason=_reason(result)))
     return summaries, sorted(skipped, key=lambda item: item.source)
 
 
 @contextlib.contextmanager
 def _progress(total: int) -> Iterator[Any]:
     """A bar on standard error, where that is a terminal."""
-    terminal: Console = console(stderr=True)
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
     bar = Progress(
         TextColumn("checking"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        console=terminal,
+        console=console(stderr=True),
         transient=True,
-        disable=not terminal.is_terminal,
     )
     with bar:
         task = bar.add_task("", total=total)
@@ -193,7 +168,7 @@ def _reason(error: EbbtideError) -> str:
     return error.what if isinstance(error, TranscriptError) else str(error)
 
 
-def _nothing(skipped: Sequence[Skipped]) -> str:
+def _nothing(skipped: Sequence[SkippedFile]) -> str:
     reasons = "".join(f"\n  {item.source}: {item.reason.splitlines()[0]}" for item in skipped[:5])
     more = f"\n  and {len(skipped) - 5} more" if len(skipped) > 5 else ""
     return f"none of {len(skipped)} files could be read:{reasons}{more}"

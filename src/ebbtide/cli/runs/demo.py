@@ -9,28 +9,26 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from rich.text import Text
-
-from ebbtide.cli.runs.checking import Output, check_one, show
+from ebbtide.checking import check
+from ebbtide.cli.lines import Line, print_lines
+from ebbtide.cli.runs.checking import Output, show
 from ebbtide.cli.runs.demo_runs import demo_runs
-from ebbtide.cli.runs.rules import Rules
-from ebbtide.cli.terminal import console, plain
 from ebbtide.errors import ConfigError
-from ebbtide.profile import Profile
+from ebbtide.supervision.run_options import RunOptions
 
 
 def demo(*, out: Path | None, html: Path | None, as_json: bool) -> None:
     """Make the runs, check them and print the table.
 
     Args:
-        out: Folder that keeps the runs; None keeps them nowhere.
+        out: Folder that keeps the runs; None deletes them afterwards.
         html: Write the page into this file; None writes none.
         as_json: Print JSON instead of the table.
 
     Raises:
         ConfigError: The folder or the page cannot be written.
     """
-    rules = Rules(profile=Profile.DEFAULT, tools=None, limits=None, prices=None)
+    options = RunOptions(timeline=html is not None)
     with _folder(out) as folder:
         files = []
         for name, content in demo_runs().items():
@@ -39,11 +37,11 @@ def demo(*, out: Path | None, html: Path | None, as_json: bool) -> None:
                 (folder / name).write_text(content, encoding="utf-8")
             except OSError as error:
                 raise ConfigError(f"{folder / name}: {error.strerror or error}") from error
-        summaries = [check_one(file, rules, strip=html is not None) for file in files]
+        summaries = [check(file, options) for file in files]
     if out is None:
         # A folder that is gone is no name for a run.
         summaries = [dataclasses.replace(item, source=Path(item.source).name) for item in summaries]
-    show(summaries, (), rules, Output(as_json=as_json, html=html))
+    show(summaries, (), options, Output(as_json=as_json, html=html))
     if not as_json:
         _next_step(out, html)
 
@@ -62,13 +60,10 @@ def _folder(out: Path | None) -> Iterator[Path]:
 
 
 def _next_step(out: Path | None, html: Path | None) -> None:
-    terminal = console()
-    terminal.print()
+    lines = [Line()]
     if html is not None:
-        terminal.print(Text(f"The report is in {plain(str(html))}.", style="dim"))
+        lines.append(Line.safe(f"The report is in {html}.", "dim"))
     hint = (
-        "ebbtide demo --out demo"
-        if out is None
-        else f"ebbtide check {shlex.quote(plain(str(out / 'stuck.jsonl')))}"
+        "ebbtide demo --out demo" if out is None else f"ebbtide check {shlex.quote(str(out / 'stuck.jsonl'))}"
     )
-    terminal.print(Text(f"Next: {hint}", style="dim"))
+    print_lines([*lines, Line.safe(f"Next: {hint}", "dim")])

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ebbtide.errors import ConfigError
-from ebbtide.report.wording import Outcome, money, outcome, unpriced
+from ebbtide.report.wording import RunOutcome, money, outcome, unpriced
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.verdict import Action
 
 _VERDICTS = {
-    "stuck": (Outcome.STUCK,),
-    "limit": (Outcome.OVER_LIMIT,),
+    "stuck": (RunOutcome.STUCK,),
+    "limit": (RunOutcome.OVER_LIMIT,),
 }
 _ACTIONS = {
     "stop": (Action.STOP,),
@@ -58,28 +58,28 @@ class Condition:
     def broken_by(self, summary: RunSummary) -> str | None:
         """Why the run fails it, in words; None where it does not.
 
-        An amount that is not known whole fails too: what cannot be checked is not known to be kept.
+        An amount that is unknown in part fails too: a check that cannot be made has not passed.
         """
         if self.above is None:
             return self._verdict(summary)
-        spent = summary.spent
+        spending = summary.spent
         if self.name == "events":
-            return f"{spent.events:,} events" if spent.events > self.above else None
+            return f"{spending.events:,} events" if spending.events > self.above else None
         if self.name == "tokens":
-            total = spent.tokens.total
+            total = spending.tokens.total
             if total is None:
-                return "tokens are not known"
+                return "the number of tokens is unknown"
             return f"{total:,} tokens" if total > self.above else None
-        if spent.cost_usd is not None and spent.cost_usd > self.above:
-            return f"it cost {money(spent.cost_usd)}"
-        if spent.cost_usd is None or spent.unpriced:
-            return f"{unpriced(spent) or 'the cost is not known.'} Give --prices FILE."
+        if spending.cost_usd is not None and spending.cost_usd > self.above:
+            return f"it cost {money(spending.cost_usd)}"
+        if spending.cost_usd is None or spending.unpriced:
+            return f"{unpriced(spending) or 'the cost is unknown.'} Add prices with --prices FILE."
         return None
 
     def _verdict(self, summary: RunSummary) -> str | None:
         word = outcome(summary.verdict)
         if self.name == "unread":
-            return f"{summary.degraded:,} lines or events not read whole" if summary.degraded else None
+            return f"{summary.degraded:,} lines or events not read in full" if summary.degraded else None
         hit = word in _VERDICTS.get(self.name, ()) or summary.verdict.action in _ACTIONS.get(self.name, ())
         return f"{word.value}: {summary.verdict.reason}" if hit else None
 
@@ -96,12 +96,12 @@ def conditions(texts: Sequence[str]) -> tuple[Condition, ...]:
     return tuple(Condition.read(part) for text in texts for part in text.split(","))
 
 
-def failures(summaries: Sequence[RunSummary], wanted: Sequence[Condition]) -> list[str]:
+def failures(summaries: Sequence[RunSummary], checks: Sequence[Condition]) -> list[str]:
     """Which run fails which condition and why, a line each."""
-    found = []
+    lines = []
     for summary in summaries:
-        for condition in wanted:
+        for condition in checks:
             why = condition.broken_by(summary)
             if why is not None:
-                found.append(f"{summary.source}: --fail-on {condition}: {why}")
-    return found
+                lines.append(f"{summary.source}: --fail-on {condition}: {why}")
+    return lines

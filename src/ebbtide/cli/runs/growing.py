@@ -69,13 +69,13 @@ def _file_looks(name: str, poll_s: float) -> Generator[Piece, None, None]:
 
 
 def _stdin_looks(poll_s: float) -> Generator[Piece, None, None]:
-    waiting: queue.Queue[bytes] = queue.Queue(maxsize=16)
+    chunks: queue.Queue[bytes] = queue.Queue(maxsize=16)
     descriptor = sys.stdin.fileno()
 
     def read() -> None:
         while True:
             data = os.read(descriptor, 1 << 16)
-            waiting.put(data)
+            chunks.put(data)
             if not data:
                 return
 
@@ -83,7 +83,7 @@ def _stdin_looks(poll_s: float) -> Generator[Piece, None, None]:
     threading.Thread(target=read, daemon=True).start()
     while True:
         try:
-            data = waiting.get(timeout=poll_s)
+            data = chunks.get(timeout=poll_s)
         except queue.Empty:
             yield Piece()
             continue

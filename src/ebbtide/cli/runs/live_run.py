@@ -1,14 +1,14 @@
-"""A run while it is recorded: bytes in, what was said of it out."""
+"""A run while it is recorded: bytes in, new verdicts out."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
 
-from ebbtide.cli.runs.rules import Rules
+from ebbtide.checking import new_recorder
 from ebbtide.events.event import Call
 from ebbtide.events.transcript import Round
-from ebbtide.supervision.summary.recorder import RunRecorder
+from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.verdict import Action, Verdict
 from ebbtide.traces.live import TraceStream
@@ -19,17 +19,15 @@ class LiveRun:
 
     Args:
         source: What messages call it.
-        rules: By what it is judged.
+        options: By what it is judged.
     """
 
-    def __init__(self, source: str, rules: Rules) -> None:
+    def __init__(self, source: str, options: RunOptions) -> None:
         self.stream = TraceStream(source=source)
         self.events = 0  #: so far
         self.last: Call | Round | None = None  #: the latest event
-        self._said = Verdict()  # what was told last
-        self._recorder = RunRecorder(
-            rules.profile, tools=rules.tools, limits=rules.limits, prices=rules.prices
-        )
+        self._latest = Verdict()  # what was yielded last
+        self._recorder = new_recorder(options)
 
     @property
     def standing(self) -> Verdict:
@@ -40,9 +38,9 @@ class LiveRun:
         """Take what came in, an event at a time.
 
         Yields:
-            What is said that had not been said before; the events behind it have not been taken yet.
+            Each verdict that differs from the one before; the events behind it have not been taken yet.
         """
-        return self._taken(self.stream.feed(data))
+        return self._record(self.stream.feed(data))
 
     def finish(self) -> Iterator[Verdict]:
         """Take the end of the input; what it yields is that of `feed`.
@@ -50,7 +48,7 @@ class LiveRun:
         Raises:
             TranscriptError: There was nothing in it that could be read.
         """
-        return self._taken(self.stream.finish())
+        return self._record(self.stream.finish())
 
     def summary(self) -> RunSummary:
         """What is known of the run so far."""
@@ -63,22 +61,22 @@ class LiveRun:
             degraded=summary.degraded + self.stream.fault_count,
         )
 
-    def _taken(self, events: tuple[Call | Round, ...]) -> Iterator[Verdict]:
+    def _record(self, events: tuple[Call | Round, ...]) -> Iterator[Verdict]:
         for event in events:
             self.last = event
             self.events += 1
             verdict = self._recorder.record(event)
-            if self._news(verdict):
-                self._said = verdict
+            if self._is_new(verdict):
+                self._latest = verdict
                 yield verdict
 
-    def _news(self, verdict: Verdict) -> bool:
-        if verdict.action is Action.ALLOW and not self._said.ends:
+    def _is_new(self, verdict: Verdict) -> bool:
+        if verdict.action is Action.ALLOW and not self._latest.ends:
             return False  # a nudge is over with the next event
-        told = self._said
+        latest = self._latest
         return (verdict.action, verdict.cause, verdict.kind, verdict.signal_id) != (
-            told.action,
-            told.cause,
-            told.kind,
-            told.signal_id,
+            latest.action,
+            latest.cause,
+            latest.kind,
+            latest.signal_id,
         )

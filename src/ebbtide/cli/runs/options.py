@@ -1,51 +1,119 @@
-"""The options that say by what a run is judged."""
+"""The options that say by what a run is judged, and how they are read.
+
+The engines are imported when they are called for: to print a line of help nobody needs them.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from ebbtide.cli.runs.rules import Rules
+from ebbtide.cli.declaration import FILE, Option
 from ebbtide.cli.shared_options import ProfileName, shared
+from ebbtide.errors import ConfigError
+from ebbtide.profile import Profile
+from ebbtide.settings_file import read_settings
+from ebbtide.supervision.run_options import RunOptions
 
-_LIMITS = "Limits that the run is held against"
+if TYPE_CHECKING:
+    from ebbtide.budget.limits import Limits
+
+_LIMITS = "Limits"
 
 Tools = Annotated[
     str | None,
-    typer.Option("--tools", metavar="FILE", help="TOML file that declares tools: effect, key fields, ..."),
+    Option(
+        "--tools", metavar="FILE", type=FILE, help="TOML file of tool declarations: effect, key fields, ..."
+    ),
 ]
 LimitsFile = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--limits",
         metavar="FILE",
+        type=FILE,
         help="TOML file of limits: cost_usd, tokens, steps, wall_s, ...",
-        rich_help_panel=_LIMITS,
+        section=_LIMITS,
     ),
 ]
 MaxCost = Annotated[
     float | None,
-    typer.Option("--max-cost", metavar="USD", help="Dollars that a run may take.", rich_help_panel=_LIMITS),
+    Option("--max-cost", metavar="USD", help="Maximum cost in US dollars.", section=_LIMITS),
 ]
 MaxTokens = Annotated[
     int | None,
-    typer.Option("--max-tokens", metavar="N", help="Tokens that a run may take.", rich_help_panel=_LIMITS),
+    Option("--max-tokens", metavar="N", help="Maximum number of tokens.", section=_LIMITS),
 ]
 MaxSteps = Annotated[
     int | None,
-    typer.Option("--max-steps", metavar="N", help="Calls that a run may make.", rich_help_panel=_LIMITS),
+    Option("--max-steps", metavar="N", help="Maximum number of calls.", section=_LIMITS),
 ]
 MaxSeconds = Annotated[
     float | None,
-    typer.Option("--max-seconds", metavar="S", help="Seconds that a run may take.", rich_help_panel=_LIMITS),
+    Option("--max-seconds", metavar="S", help="Maximum duration in seconds.", section=_LIMITS),
 ]
 PricesFile = Annotated[
     str | None,
-    typer.Option("--prices", metavar="FILE", help="TOML file of prices: USD per million tokens, by model."),
+    Option(
+        "--prices", metavar="FILE", type=FILE, help="TOML file of prices: USD per million tokens, by model."
+    ),
 ]
 
-with_rules = shared(
+
+def read_run_options(
+    *,
+    profile: str,
+    tools: str | None,
+    limits: str | None = None,
+    prices: str | None = None,
+    **most: float | None,
+) -> RunOptions:
+    """What the command line says.
+
+    Args:
+        profile: Name of a profile, or a file.
+        tools: A file.
+        limits: A file; single limits override those in it.
+        prices: A file; None takes public prices where they are installed.
+        **most: A limit by the name of its kind.
+
+    Raises:
+        ConfigError: A file or a value cannot be used.
+    """
+    from ebbtide.budget.prices import Prices
+    from ebbtide.events.tool_policy import ToolPolicies
+
+    return RunOptions(
+        profile=Profile.load(profile),
+        tools=None if tools is None else ToolPolicies.load(tools),
+        limits=_limits(limits, most),
+        prices=Prices() if prices is None else Prices.load(prices),
+    )
+
+
+def _limits(file: str | None, most: dict[str, float | None]) -> Limits | None:
+    from ebbtide.budget.limits import LimitKind, Limits
+
+    table: dict[str, Any] = {} if file is None else read_settings(file, _limits_table)
+    for name, value in most.items():
+        if value is not None:
+            whole = LimitKind(name) not in (LimitKind.COST_USD, LimitKind.WALL_S)
+            table[name] = int(value) if whole else value
+    return Limits.from_dict(table) if table else None
+
+
+def _limits_table(table: Mapping[str, Any]) -> dict[str, Any]:
+    from ebbtide.budget.limits import Limits
+
+    inside = table.get("limits", table)
+    if not isinstance(inside, dict):
+        raise ConfigError(f"limits = {inside!r:.60}: expected a table")
+    Limits.from_dict(inside)
+    return dict(inside)
+
+
+with_thresholds = shared({"profile": (ProfileName, "default"), "tools": (Tools, None)}, read_run_options)
+with_run_options = shared(
     {
         "profile": (ProfileName, "default"),
         "tools": (Tools, None),
@@ -56,5 +124,5 @@ with_rules = shared(
         "steps": (MaxSteps, None),
         "wall_s": (MaxSeconds, None),
     },
-    Rules.of,
+    read_run_options,
 )

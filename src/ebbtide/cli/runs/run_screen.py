@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Console, RenderableType
-from rich.table import Table
-from rich.text import Text
-
-from ebbtide.cli.terminal import CLASS_STYLES, plain, styled
+from ebbtide.cli.lines import Line, columns
+from ebbtide.cli.terminal import CLASS_STYLES, plain
 from ebbtide.report import wording
 from ebbtide.report.plurals import count
 from ebbtide.supervision.summary.run_summary import (
@@ -37,195 +34,185 @@ _DECISIONS = 4
 _NAME = 40  # characters of a conversation's name
 _TEXT = 160  # characters of a text of the run
 _EVIDENCE = 300
-_Row = tuple[str, RenderableType]
 
 
-def print_run(terminal: Console, summary: RunSummary, *, everything: bool = False) -> None:
-    """Print a run.
+def run_screen(summary: RunSummary, width: int, *, everything: bool = False) -> list[Line]:
+    """The screen of a run.
 
     Args:
-        terminal: Where to.
         summary: The run.
-        everything: Print every finding with its evidence, every decision and every fault, not what fits on
+        width: Columns; only the first line, which names the file, may be longer.
+        everything: Show every finding with its evidence, every decision and every fault, not what fits on
             one screen.
     """
-    head, *why = verdict_lines(summary)
-    terminal.print(head, soft_wrap=True)
-    for line in why:
-        terminal.print(line)
-    terminal.print()
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(width=_LABEL, style="dim", no_wrap=True)
-    grid.add_column(overflow="fold")
-    for label, content in _rows(summary, everything=everything):
-        grid.add_row(label, content)
-    terminal.print(grid)
-
-
-def verdict_lines(summary: RunSummary) -> list[Text]:
-    """The word, the run, and why in one sentence."""
-    word = wording.outcome(summary.verdict)
-    head = Text.assemble((word.value, ACTION_STYLES[summary.verdict.action]), "  ", plain(summary.source))
-    lines = [head, styled(summary.verdict.reason)]
-    end = wording.at_end(summary)
-    if end is not None:
-        lines.append(styled(end))
-    if summary.verdict.shadow:
-        lines.append(Text("Shadow mode: this was said, and nothing was done about it.", style="dim"))
+    head, *reasons = verdict_lines(summary)
+    lines = [head, *(part for reason in reasons for part in reason.wrap(width)), Line()]
+    label = ""
+    for name, line in _rows(summary, width - _LABEL - 2, everything=everything):
+        lines += columns([(Line("" if name == label else name, "dim"), line)], (_LABEL, width - _LABEL - 2))
+        label = name
     return lines
 
 
-def _rows(summary: RunSummary, *, everything: bool) -> list[_Row]:
-    rows: list[_Row] = [("spent", line) for line in _spent(summary)]
-    rows += [("findings", line) for line in _findings(summary, everything=everything)]
-    said = wording.saved(summary)
-    if said:
-        rows.append(("saving", Text(said)))
-    rows += [("converged", line) for line in _convergence(summary)]
-    kept = [item for item in summary.decisions if item.kept]
-    refused = [item for item in summary.decisions if not item.kept]
-    rows += [("decided", line) for line in _decided(kept, refused, everything=everything)]
-    rows += [("noise", line) for line in _noise(refused, everything=everything)]
-    rows += [("unread", line) for line in _faults(summary, everything=everything)]
-    return [
-        (label if index == 0 or rows[index - 1][0] != label else "", line)
-        for index, (label, line) in enumerate(rows)
-    ]
+def verdict_lines(summary: RunSummary) -> list[Line]:
+    """The word, the run, and why in one sentence."""
+    word = wording.outcome(summary.verdict)
+    head = Line(word.value, ACTION_STYLES[summary.verdict.action]).append(f"  {plain(summary.source)}")
+    lines = [head, Line.safe(summary.verdict.reason)]
+    end = wording.at_end(summary)
+    if end is not None:
+        lines.append(Line.safe(end))
+    if summary.verdict.shadow:
+        lines.append(Line(wording.SHADOW, "dim"))
+    return lines
 
 
-def _spent(summary: RunSummary) -> list[Text]:
+def _rows(summary: RunSummary, width: int, *, everything: bool) -> list[tuple[str, Line]]:
+    decisions = [item for item in summary.decisions if item.kept]
+    noise = [item for item in summary.decisions if not item.kept]
+    saving = wording.saved(summary)
+    sections = {
+        "spent": _spent(summary),
+        "findings": _findings(summary, width, everything=everything),
+        "saving": [] if saving is None else [Line(saving)],
+        "converged": _convergence(summary),
+        "decided": _decided(decisions, noise, everything=everything),
+        "noise": _noise(noise, everything=everything),
+        "unread": _faults(summary, everything=everything),
+    }
+    return [(label, line) for label, lines in sections.items() for line in lines]
+
+
+def _spent(summary: RunSummary) -> list[Line]:
     spent = summary.spent
     total = spent.tokens.total
-    known = []
+    amounts = []
     if spent.cost_usd is not None:
-        known.append(wording.cost(spent))
+        amounts.append(wording.cost(spent))
     if total is not None:
         classes = ", ".join(wording.token_classes(spent.tokens))
-        known.append(f"{count(total, 'token')}{f' ({classes})' if classes else ''}")
+        amounts.append(f"{count(total, 'token')}{f' ({classes})' if classes else ''}")
     if spent.seconds is not None:
-        known.append(wording.duration(spent.seconds))
-    amounts = {"cost": spent.cost_usd, "tokens": total, "time": spent.seconds}
-    unknown = [name for name, amount in amounts.items() if amount is None]
-    line = Text(", ".join(known), style="bold")
+        amounts.append(wording.duration(spent.seconds))
+    values = {"cost": spent.cost_usd, "tokens": total, "time": spent.seconds}
+    unknown = [name for name, amount in values.items() if amount is None]
+    line = Line(", ".join(amounts), "bold")
     if unknown:
-        line.append(f"{'; ' * bool(known)}{listed(unknown)} unknown", style="not bold dim")
+        line.append(f"{'; ' * bool(amounts)}{listed(unknown)} unknown", "dim")
     calls = f"{count(spent.events, 'event')}: {count(spent.tool_calls, 'tool call')}, "
     calls += count(spent.llm_calls, "model call")
     if len(summary.chains) > 1:
         calls += f", in {count(len(summary.chains), 'conversation')}"
     calls += f"; format {plain(summary.format)}"
     if not summary.timed and spent.seconds is not None:
-        calls += "; some events have no time, so rates are off"
-    lines = [line, Text(calls)]
+        calls += "; some events have no time, so no rates"
+    lines = [line, Line(calls)]
     missing = wording.unpriced(spent)
     if missing:
-        lines.append(styled(f"{missing} Give --prices FILE.", "yellow"))
+        lines.append(Line.safe(f"{missing} Add prices with --prices FILE.", "yellow"))
     return lines
 
 
-def _findings(summary: RunSummary, *, everything: bool) -> list[RenderableType]:
+def _findings(summary: RunSummary, width: int, *, everything: bool) -> list[Line]:
     items = summary.findings
     if not items:
-        return [Text("none: no loop, no limit passed, no runaway cost", style="green")]
-    shown = items if everything else items[:_FINDINGS]
-    grid = Table.grid(padding=(0, 1))
-    grid.add_column(width=_RUNG, no_wrap=True)
-    grid.add_column(overflow="fold")
-    for index, item in enumerate(shown):
-        rung = Text(item.action.value.upper(), style=ACTION_STYLES[item.action])
-        grid.add_row(rung, _finding(item, summary.spent))
+        return [Line("none: no loop, no limit passed, no runaway cost", "green")]
+    visible = items if everything else items[:_FINDINGS]
+    rows = []
+    for index, item in enumerate(visible):
+        rung = Line(item.action.value.upper(), ACTION_STYLES[item.action])
+        rows.append((rung, _finding(item, summary.spent)))
         if item.advice and (everything or index == 0):
-            grid.add_row("", styled(item.advice, "italic"))
+            rows.append((Line(), Line.safe(item.advice, "italic")))
         if item.evidence and everything:
-            grid.add_row("", styled(plain(item.evidence, _EVIDENCE), "dim"))
-    lines: list[RenderableType] = []
+            rows.append((Line(), Line(plain(item.evidence, _EVIDENCE), "dim")))
+    lines = columns(rows, (_RUNG, width - _RUNG - 1), gap=1)
     if len(items) > 1:
-        lines.append(Text(f"{len(items):,}, {wording.in_order(items)}"))
-    lines.append(grid)
-    if len(shown) < len(items):
-        lines.append(_more(len(items) - len(shown)))
+        lines.insert(0, Line(f"{len(items):,}, {wording.in_order(items)}"))
+    if len(visible) < len(items):
+        lines.append(_more(len(items) - len(visible)))
     return lines
 
 
-def _finding(item: RunFinding, whole: Spending) -> Text:
+def _finding(item: RunFinding, whole: Spending) -> Line:
     """Where, what and for how much."""
-    line = Text(f"{wording.where(item, whole)}: {plain(item.sentence, _TEXT)}")
+    line = Line(f"{wording.where(item, whole)}: {plain(item.sentence, _TEXT)}")
     spent = wording.amounts(item.cost_usd, item.tokens)
     if spent:
-        line.append(", ").append(spent, style="bold")
+        line.append(", ").append(spent, "bold")
     if item.chain_id:
-        line.append(f", in conversation {plain(item.chain_id, _NAME)}", style="dim")
+        line.append(f", in conversation {plain(item.chain_id, _NAME)}", "dim")
     return line
 
 
-def _convergence(summary: RunSummary) -> list[Text]:
-    lines = [styled(wording.convergence(summary))]
+def _convergence(summary: RunSummary) -> list[Line]:
+    lines = [Line.safe(wording.convergence(summary))]
     rounds = wording.longest(summary.rounds)
     if len(rounds) > 1:
-        lines.append(
-            Text.assemble("new in each round ", sparkline(rounds), f"  {wording.last_round(rounds)}")
-        )
+        curve = Line("new in each round ").extend(sparkline(rounds))
+        lines.append(curve.append(f"  {wording.last_round(rounds)}"))
     return lines
 
 
-def sparkline(rounds: Sequence[RoundPoint], width: int = _SPARKS) -> Text:
+def sparkline(rounds: Sequence[RoundPoint], width: int = _SPARKS) -> Line:
     """Novelty by round, a column a round; more rounds than `width` share columns."""
     size = -(-len(rounds) // width)
-    line = Text()
+    line = Line()
     for start in range(0, len(rounds), size):
         part = rounds[start : start + size]
         rate = sum(item.novelty_rate for item in part) / len(part)
         word = "LOW" if rate < wording.LOW else "HIGH" if rate > wording.HIGH else "MEDIUM"
-        line.append(_EIGHTHS[min(7, max(0, round(rate * 7)))], style=CLASS_STYLES[word])
+        line.append(_EIGHTHS[min(7, max(0, round(rate * 7)))], CLASS_STYLES[word])
     return line
 
 
 def _decided(
-    kept: Sequence[FoundDecision], refused: Sequence[FoundDecision], *, everything: bool
-) -> list[Text]:
-    if not kept and not refused:
-        return [Text("nothing that looks like a decision")]
+    decisions: Sequence[FoundDecision], noise: Sequence[FoundDecision], *, everything: bool
+) -> list[Line]:
+    if not decisions and not noise:
+        return [Line("no sentence looks like a decision")]
     lines = []
-    shown = kept if everything else kept[:_DECISIONS]
-    if refused or len(shown) < len(kept):
-        sentences = count(len(kept) + len(refused), "sentence")
+    visible = decisions if everything else decisions[:_DECISIONS]
+    if noise or len(visible) < len(decisions):
+        sentences = count(len(decisions) + len(noise), "sentence")
         lines.append(
-            Text(f"{f'{len(kept):,}' if kept else 'none'} of {sentences} that looked like decisions")
+            Line(f"{f'{len(decisions):,}' if decisions else 'none'} of {sentences} that look like decisions")
         )
-    lines += [_decision(item) for item in shown]
-    return [*lines, _more(len(kept) - len(shown))] if len(shown) < len(kept) else lines
+    lines += [_decision(item) for item in visible]
+    return [*lines, _more(len(decisions) - len(visible))] if len(visible) < len(decisions) else lines
 
 
-def _noise(refused: Sequence[FoundDecision], *, everything: bool) -> list[Text]:
-    if not refused:
+def _noise(noise: Sequence[FoundDecision], *, everything: bool) -> list[Line]:
+    if not noise:
         return []
-    line = Text(f"{len(refused):,} refused: {plain(wording.reasons(refused))}")
-    return [line, *map(_decision, refused)] if everything else [line]
+    line = Line(f"{len(noise):,} refused: {plain(wording.reasons(noise))}")
+    return [line, *map(_decision, noise)] if everything else [line]
 
 
-def _decision(item: FoundDecision) -> Text:
-    line = Text(f"event {item.event:,}: ", style="dim")
-    line.append(plain(item.text, _TEXT), style="not dim" if item.kept else "dim")
+def _decision(item: FoundDecision) -> Line:
+    line = Line(f"event {item.event:,}: ", "dim")
+    line.append(plain(item.text, _TEXT), "" if item.kept else "dim")
     if item.supersedes is not None:
-        line.append(f" (may reverse event {item.supersedes:,})", style="yellow")
+        line.append(f" (may reverse event {item.supersedes:,})", "yellow")
     if item.duplicate_of is not None:
-        line.append(f" (repeats event {item.duplicate_of:,})", style="dim")
+        line.append(f" (repeats event {item.duplicate_of:,})", "dim")
     elif item.reason:
-        line.append(f" ({plain(item.reason)})", style="dim")
+        line.append(f" ({plain(item.reason)})", "dim")
     return line
 
 
-def _faults(summary: RunSummary, *, everything: bool) -> list[Text]:
+def _faults(summary: RunSummary, *, everything: bool) -> list[Line]:
     number = max(summary.degraded, len(summary.faults))
     if not number:
         return []
-    line = Text(f"{count(number, 'line or event', 'lines or events')} not read whole", "yellow")
+    line = Line(f"{count(number, 'line or event', 'lines or events')} not read in full", "yellow")
     if everything:
-        return [line, *map(styled, summary.faults)]
+        return [line, *map(Line.safe, summary.faults)]
     if summary.faults:
-        line.append(f"{', the first' * (number > 1)}: {plain(summary.faults[0], _TEXT)}", style="not bold")
+        first = ", the first" if number > 1 else ""
+        line.append(f"{first}: {plain(summary.faults[0], _TEXT)}", "yellow")
     return [line]
 
 
-def _more(number: int) -> Text:
-    return Text(f"and {number:,} more: --all", style="dim")
+def _more(number: int) -> Line:
+    return Line(f"and {number:,} more: --all", "dim")

@@ -6,13 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
-
+from ebbtide.cli.lines import Line, cell_width, columns
 from ebbtide.cli.runs.run_screen import ACTION_STYLES
-from ebbtide.cli.terminal import plain, styled
+from ebbtide.cli.terminal import plain
 from ebbtide.report import wording
 from ebbtide.report.plurals import count
 from ebbtide.supervision.summary.run_summary import RunSummary
@@ -20,10 +16,11 @@ from ebbtide.supervision.verdict import Action
 
 _SKIPPED = 8
 _REASON = 120
+_HEADERS = ("verdict", "events", "cost", "run, and why")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped:
+class SkippedFile:
     """A file that is no run.
 
     Args:
@@ -35,84 +32,78 @@ class Skipped:
     reason: str
 
 
-def print_table(
-    terminal: Console,
+def run_table(
     summaries: Sequence[RunSummary],
-    skipped: Sequence[Skipped],
+    skipped_files: Sequence[SkippedFile],
+    width: int,
     *,
     everything: bool = False,
-) -> None:
-    """Print what became of many runs.
+) -> list[Line]:
+    """The totals, a row a run, and what was skipped.
 
     Args:
-        terminal: Where to.
         summaries: The runs.
-        skipped: Files that could not be read.
+        skipped_files: Files that could not be read.
+        width: Columns.
         everything: List every file that was skipped.
     """
     runs = sorted(summaries, key=wording.badness)
+    lines: list[Line] = []
     if runs:
         folder = wording.folder_of([run.source for run in runs])
-        terminal.print(_totals(runs))
+        lines += _totals(runs).wrap(width)
         if folder:
-            terminal.print(styled(f"in {folder}", "dim"))
-        terminal.print()
-        terminal.print(_table(runs, folder))
-    _print_skipped(terminal, skipped, everything=everything)
+            lines += Line.safe(f"in {folder}", "dim").wrap(width)
+        lines += [Line(), *_table(runs, folder, width)]
+    return lines + _skipped(skipped_files, width, everything=everything)
 
 
-def _totals(runs: Sequence[RunSummary]) -> Text:
+def _totals(runs: Sequence[RunSummary]) -> Line:
     words = Counter(wording.outcome(run.verdict) for run in runs)
-    line = Text(f"{count(len(runs), 'run')}: ", style="bold")
     styles = {wording.outcome(run.verdict): ACTION_STYLES[run.verdict.action] for run in runs}
-    line.append_text(
-        Text(", ").join(
-            Text(f"{words[word]:,} {word.value}", style=styles[word])
-            for word in reversed(wording.Outcome)
-            if word in words
-        )
-    )
+    line = Line(f"{count(len(runs), 'run')}: ", "bold")
+    present = [word for word in reversed(wording.RunOutcome) if word in words]
+    for number, word in enumerate(present):
+        line.append(", " if number else "").append(f"{words[word]:,} {word.value}", styles[word])
     costs = [run.spent.cost_usd for run in runs if run.spent.cost_usd is not None]
     if costs:
         part = any(run.spent.unpriced for run in runs if run.spent.cost_usd is not None)
         unknown = len(runs) - len(costs)
         rest = f", and {count(unknown, 'run')} of unknown cost" if unknown else ""
-        line.append(f"; {wording.money(sum(costs))}{'+' * part}{rest}", style="not bold")
+        line.append(f"; {wording.money(sum(costs))}{'+' * part}{rest}")
     return line
 
 
-def _table(runs: Sequence[RunSummary], folder: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    table.add_column("verdict", no_wrap=True)
-    table.add_column("events", justify="right", no_wrap=True)
-    table.add_column("cost", justify="right", no_wrap=True)
-    table.add_column("run, and why", overflow="fold")
-    for run in runs:
-        table.add_row(
-            Text(wording.outcome(run.verdict).value, style=ACTION_STYLES[run.verdict.action]),
-            f"{run.spent.events:,}",
-            "?" if run.spent.cost_usd is None else wording.cost(run.spent),
-            _named(run, folder),
+def _table(runs: Sequence[RunSummary], folder: str, width: int) -> list[Line]:
+    """A row a run, and under its name why; of a run that nothing is wrong with there is nothing to say."""
+    cells = [
+        (
+            Line(wording.outcome(run.verdict).value, ACTION_STYLES[run.verdict.action]),
+            Line(f"{run.spent.events:,}"),
+            Line("?" if run.spent.cost_usd is None else wording.cost(run.spent)),
         )
-    return table
+        for run in runs
+    ]
+    head = [Line(name, "dim") for name in _HEADERS]
+    widths = [max(cell_width(line.text) for line in column) for column in zip(head, *cells, strict=False)]
+    widths.append(width - sum(widths) - 2 * len(widths))
+    rows: list[tuple[Line, ...]] = [tuple(head)]
+    for run, row in zip(runs, cells, strict=True):
+        rows.append((*row, Line.safe(run.source.removeprefix(folder))))
+        if run.verdict.action is not Action.ALLOW:
+            rows.append((Line(), Line(), Line(), Line.safe(run.verdict.reason, "dim")))
+    return columns(rows, widths, right=(1, 2))
 
 
-def _named(run: RunSummary, folder: str) -> Text:
-    """The run, and under it why; of a run that nothing is wrong with there is nothing to say."""
-    name = styled(run.source.removeprefix(folder))
-    if run.verdict.action is not Action.ALLOW:
-        name.append(f"\n{plain(run.verdict.reason)}", style="dim")
-    return name
-
-
-def _print_skipped(terminal: Console, skipped: Sequence[Skipped], *, everything: bool) -> None:
+def _skipped(skipped_files: Sequence[SkippedFile], width: int, *, everything: bool) -> list[Line]:
     """What was not read, and why."""
-    if not skipped:
-        return
-    terminal.print(Text(f"\n{count(len(skipped), 'file')} skipped:", style="yellow"))
-    shown = skipped if everything else skipped[:_SKIPPED]
-    for item in shown:
-        line = Text.assemble(f"{plain(item.source)}: ", (plain(item.reason, _REASON), "dim"))
-        terminal.print(Padding(line, (0, 0, 0, 2)))
-    if len(shown) < len(skipped):
-        terminal.print(Text(f"  and {len(skipped) - len(shown):,} more: --all", style="dim"))
+    if not skipped_files:
+        return []
+    lines = [Line(), Line(f"{count(len(skipped_files), 'file')} skipped:", "yellow")]
+    visible = skipped_files if everything else skipped_files[:_SKIPPED]
+    for item in visible:
+        line = Line(f"{plain(item.source)}: ").append(plain(item.reason, _REASON), "dim")
+        lines += [Line("  ").extend(part) for part in line.wrap(width - 2)]
+    if len(visible) < len(skipped_files):
+        lines.append(Line(f"  and {len(skipped_files) - len(visible):,} more: --all", "dim"))
+    return lines

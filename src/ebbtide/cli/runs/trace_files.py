@@ -37,12 +37,12 @@ def trace_files(names: Sequence[str]) -> tuple[list[str], bool]:
 
 
 def _inside(folder: str) -> list[str]:
-    found = []
+    paths = []
     for place, folders, files in os.walk(folder):
         if is_conversation(place):
-            found.append(place)
+            paths.append(place)
             folders.clear()
             continue
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [str(Path(place, name)) for name in sorted(files) if not name.startswith(".")]
-    return found
+        paths += [str(Path(place, name)) for name in sorted(files) if not name.startswith(".")]
+    return paths

@@ -37,10 +37,10 @@ class VerdictCommand:
             ConfigError: There is no such rung.
         """
         names = [name.strip() for name in when.split(",")]
-        known = [action.value for action in Action]
+        actions = [action.value for action in Action]
         for name in names:
-            if name not in (*known, _ANY):
-                raise ConfigError(f"--on {when!r}: expected {', '.join(known)} or {_ANY}")
+            if name not in (*actions, _ANY):
+                raise ConfigError(f"--on {when!r}: expected {', '.join(actions)} or {_ANY}")
         chosen = frozenset() if _ANY in names else frozenset(Action(name) for name in names)
         return cls(actions=chosen, command=command)
 
@@ -54,7 +54,7 @@ class VerdictCommand:
         Its output goes where the watch's errors go, so that standard output stays the watch's own.
 
         Args:
-            verdict: What to tell.
+            verdict: The verdict.
             source: The run.
             spent: What it took so far.
 
@@ -62,7 +62,7 @@ class VerdictCommand:
             What went wrong, in words; None where it ended with 0.
         """
         wire = {**verdict.to_dict(), "source": source, "spent": spent}
-        told = {
+        variables = {
             "EBBTIDE_ACTION": verdict.action.value,
             "EBBTIDE_CAUSE": verdict.cause.value,
             "EBBTIDE_REASON": _variable(verdict.reason),
@@ -70,21 +70,21 @@ class VerdictCommand:
             "EBBTIDE_SOURCE": _variable(source),
         }
         try:
-            done = subprocess.run(  # noqa: S602 - it is the user's own command line
+            process = subprocess.run(  # noqa: S602 - it is the user's own command line
                 self.command,
                 shell=True,
                 input=json.dumps(wire),
                 stdout=2,
-                env=os.environ | told,
+                env=os.environ | variables,
                 encoding="utf-8",
                 timeout=self.timeout_s,
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return f"--on: {self.command}: it took longer than {self.timeout_s:g} s and was ended"
+            return f"--on: {self.command}: timed out after {self.timeout_s:g} s"
         except OSError as error:
             return f"--on: {self.command}: {error.strerror or error}"
-        return f"--on: {self.command}: exit code {done.returncode}" if done.returncode else None
+        return f"--on: {self.command}: exit code {process.returncode}" if process.returncode else None
 
 
 def _variable(text: str) -> str:

@@ -5,23 +5,23 @@ from __future__ import annotations
 import sys
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
-from rich.text import Text
-
+from ebbtide.cli.lines import Line, print_lines, terminal_width
 from ebbtide.cli.runs.growing import pieces
 from ebbtide.cli.runs.live_run import LiveRun
-from ebbtide.cli.runs.rules import Rules
-from ebbtide.cli.runs.run_screen import ACTION_STYLES, print_run, verdict_lines
+from ebbtide.cli.runs.run_screen import ACTION_STYLES, run_screen, verdict_lines
 from ebbtide.cli.runs.verdict_command import VerdictCommand
-from ebbtide.cli.terminal import console, plain, print_json, styled, warn
+from ebbtide.cli.terminal import console, plain, print_json, warn
 from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Round
 from ebbtide.report import wording
+from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.traces.input.source import STDIN, source_name
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
 
 _CHANGES = 8  # that the screen keeps
 _REASON = 160
@@ -33,7 +33,7 @@ class Watch:
 
     Args:
         name: The file, or ``-`` for standard input.
-        rules: By what the run is judged.
+        options: By what the run is judged.
         on: A command for when the verdict changes; None runs none.
         bell: Ring the terminal's bell when the verdict changes.
         as_json: Print a JSON object a change.
@@ -43,7 +43,7 @@ class Watch:
     """
 
     name: str
-    rules: Rules
+    options: RunOptions
     on: VerdictCommand | None = None
     bell: bool = True
     as_json: bool = False
@@ -56,16 +56,16 @@ class _Display(Protocol):
     """What shows the run."""
 
     def changed(self, run: LiveRun, verdict: Verdict, *, rings: bool) -> None:
-        """Something was said; whether it is news."""
+        """The verdict changed; `rings` says whether just now."""
 
     def rang(self, verdict: Verdict) -> None:
-        """What stood when the watch began is news now."""
+        """The verdict at the start of the watch is reported."""
 
     def moved(self, run: LiveRun) -> None:
         """Events came in."""
 
     def note(self, text: str) -> None:
-        """Something else is to be told."""
+        """Show a message."""
 
 
 def watch(how: Watch) -> None:
@@ -74,18 +74,21 @@ def watch(how: Watch) -> None:
     Raises:
         TranscriptError: At the start the file cannot be read, or it ends and nothing in it could be.
     """
-    terminal = console()
     if how.as_json:
         run = _watched(how, _JsonLines())
         print_json({"type": "summary", **run.summary().to_dict()}, indent=None)
-    elif terminal.is_terminal:
-        screen = _Screen(source_name(how.name), terminal, bell=how.bell)
-        with Live(console=terminal, get_renderable=screen.drawn, refresh_per_second=4, transient=True):
-            run = _watched(how, screen)
-        print_run(terminal, run.summary())
-    else:
-        run = _watched(how, _Lines())
-        print_run(terminal, run.summary())
+        return
+    run = _watched_on_screen(how) if sys.stdout.isatty() else _watched(how, _Lines())
+    print_lines(run_screen(run.summary(), terminal_width()))
+
+
+def _watched_on_screen(how: Watch) -> LiveRun:
+    from rich.live import Live
+
+    terminal = console()
+    screen = _Screen(source_name(how.name), terminal, bell=how.bell)
+    with Live(console=terminal, get_renderable=screen.drawn, refresh_per_second=4, transient=True):
+        return _watched(how, screen)
 
 
 def _watched(how: Watch, display: _Display) -> LiveRun:
@@ -95,7 +98,7 @@ def _watched(how: Watch, display: _Display) -> LiveRun:
     and runs the command.
     """
     source = source_name(how.name)
-    run = LiveRun(source, how.rules)
+    run = LiveRun(source, how.options)
     live = how.until_end or how.name == STDIN
 
     def tell(verdict: Verdict) -> None:
@@ -112,8 +115,8 @@ def _watched(how: Watch, display: _Display) -> LiveRun:
     try:
         for piece in pieces(how.name, poll_s=how.poll_s, until_end=how.until_end, idle_s=how.idle_s):
             if piece.restarted:
-                display.note(f"{source} begins anew: so does the watch")
-                run = LiveRun(source, how.rules)
+                display.note(f"{source} was replaced: watching the new run")
+                run = LiveRun(source, how.options)
             for verdict in run.feed(piece.data):
                 tell(verdict)
             if piece.data:
@@ -138,38 +141,34 @@ def _watched(how: Watch, display: _Display) -> LiveRun:
 
 def _spent(run: LiveRun) -> dict[str, Any]:
     """What the run took so far, for machines."""
-    spent = run.summary().spent
+    spending = run.summary().spent
     return {
-        "events": spent.events,
-        "cost_usd": spent.cost_usd,
-        "tokens": spent.tokens.total,
-        "seconds": spent.seconds,
+        "events": spending.events,
+        "cost_usd": spending.cost_usd,
+        "tokens": spending.tokens.total,
+        "seconds": spending.seconds,
     }
 
 
-def _change(verdict: Verdict) -> Text:
+def _change(verdict: Verdict) -> Line:
     at = "" if verdict.event is None else f"event {verdict.event:,}"
-    line = Text(f"{at:<12} ", style="dim")
-    line.append(f"{verdict.action.value.upper():<9}", style=f"not dim {ACTION_STYLES[verdict.action]}")
-    line.append(plain(verdict.reason, _REASON), style="not dim")
-    return line
+    line = Line(f"{at:<12} ", "dim")
+    line.append(f"{verdict.action.value.upper():<9}", ACTION_STYLES[verdict.action])
+    return line.append(plain(verdict.reason, _REASON))
 
 
 class _Lines:
     """One line a change, for a log."""
 
-    def __init__(self) -> None:
-        self._terminal = console()
-
     def changed(self, run: LiveRun, verdict: Verdict, *, rings: bool) -> None:
-        self._terminal.print(_change(verdict), soft_wrap=True)
+        print_lines([_change(verdict)])
         sys.stdout.flush()
 
     def rang(self, verdict: Verdict) -> None:
         """It has its line already."""
 
     def moved(self, run: LiveRun) -> None:
-        """A log has no place for that."""
+        """A log shows changes only."""
 
     def note(self, text: str) -> None:
         warn(text)
@@ -187,7 +186,7 @@ class _JsonLines:
         """It has its object already."""
 
     def moved(self, run: LiveRun) -> None:
-        """Only changes are told."""
+        """Only changes are printed."""
 
     def note(self, text: str) -> None:
         warn(text)
@@ -195,13 +194,13 @@ class _JsonLines:
 
 @dataclass
 class _Screen:
-    """The run on a terminal, drawn anew as it moves."""
+    """The run on a terminal, redrawn as it moves."""
 
     source: str
     terminal: Console
     bell: bool
     run: LiveRun | None = None
-    changes: deque[Text] = field(default_factory=lambda: deque(maxlen=_CHANGES))
+    changes: deque[Line] = field(default_factory=lambda: deque(maxlen=_CHANGES))
 
     def changed(self, run: LiveRun, verdict: Verdict, *, rings: bool) -> None:
         self.run = run
@@ -217,27 +216,34 @@ class _Screen:
         self.run = run
 
     def note(self, text: str) -> None:
-        self.changes.append(styled(text, "yellow"))
+        self.changes.append(Line.safe(text, "yellow"))
 
     def drawn(self) -> RenderableType:
+        from rich.console import Group
+
+        return Group(*(line.to_rich() for line in self._lines()))
+
+    def _lines(self) -> list[Line]:
         if self.run is None:
-            return styled(f"{self.source}: nothing yet. Ctrl-C ends.", "dim")
+            return [Line.safe(f"{self.source}: no data yet. Ctrl-C stops.", "dim")]
         summary = self.run.summary()
         now = summary.latest
-        spent = summary.spent
-        took = wording.amounts(spent.cost_usd, spent.tokens.total, spent.seconds) or "nothing known"
-        lines: list[RenderableType] = [*verdict_lines(summary)[:2], Text()]
-        lines.append(Text.assemble(("now       ", "dim"), (now.action.value, ACTION_STYLES[now.action])))
-        lines.append(Text.assemble(("spent     ", "dim"), took))
-        lines.append(Text.assemble(("last      ", "dim"), _shown(self.run)))
+        spending = summary.spent
+        amounts = (
+            wording.amounts(spending.cost_usd, spending.tokens.total, spending.seconds) or "nothing known"
+        )
+        lines = [*verdict_lines(summary)[:2], Line()]
+        lines.append(Line("now       ", "dim").append(now.action.value, ACTION_STYLES[now.action]))
+        lines.append(Line("spent     ", "dim").append(amounts or "nothing known"))
+        lines.append(Line("last      ", "dim").append(_latest(self.run)))
         if summary.degraded:
-            lines.append(Text(f"{summary.degraded:,} lines not read whole", style="yellow"))
+            lines.append(Line(f"{summary.degraded:,} lines not read in full", "yellow"))
         if self.changes:
-            lines += [Text(), *self.changes]
-        return Group(*lines, Text(), Text("Ctrl-C ends the watch with a summary.", style="dim"))
+            lines += [Line(), *self.changes]
+        return [*lines, Line(), Line("Ctrl-C stops the watch and prints a summary.", "dim")]
 
 
-def _shown(run: LiveRun) -> str:
+def _latest(run: LiveRun) -> str:
     last = run.last
     if last is None:
         return ""

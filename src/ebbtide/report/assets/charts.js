@@ -115,7 +115,7 @@ function marked(findings, end) {
 }
 
 function spendingChart(container, run) {
-  const { number, cost, tokens } = run.strip;
+  const { number, cost, tokens } = run.timeline;
   const has = { cost: cost.some((value) => value !== null), tokens: tokens.some((value) => value !== null) };
   const limits = run.limits.map((limit) => ({ ...limit, scale: limit.kind === "cost_usd" ? "usd" : "tokens" }));
   const end = number[number.length - 1];

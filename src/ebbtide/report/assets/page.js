@@ -1,4 +1,4 @@
-// Puts the strip and the charts of a run where the page has room for them; several runs one at a time.
+// Puts the timeline and the charts of a run where the page has room for them; several runs one at a time.
 (() => {
   const runs = JSON.parse(document.getElementById("data").textContent);
   const articles = [...document.querySelectorAll("article.run")];
@@ -10,18 +10,18 @@
     const run = runs[index];
     const part = (name) => document.getElementById(`${name}-${index + 1}`);
     const charts = [];
-    let strip = null;
-    open.set(index, { charts, strip: () => strip });
-    if (part("strip")) {
-      const more = (name) => document.getElementById(`strip-${index + 1}-${name}`);
-      strip = new Strip(run, {
-        container: part("strip"), controls: more("controls"), readout: more("readout"), legend: more("legend"),
+    let timeline = null;
+    open.set(index, { charts, timeline: () => timeline });
+    if (part("timeline")) {
+      const more = (name) => document.getElementById(`timeline-${index + 1}-${name}`);
+      timeline = new Timeline(run, {
+        container: part("timeline"), controls: more("controls"), readout: more("readout"), legend: more("legend"),
         filtered: (chain) => drawRounds(chain),
       });
     }
     let rounds = null;
     function drawRounds(chain) {
-      const chainOf = strip && run.strip.chains.length > 1 ? (event) => strip.chainOf(event) : null;
+      const chainOf = timeline && run.timeline.chains.length > 1 ? (event) => timeline.chainOf(event) : null;
       const shown = chainOf && chain >= 0 ? run.rounds.filter((round) => chainOf(round[1]) === chain) : run.rounds;
       if (!part("rounds")) return;
       if (rounds) {
@@ -36,8 +36,8 @@
     drawRounds(-1);
     if (part("spending")) charts.push(spendingChart(part("spending"), run));
     for (const button of article.querySelectorAll("button.locate")) {
-      button.hidden = !strip;
-      button.addEventListener("click", () => strip.locate(Number(button.dataset.finding)));
+      button.hidden = !timeline;
+      button.addEventListener("click", () => timeline.locate(Number(button.dataset.finding)));
     }
   }
 
@@ -53,9 +53,9 @@
   }
 
   function redraw() {
-    for (const { charts, strip } of open.values()) {
+    for (const { charts, timeline } of open.values()) {
       charts.forEach((chart) => chart.redraw(false));
-      if (strip()) strip().later();
+      if (timeline()) timeline().later();
     }
   }
 
@@ -65,12 +65,12 @@
   addEventListener("beforeprint", () => {
     closed = [...document.querySelectorAll("article:not([hidden]) section > .findings > li > details:not([open])")];
     closed.forEach((details) => { details.open = true; });
-    for (const { strip } of open.values()) if (strip()) strip().resize(PRINTED_HEIGHT);
+    for (const { timeline } of open.values()) if (timeline()) timeline().resize(PRINTED_HEIGHT);
     redraw();
   });
   addEventListener("afterprint", () => {
     closed.forEach((details) => { details.open = false; });
-    for (const { strip } of open.values()) if (strip()) strip().resize();
+    for (const { timeline } of open.values()) if (timeline()) timeline().resize();
     redraw();
   });
   choose();

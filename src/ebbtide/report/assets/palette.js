@@ -1,4 +1,4 @@
-// Colours of the strip and the charts. What repeats gets a colour of its own, the most frequent first; what came
+// Colours of the timeline and the charts. What repeats gets a colour of its own, the most frequent first; what came
 // once stays grey, so that the eye finds the loop.
 const HUES = [
   "#3b82f6", "#f97316", "#10b981", "#d946ef", "#eab308", "#06b6d4", "#ef4444", "#8b5cf6", "#84cc16", "#ec4899",

@@ -1,4 +1,4 @@
-// The strip of calls. Only the rows that are seen are drawn, so that its length costs nothing.
+// The timeline of calls. Only the rows that are seen are drawn, so that its length costs nothing.
 const SIZES = [36, 30, 24, 20, 16, 13, 11, 9, 7, 6, 5, 4, 3];
 const FIT_HEIGHT = 250;
 const MOST_HEIGHT = 420;
@@ -6,10 +6,10 @@ const PRINTED_HEIGHT = 640;
 const KINDS = ["tool", "model or message", "user", "system"];
 const TONES = { nudge: "--amber", finalize: "--green", escalate: "--orange", stop: "--red" };
 
-class Strip {
+class Timeline {
   constructor(run, parts) {
     Object.assign(this, parts);
-    this.data = run.strip;
+    this.data = run.timeline;
     this.findings = run.findings;
     this.length = this.data.number.length;
     this.errors = new Set(this.data.error);

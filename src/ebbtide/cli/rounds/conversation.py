@@ -1,0 +1,96 @@
+"""One conversation: read and scored, at once or round by round."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ebbtide.cli.rounds.scoring_options import ScoringOptions
+from ebbtide.cli.terminal import warn
+from ebbtide.convergence.meter import RoundReading
+from ebbtide.convergence.score import ConvergenceScore
+from ebbtide.errors import TranscriptError
+from ebbtide.report.plurals import count
+from ebbtide.traces.input.follow import Growth, follow
+from ebbtide.traces.input.source import STDIN
+from ebbtide.traces.registry import load
+from ebbtide.traces.stream import RoundStream
+from ebbtide.traces.transcripts.turns import RoundUnit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredConversation:
+    """A conversation with its score, the readings of its rounds, and the number of tool calls left out."""
+
+    name: str
+    score: ConvergenceScore
+    readings: tuple[RoundReading, ...]
+    tool_calls: int = 0
+
+    def to_dict(self, *, explain: bool) -> dict[str, Any]:
+        """The output object; with the claims of each round where they were asked for."""
+        wire = self.score.to_dict()
+        if explain:
+            wire["claims_by_round"] = [
+                {"round": reading.number, "claims": [claim.to_dict() for claim in reading.novelty.readings]}
+                for reading in self.readings
+            ]
+        return wire
+
+
+def score_conversation(name: str, options: ScoringOptions) -> ScoredConversation:
+    """Read a whole conversation and score it.
+
+    Raises:
+        TranscriptError: It cannot be read.
+    """
+    transcript = load(name, unit=options.unit)
+    meter = options.meter()
+    readings = tuple(reading for item in transcript.rounds if (reading := meter.update(item)))
+    title = transcript.conversation_id if name == STDIN else name
+    calls = transcript.extra.get("tool_calls", 0)
+    return ScoredConversation(name=title, score=meter.score(), readings=readings, tool_calls=calls)
+
+
+def follow_conversation(name: str, options: ScoringOptions) -> Iterator[RoundReading]:
+    """Read a conversation while it is written, and score each round as it comes.
+
+    Raises:
+        TranscriptError: It cannot be read.
+    """
+    meter = options.meter()
+    for growth in _piped(options.unit) if name == STDIN else follow(name, unit=options.unit):
+        if growth.restarted:
+            warn(f"{name}: starts over")
+            meter = options.meter()
+        for error in growth.errors:
+            warn(str(error))
+        for item in growth.rounds:
+            if reading := meter.update(item):
+                yield reading
+
+
+def _piped(unit: RoundUnit) -> Iterator[Growth]:
+    """What comes through standard input, line by line, until it ends."""
+    stream = RoundStream(unit=unit, source="<stdin>")
+    for line in sys.stdin.buffer:
+        try:
+            yield Growth(rounds=stream.feed(line))
+        except TranscriptError as error:
+            yield Growth(errors=(error,))
+    yield Growth(rounds=stream.finish())
+
+
+def warn_of_missing_level(options: ScoringOptions) -> None:
+    """Print why meanings are not compared, where that was wanted."""
+    if options.level.problem and not options.as_json:
+        warn(f"without the semantic level: {options.level.problem}")
+
+
+def warn_of_tool_calls(conversation: ScoredConversation) -> None:
+    """Print how many tool calls were not judged."""
+    if conversation.tool_calls:
+        calls = count(conversation.tool_calls, "tool call")
+        warn(f"{calls} not judged here: `ebbtide check` judges the whole run.")

@@ -1,0 +1,155 @@
+"""`ebbtide check | watch | demo | loops | doctor`: runs, recorded or still growing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import click
+
+from ebbtide.cli.declaration import FILE, Argument, Command, Option
+from ebbtide.cli.exits import Exit
+from ebbtide.cli.runs.options import with_run_options, with_thresholds
+from ebbtide.cli.shared_options import AsJson
+from ebbtide.supervision.run_options import RunOptions
+
+_OUTPUT = "Output"
+
+Page = Annotated[
+    Path | None,
+    Option("--html", metavar="FILE", help="Write an HTML report to FILE.", section=_OUTPUT),
+]
+
+
+@click.command(cls=Command)
+@with_run_options
+def check(
+    options: RunOptions,
+    traces: Annotated[
+        list[str],
+        Argument(
+            metavar="TRACE...", type=FILE, help="Recorded runs: files, folders, or - for standard input."
+        ),
+    ],
+    jobs: Annotated[
+        int | None,
+        Option(
+            "--jobs",
+            metavar="N",
+            at_least=1,
+            help="Number of processes for many files; by default one per core.",
+        ),
+    ] = None,
+    html: Page = None,
+    fail_on: Annotated[
+        list[str] | None,
+        Option(
+            "--fail-on",
+            metavar="WHAT",
+            help="Exit with 50 on: stuck, limit, stop, escalate, nudge, unread, cost=USD, tokens=N or "
+            "events=N. Repeatable.",
+            section=_OUTPUT,
+        ),
+    ] = None,
+    everything: Annotated[
+        bool,
+        Option("--all", help="Show everything, not just one screen.", section=_OUTPUT),
+    ] = False,
+    as_json: Annotated[bool, Option("--json", help="Print JSON.", section=_OUTPUT)] = False,
+) -> None:
+    """Check a recorded run: its verdict, its cost, its loops, its decisions.
+
+    Several files or a folder give a table, worst first; with --json, one object per line.
+    """
+    from ebbtide.cli.runs import checking
+
+    output = checking.Output.of(as_json=as_json, everything=everything, html=html, fail_on=fail_on or ())
+    if checking.check(traces, options, output, jobs=jobs):
+        raise SystemExit(Exit.CHECK_FAILED)
+
+
+@click.command(cls=Command)
+@with_run_options
+def watch(
+    options: RunOptions,
+    trace: Annotated[
+        str,
+        Argument(
+            metavar="TRACE", type=FILE, help="A run that is still being recorded, or - for standard input."
+        ),
+    ],
+    on: Annotated[
+        tuple[str, str] | None,
+        Option(
+            "--on",
+            metavar="WHEN CMD",
+            help="Run CMD when the verdict becomes WHEN: stop, escalate, finalize, nudge, allow or change.",
+        ),
+    ] = None,
+    bell: Annotated[
+        bool, Option("--bell/--no-bell", help="Ring the terminal bell when the verdict changes.")
+    ] = True,
+    until_end: Annotated[bool, Option("--until-end", help="Stop at the current end of the file.")] = False,
+    idle: Annotated[
+        float | None,
+        Option("--idle", metavar="S", at_least=0, help="Stop after S seconds without new data."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Watch a run while it is recorded, and report each change of its verdict.
+
+    Ctrl-C stops the watch and prints a summary.
+    """
+    from ebbtide.cli.runs import verdict_command, watching
+
+    command = None if on is None else verdict_command.VerdictCommand.read(*on)
+    watching.watch(
+        watching.Watch(
+            name=trace,
+            options=options,
+            on=command,
+            bell=bell,
+            as_json=as_json,
+            until_end=until_end,
+            idle_s=idle,
+        )
+    )
+
+
+@click.command(cls=Command)
+def demo(
+    out: Annotated[Path | None, Option("--out", metavar="FOLDER", help="Keep the runs in FOLDER.")] = None,
+    html: Page = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make four sample runs and check them."""
+    from ebbtide.cli.runs import demo as commands
+
+    commands.demo(out=out, html=html, as_json=as_json)
+
+
+@click.command(cls=Command)
+@with_thresholds
+def loops(
+    options: RunOptions,
+    file: Annotated[
+        str,
+        Argument(metavar="TRACE", type=FILE, help="A trace in any known format, or - for standard input."),
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Find the loops of a run and what they cost. Exits 0 if no loop is found, 30 otherwise."""
+    from ebbtide.cli import loops as commands
+
+    if commands.find(file, options, as_json=as_json):
+        raise SystemExit(Exit.LOOP)
+
+
+@click.command(cls=Command)
+@with_thresholds
+def doctor(options: RunOptions, as_json: AsJson = False) -> None:
+    """Test each loop detector on a known loop. Exits 0 if all fire, 30 otherwise."""
+    from ebbtide.cli import loops as commands
+
+    if not commands.check(options, as_json=as_json):
+        raise SystemExit(Exit.LOOP)
