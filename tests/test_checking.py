@@ -15,10 +15,10 @@ from ebbtide.checking import check, check_events, check_many
 from ebbtide.errors import EbbtideError, TranscriptError
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.usage import Usage
+from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunSummary
-from ebbtide.supervision.verdict import Action
 from ebbtide.traces.reading import open_trace
 
 
@@ -38,16 +38,16 @@ def stuck(tmp_path: Path) -> Path:
 
 def test_a_file_gives_what_its_events_give(stuck):
     """`check` is `check_events` over the reader."""
-    found = check(stuck)
+    summary = check(stuck)
     calls = [
         ToolCall(name="read", args={"n": 1}, result="r1", ts=float(at), usage=Usage(cost_usd=0.1))
         for at in range(9)
     ]
-    assert found == check_events(calls, source=str(stuck), form="ebbtide")
-    assert found.verdict.action is Action.STOP
-    assert found.saving is not None
-    assert found.saving.after.events == 4
-    assert found.timed
+    assert summary == check_events(calls, source=str(stuck), form="ebbtide")
+    assert summary.verdict.action is Action.STOP
+    assert summary.saving is not None
+    assert summary.saving.after.events == 4
+    assert summary.timed
 
 
 def test_broken_lines_are_faults_and_the_rest_is_read(tmp_path):
@@ -55,9 +55,9 @@ def test_broken_lines_are_faults_and_the_rest_is_read(tmp_path):
     path = tmp_path / "run.jsonl"
     lines = [json.dumps(wire(number)) for number in range(4)]
     path.write_text("\n".join([*lines[:2], "{broken", *lines[2:]]), encoding="utf-8")
-    found = check(path)
-    assert (found.spent.events, found.degraded) == (4, 1)
-    assert f"{path}:3" in found.faults[0]
+    summary = check(path)
+    assert (summary.spent.events, summary.degraded) == (4, 1)
+    assert f"{path}:3" in summary.faults[0]
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"\x1f\x8b\x08broken", b"\x00\x01\x02"], ids=repr)
@@ -75,11 +75,11 @@ def test_a_missing_file_is_refused(tmp_path):
         check(tmp_path / "missing.jsonl")
 
 
-def test_progress_is_told_every_thousand_and_at_the_end():
+def test_progress_is_reported_every_thousand_and_at_the_end():
     """For a bar that moves."""
-    told: list[int] = []
-    check_events((ToolCall(name="x", result=str(n)) for n in range(2_500)), progress=told.append)
-    assert told == [1_000, 2_000, 2_500]
+    numbers: list[int] = []
+    check_events((ToolCall(name="x", result=str(n)) for n in range(2_500)), progress=numbers.append)
+    assert numbers == [1_000, 2_000, 2_500]
 
 
 def test_many_files_come_with_their_summaries_or_errors(tmp_path, stuck):
@@ -90,10 +90,10 @@ def test_many_files_come_with_their_summaries_or_errors(tmp_path, stuck):
     broken.write_bytes(b"")
     options = RunOptions(limits=Limits(steps=100))
     for jobs in (1, 2):
-        found = dict(check_many([fine, stuck, broken], options, jobs=jobs))
-        assert isinstance(found[broken], EbbtideError)
-        assert isinstance(found[fine], RunSummary)
-        assert found[stuck] == check(stuck, options)
+        summaries = dict(check_many([fine, stuck, broken], options, jobs=jobs))
+        assert isinstance(summaries[broken], EbbtideError)
+        assert isinstance(summaries[fine], RunSummary)
+        assert summaries[stuck] == check(stuck, options)
 
 
 def test_every_option_reaches_the_run(stuck):
@@ -101,8 +101,8 @@ def test_every_option_reaches_the_run(stuck):
     summary = check(stuck, RunOptions(limits=Limits(steps=2), shadow=True, timeline=True))
     assert summary.verdict.shadow
     assert "limit" in {finding.kind for finding in summary.findings}
-    assert len(summary.strip) == 9
-    assert not check(stuck).strip
+    assert len(summary.timeline) == 9
+    assert not check(stuck).timeline
 
 
 class BrokenTrace:
@@ -125,11 +125,11 @@ def test_a_reader_that_breaks_does_not_end_a_folder(monkeypatch, tmp_path, stuck
     monkeypatch.setattr(
         "ebbtide.checking.open_trace", lambda path: BrokenTrace(error) if path == odd else open_trace(path)
     )
-    found = dict(check_many([odd, stuck], jobs=1))
-    assert isinstance(found[stuck], RunSummary)
-    assert isinstance(found[odd], TranscriptError)
-    assert f"cannot be read: {type(error).__name__}" in str(found[odd])
-    assert "odd.jsonl" in str(found[odd])
+    summaries = dict(check_many([odd, stuck], jobs=1))
+    assert isinstance(summaries[stuck], RunSummary)
+    assert isinstance(summaries[odd], TranscriptError)
+    assert f"cannot be read: {type(error).__name__}" in str(summaries[odd])
+    assert "odd.jsonl" in str(summaries[odd])
 
 
 def test_options_that_cannot_be_sent_are_worked_with_here(tmp_path, stuck):
@@ -143,8 +143,8 @@ def test_options_that_cannot_be_sent_are_worked_with_here(tmp_path, stuck):
         tmp_path / "fine.jsonl", [wire(n, model="m", input_tokens=5, kind="llm") for n in range(3)]
     )
     options = RunOptions(prices=Held({"m": {"input": 1.0}}, public=False))
-    found = dict(check_many([fine, stuck], options, jobs=2))
-    assert found[fine].spent.cost_usd == pytest.approx(15e-6)
+    summaries = dict(check_many([fine, stuck], options, jobs=2))
+    assert summaries[fine].spent.cost_usd == pytest.approx(15e-6)
 
 
 def test_no_files_are_no_work():
@@ -164,18 +164,18 @@ def test_memory_hardly_grows_with_the_run():
         if number in (4_500, 8_999):
             sizes.append(len(recorder.supervisor.to_bytes()))
     assert sizes[1] < sizes[0] * 1.2
-    ledger = recorder._latest
-    ledger.spending()  # counts what still waits
-    columns = [value for name in ledger.__slots__ if isinstance(value := getattr(ledger, name), array)]
+    history = recorder._latest
+    history.stretch(1, 1)  # notes what still waits
+    columns = [value for name in history.__slots__ if isinstance(value := getattr(history, name), array)]
     assert sum(column.itemsize * len(column) for column in columns) == 9_000 * 40
 
 
 def test_real_runs_of_people_and_agents_are_not_ended(data):
-    """Twenty airline conversations: not one is told anything."""
+    """Twenty airline conversations: none of them hears anything."""
     from ebbtide.traces.reading import Trace
 
     path = data / "traces" / "openai_messages" / "tau_airline_20.json"
     for run in json.loads(path.read_text(encoding="utf-8")):
         trace = Trace.of(json.dumps(run["traj"]).encode(), source="run")
         summary = check_events(trace)
-        assert summary.verdict.action is Action.ALLOW, summary.verdict.reason
+        assert summary.verdict.action is Action.ALLOW, summary.reason

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ebbtide.divergence.graph.execution_graph import NodeSignature as NodeSignature
     from ebbtide.divergence.monitor import LoopMonitor as LoopMonitor
     from ebbtide.divergence.monitor import find_loops as find_loops
+    from ebbtide.divergence.signals import LoopSignal as LoopSignal
     from ebbtide.errors import ConfigError as ConfigError
     from ebbtide.errors import EbbtideError as EbbtideError
     from ebbtide.errors import LimitExceeded as LimitExceeded
@@ -42,17 +43,24 @@ if TYPE_CHECKING:
     from ebbtide.errors import SemanticError as SemanticError
     from ebbtide.errors import StoreError as StoreError
     from ebbtide.errors import TranscriptError as TranscriptError
-    from ebbtide.events.event import Call as Call
+    from ebbtide.events.event import Event as Event
+    from ebbtide.events.event import Message as Message
+    from ebbtide.events.event import ModelCall as ModelCall
+    from ebbtide.events.event import Notice as Notice
+    from ebbtide.events.event import NoticeKind as NoticeKind
+    from ebbtide.events.event import ToolCall as ToolCall
     from ebbtide.events.tool_policy import ToolPolicies as ToolPolicies
     from ebbtide.events.tool_policy import ToolPolicy as ToolPolicy
     from ebbtide.events.transcript import Round as Round
     from ebbtide.events.transcript import Transcript as Transcript
+    from ebbtide.events.usage import Usage as Usage
     from ebbtide.guard.execution_context import ExecutionContext as ExecutionContext
     from ebbtide.profile import Profile as Profile
+    from ebbtide.supervision.ladder import Action as Action
+    from ebbtide.supervision.ladder import Cause as Cause
     from ebbtide.supervision.run_options import RunOptions as RunOptions
     from ebbtide.supervision.summary.run_summary import RunSummary as RunSummary
     from ebbtide.supervision.supervisor import Supervisor as Supervisor
-    from ebbtide.supervision.verdict import Action as Action
     from ebbtide.supervision.verdict import Verdict as Verdict
     from ebbtide.traces.reading import open_trace as open_trace
 
@@ -60,23 +68,29 @@ __version__ = "0.1.0"
 
 # Each name is imported on its first use: a hook that only needs the version must not wait for the engines.
 _HOMES = {
-    "Action": "supervision.verdict",
+    "Action": "supervision.ladder",
     "Assessment": "decisions.assessment",
     "AsyncDeliberation": "decision_log.async_deliberation",
-    "Call": "events.event",
     "Candidate": "decisions.candidate",
+    "Cause": "supervision.ladder",
     "ConfigError": "errors",
     "ConvergenceMeter": "convergence.meter",
     "ConvergenceScore": "convergence.score",
     "DecisionLog": "decision_log.decision_log",
     "Deliberation": "decision_log.deliberation",
     "EbbtideError": "errors",
+    "Event": "events.event",
     "ExecutionContext": "guard.execution_context",
     "ExecutionGraph": "divergence.graph.execution_graph",
     "LimitExceeded": "errors",
     "Limits": "budget.limits",
     "LoopMonitor": "divergence.monitor",
+    "LoopSignal": "divergence.signals",
+    "Message": "events.event",
+    "ModelCall": "events.event",
     "NodeSignature": "divergence.graph.execution_graph",
+    "Notice": "events.event",
+    "NoticeKind": "events.event",
     "Novelty": "convergence.novelty",
     "Prices": "budget.prices",
     "Profile": "profile",
@@ -91,11 +105,13 @@ _HOMES = {
     "Signal": "convergence.recommendation",
     "StoreError": "errors",
     "Supervisor": "supervision.supervisor",
+    "ToolCall": "events.event",
     "ToolPolicies": "events.tool_policy",
     "ToolPolicy": "events.tool_policy",
     "Transcript": "events.transcript",
     "TranscriptError": "errors",
     "TurnContext": "decisions.candidate",
+    "Usage": "events.usage",
     "Verdict": "supervision.verdict",
     "assess": "decisions.gate.assess",
     "check": "checking",

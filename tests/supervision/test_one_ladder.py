@@ -19,6 +19,7 @@ from ebbtide.events.event import Event, ModelCall, ModelPart, ToolCall
 from ebbtide.events.transcript import Round
 from ebbtide.events.usage import Usage
 from ebbtide.guard.execution_context import ExecutionContext
+from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
@@ -87,14 +88,14 @@ CASES = {
         ],
         actions="allow allow nudge allow stop",
         kind="failing_call",
-        reason="fetch sent 7 times unchanged, failing every time (calls 1-7).",
+        reason="fetch sent 7 times unchanged, failing every time (calls 3-7).",
         nudge="This call keeps failing",
     ),
     "a stream that chants": Case(
         events=CHANT * 3,
         actions=f"allow allow allow nudge {'allow ' * 20}stop",
         kind="chanting",
-        reason="a text that ends in 216 copies of itself (events 1-38).",
+        reason="a text that ends in 216 copies of itself (events 4-38).",
         nudge="The text ends in copies of itself.",
     ),
     "spending without news": Case(
@@ -235,7 +236,7 @@ def test_folded_and_read_from_a_file(case: Case, tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     lines = [json.dumps(plain_form(event)) for event in case.events]
     path.write_text("\n".join(lines), encoding="utf-8")
-    checked = check(path, limits=case.limits)
+    checked = check(path, RunOptions(limits=case.limits))
     assert checked.degraded == 0
     for each in (summary, checked):
         assert each.verdict.action.value == case.after

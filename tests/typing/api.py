@@ -6,7 +6,6 @@ from ebbtide import (
     Action,
     Assessment,
     AsyncDeliberation,
-    Call,
     Candidate,
     ConvergenceMeter,
     ConvergenceScore,
@@ -16,6 +15,7 @@ from ebbtide import (
     RunSummary,
     Signal,
     Supervisor,
+    ToolCall,
     Transcript,
     Verdict,
     assess,
@@ -39,7 +39,7 @@ def online(meter: ConvergenceMeter, item: Round) -> None:
     assert_type(ConvergenceMeter.from_state(meter.to_state()), ConvergenceMeter)
 
 
-def supervised(supervisor: Supervisor, call: Call) -> None:
+def supervised(supervisor: Supervisor, call: ToolCall) -> None:
     assert_type(supervisor.record(call), Verdict)
     assert_type(supervisor.check_before_model().action, Action)
     assert_type(check("run.jsonl"), RunSummary)

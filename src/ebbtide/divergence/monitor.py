@@ -21,7 +21,7 @@ from ebbtide.divergence.signals import LoopSignal, Measure
 from ebbtide.divergence.snapshot import ChainSnapshot, MonitorSnapshot
 from ebbtide.divergence.state import chain_state, restore_chain
 from ebbtide.errors import ConfigError
-from ebbtide.events.event import Event, Phase, ToolCall, title
+from ebbtide.events.event import Event, Phase, ToolCall, content, title
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.profile import Profile
 
@@ -361,5 +361,4 @@ def _is_time(value: object) -> bool:
 
 
 def _shown(event: Event) -> str:
-    text = argument_text(event.args) if isinstance(event, ToolCall) else getattr(event, "text", None)
-    return f"{title(event)} {text or ''}"[:_SHOWN].strip()
+    return f"{title(event)} {argument_text(content(event))}"[:_SHOWN].strip()

@@ -145,6 +145,13 @@ class Notice(Event):
     target: str | None = None
 
 
+def content(event: Event) -> object:
+    """What an event is about: the arguments of a tool's call, the text of any other; None where not known."""
+    if isinstance(event, ToolCall):
+        return event.args
+    return event.text if isinstance(event, ModelCall | Message | Notice) else None
+
+
 def title(event: Event) -> str:
     """A short name of an event, for lists and pictures.
 

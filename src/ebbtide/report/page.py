@@ -26,10 +26,9 @@ from ebbtide.report.wording import (
     cost,
     duration,
     folder_of,
-    outcome,
 )
+from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.run_summary import RunSummary
-from ebbtide.supervision.verdict import Action
 
 _SCRIPTS = ("uPlot.iife.min.js", "palette.js", "timeline.js", "charts.js", "page.js")
 _STYLES = ("uPlot.min.css", "page.css")
@@ -52,7 +51,7 @@ def page(summaries: Sequence[RunSummary], *, limits: Limits = _NO_LIMITS, title:
     script, style = _assets(_SCRIPTS), _assets(_STYLES)
     parts, data = [], []
     for number, summary in enumerate(whole, start=1):
-        ends = projections(summary.strip, limits)
+        ends = projections(summary.timeline, limits)
         data.append(payload(summary, ends, characters=characters))
         parts.append(_run(summary, number, sections.budget(ends)))
     overview = _overview(runs) if len(runs) > 1 else None
@@ -81,7 +80,7 @@ def page(summaries: Sequence[RunSummary], *, limits: Limits = _NO_LIMITS, title:
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("meta", name="referrer", content="no-referrer"),
-        element("title", title if len(runs) != 1 else f"{outcome(runs[0].verdict).value}: {runs[0].source}"),
+        element("title", title if len(runs) != 1 else f"{runs[0].headline.value}: {runs[0].source}"),
         Markup(f"<style>{style}</style>"),
     )
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
@@ -139,10 +138,10 @@ def _row(summary: RunSummary, number: int, folder: str) -> Markup:
     spending = summary.spent
     tone = sections.tone(summary.verdict.action)
     # Of a run that nothing is wrong with there is nothing to say.
-    why = None if summary.verdict.action is Action.ALLOW else summary.verdict.reason
+    why = None if summary.verdict.action is Action.ALLOW else summary.reason
     return element(
         "tr",
-        element("td", element("span", outcome(summary.verdict).value, class_=f"badge small {tone}")),
+        element("td", element("span", summary.headline.value, class_=f"badge small {tone}")),
         element("td", name, element("p", why, dir="auto", class_="quiet") if why else None, class_="source"),
         element("td", f"{spending.events:,}", class_="number"),
         element("td", cost(spending), class_="number"),
@@ -154,9 +153,9 @@ def _row(summary: RunSummary, number: int, folder: str) -> Markup:
 
 
 def _run(summary: RunSummary, number: int, budget: Markup | None) -> Markup:
-    has_cells = bool(summary.strip)
+    has_cells = bool(summary.timeline)
     curve = len(summary.rounds) > 1
-    has_amounts = any(cell.cost_usd is not None or cell.tokens is not None for cell in summary.strip)
+    has_amounts = any(cell.cost_usd is not None or cell.tokens is not None for cell in summary.timeline)
     spending = _section("Spending", budget, _spending(summary, number)) if has_amounts else None
     converged = _section(
         "Did it converge?", sections.convergence(summary), _rounds(summary, number) if curve else None
@@ -211,7 +210,7 @@ def _spending(summary: RunSummary, number: int) -> Markup:
     spending = amounts(summary.spent.cost_usd, summary.spent.tokens.total)
     return joined(
         _chart(f"spending-{number}", f"Cost and tokens so far, by event: {spending} in all"),
-        sections.spending_table(summary.strip),
+        sections.spending_table(summary.timeline),
     )
 
 

@@ -28,7 +28,7 @@ def payload(
         characters: How many all calls together may take; long runs show less of each.
     """
     return {
-        "timeline": _timeline(summary.strip, characters),
+        "timeline": _timeline(summary.timeline, characters),
         "rounds": [
             [item.number, item.event, round(item.novelty_rate, 4), round(item.readiness, 4), item.signal]
             for item in summary.rounds

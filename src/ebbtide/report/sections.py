@@ -10,7 +10,6 @@ from ebbtide.report.markup import Markup, element, joined
 from ebbtide.report.plurals import count
 from ebbtide.report.projection import Projection
 from ebbtide.report.wording import (
-    MEANINGS,
     UNKNOWN,
     amounts,
     at_end,
@@ -18,15 +17,15 @@ from ebbtide.report.wording import (
     duration,
     in_order,
     money,
-    outcome,
     reasons,
     saved,
     token_classes,
     unpriced,
     where,
 )
-from ebbtide.supervision.summary.run_summary import Cell, FoundDecision, RunFinding, RunSummary, Spending
-from ebbtide.supervision.verdict import Action
+from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.summary.headline import MEANINGS
+from ebbtide.supervision.summary.run_summary import Cell, RunDecision, RunFinding, RunSummary, Spending
 
 _ROUNDS = 400  # rows of the table behind the chart
 _SAMPLES = 24
@@ -38,7 +37,7 @@ _WENT = {"SHIP": "ready", "ESCALATE": "stuck", "CONTINUE": "going on"}
 
 def headline(summary: RunSummary) -> Markup:
     """The verdict, and why."""
-    word = outcome(summary.verdict)
+    word = summary.headline
     facts = [count(summary.spent.events, "event"), f"format {summary.format}"]
     if len(summary.chains) > 1:
         facts.append(count(len(summary.chains), "conversation"))
@@ -53,7 +52,7 @@ def headline(summary: RunSummary) -> Markup:
             role="heading",
             aria_level=1,
         ),
-        element("p", summary.verdict.reason, class_="why", dir="auto"),
+        element("p", summary.reason, class_="why", dir="auto"),
         element("p", now, class_="now", dir="auto") if now else None,
         element("p", " \N{MIDDLE DOT} ".join(facts), class_="facts"),
         element("p", wording.SHADOW, class_="now") if summary.verdict.shadow else None,
@@ -112,7 +111,7 @@ def saving(summary: RunSummary) -> Markup | None:
         "section",
         element("h2", "What stopping would have saved"),
         element("p", sentence, class_="statement"),
-        element("p", reason, class_="quiet", dir="auto") if reason != summary.verdict.reason else None,
+        element("p", reason, class_="quiet", dir="auto") if reason != summary.reason else None,
         class_=f"callout {tone(summary.saving.verdict.action)}",
     )
 
@@ -310,7 +309,7 @@ def decisions(summary: RunSummary) -> Markup:
     return joined(*parts)
 
 
-def _decision(item: FoundDecision) -> Markup:
+def _decision(item: RunDecision) -> Markup:
     notes = [f"event {item.event:,}", *([item.agent] if item.agent else [])]
     if item.duplicate_of is not None:
         notes.append(f"repeats event {item.duplicate_of:,}")

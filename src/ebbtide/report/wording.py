@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from enum import StrEnum
 
-from ebbtide.divergence.detectors.spend import dollars
 from ebbtide.report.plurals import count
+from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.summary.headline import Headline, headline
 from ebbtide.supervision.summary.run_summary import (
-    FoundDecision,
     RoundPoint,
+    RunDecision,
     RunFinding,
     RunSummary,
     Spending,
     Tokens,
 )
-from ebbtide.supervision.summary.sentences import listed, place, unit
-from ebbtide.supervision.verdict import Action, Cause, Verdict
+from ebbtide.supervision.summary.sentences import place, unit
+from ebbtide.supervision.wording import dollars, listed
 
 UNKNOWN = "unknown"
 SHADOW = "Shadow mode: this was reported, and nothing was done about it."
@@ -26,46 +26,9 @@ LOW, HIGH = 0.15, 0.5  #: bands of novelty: under the first nothing is new, over
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
-class RunOutcome(StrEnum):
-    """What became of a run, in one word; the worst last."""
-
-    HEALTHY = "HEALTHY"  #: no problem was found
-    CONVERGED = "CONVERGED"  #: the result was ready
-    NOISY = "NOISY"  #: it repeated itself, but not so much that it had to be stopped
-    COSTLY = "COSTLY"  #: it spent fast, but not so fast that it had to be stopped
-    ESCALATE = "ESCALATE"  #: it needs a person
-    OVER_LIMIT = "OVER LIMIT"  #: it passed a hard limit
-    STUCK = "STUCK"  #: it went in circles, or spent without progress
-
-
-MEANINGS = {
-    RunOutcome.HEALTHY: "No problem was found.",
-    RunOutcome.CONVERGED: "The result is ready; another round would add nothing new.",
-    RunOutcome.NOISY: "It repeated itself, and continued.",
-    RunOutcome.COSTLY: "It spent money or tokens fast.",
-    RunOutcome.ESCALATE: "It is not getting further on its own: ask a person.",
-    RunOutcome.OVER_LIMIT: "It exceeded a limit.",
-    RunOutcome.STUCK: "It went in circles, or spent without progress.",
-}
-
-
-def outcome(verdict: Verdict) -> RunOutcome:
-    """What a verdict says of a run, in one word."""
-    match verdict.action:
-        case Action.ALLOW:
-            return RunOutcome.HEALTHY
-        case Action.NUDGE:
-            return RunOutcome.COSTLY if verdict.cause is Cause.SPENDING else RunOutcome.NOISY
-        case Action.FINALIZE:
-            return RunOutcome.CONVERGED
-        case Action.ESCALATE:
-            return RunOutcome.ESCALATE
-    return RunOutcome.OVER_LIMIT if verdict.cause is Cause.LIMIT else RunOutcome.STUCK
-
-
 def badness(summary: RunSummary) -> tuple[int, float, int, str]:
     """Sorts runs: worst first, then most expensive, then longest."""
-    rank = tuple(RunOutcome).index(outcome(summary.verdict))
+    rank = tuple(Headline).index(summary.headline)
     return (-rank, -(summary.spent.cost_usd or 0.0), -summary.spent.events, summary.source)
 
 
@@ -76,7 +39,7 @@ def at_end(summary: RunSummary) -> str | None:
         return None
     if latest.action is Action.ALLOW:
         return "It recovered."
-    return f"It improved: at its end it was {outcome(latest).value}. {latest.reason}"
+    return f"It improved: at its end it was {headline(latest).value}. {latest.reason}"
 
 
 def money(amount: float | None) -> str:
@@ -160,7 +123,7 @@ def unpriced(spending: Spending) -> str | None:
     return f"No price is known for {calls}{'' if spending.cost_usd is None else ', so it cost more'}."
 
 
-def reasons(refused: Iterable[FoundDecision], most: int = 4) -> str:
+def reasons(refused: Iterable[RunDecision], most: int = 4) -> str:
     """Why sentences were refused, the most frequent reason first."""
     counts = Counter(map(_reason, refused)).most_common()
     if len(counts) == 1:
@@ -169,7 +132,7 @@ def reasons(refused: Iterable[FoundDecision], most: int = 4) -> str:
     return ", ".join(parts) + (f" and {len(counts) - most} more" if len(counts) > most else "")
 
 
-def _reason(item: FoundDecision) -> str:
+def _reason(item: RunDecision) -> str:
     if item.duplicate_of is not None:
         return "it repeats an earlier one"
     return _clause(item.reason or "no reason given")

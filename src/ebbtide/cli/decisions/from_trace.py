@@ -17,10 +17,9 @@ from ebbtide.decision_log.exchange.arrivals import Origins
 from ebbtide.decision_log.exchange.importing import import_decisions
 from ebbtide.decision_log.record import Status
 from ebbtide.decisions.turns.sifting import Fate, Sifted, SiftedCandidate, SpokenTurn, sift, turn_of
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event, Message, ModelCall
 from ebbtide.profile import Profile
 from ebbtide.report.plurals import count
-from ebbtide.supervision.summary.said import by_a_person, said_in
 from ebbtide.traces.input.source import STDIN
 from ebbtide.traces.reading import Trace, open_trace
 from ebbtide.traces.records.readers import TraceItem
@@ -73,23 +72,23 @@ def from_trace(name: str, place: Place, profile: str, wanted: Wanted) -> None:
 def _turns(trace: Trace, *, everyone: bool) -> Iterator[SpokenTurn]:
     number = 0
     for event in trace:
-        said = _said(event)
-        if said is None:
+        turn = _turn(event)
+        if turn is None:
             continue
         number += 1
-        speaker, text, ts, user = said
+        speaker, text, ts, user = turn
         if text.strip() and (everyone or not user):
             yield SpokenTurn(number=number, speaker=speaker, text=text, ts=ts)
 
 
-def _said(event: TraceItem) -> tuple[str, str, float | None, bool] | None:
-    """Who said what, when, and whether that is a user; None for what is no turn."""
-    if isinstance(event, Call):
-        if event.kind not in {"llm", "user"}:
-            return None
-        user = event.kind == "user"
+def _turn(event: TraceItem) -> tuple[str, str, float | None, bool] | None:
+    """Who spoke, the words, when, and whether that is a user; None for what is no turn."""
+    if isinstance(event, ModelCall | Message):
+        user = isinstance(event, Message)
         return event.agent or ("user" if user else "assistant"), event.text or "", event.ts, user
-    return event.agent or "agent", said_in(event), None, by_a_person(event)
+    if isinstance(event, Event):
+        return None
+    return event.agent or "agent", event.words, None, event.is_by_person
 
 
 def _save(name: str, place: Place, sifted: Sifted) -> dict[str, int]:

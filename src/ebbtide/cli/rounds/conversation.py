@@ -13,10 +13,9 @@ from ebbtide.convergence.meter import RoundReading
 from ebbtide.convergence.score import ConvergenceScore
 from ebbtide.errors import TranscriptError
 from ebbtide.report.plurals import count
-from ebbtide.traces.input.follow import Growth, follow
 from ebbtide.traces.input.source import STDIN
-from ebbtide.traces.registry import load
-from ebbtide.traces.stream import RoundStream
+from ebbtide.traces.live import Growth, RoundStream, follow
+from ebbtide.traces.reading import load
 from ebbtide.traces.transcripts.turns import RoundUnit
 
 

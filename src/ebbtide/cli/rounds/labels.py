@@ -12,7 +12,7 @@ from ebbtide.errors import TranscriptError
 from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.input.source import read_bytes, source_name
 from ebbtide.traces.reading import loads
-from ebbtide.traces.transcripts.transcript_jsonl import TranscriptJsonl
+from ebbtide.traces.sniffing.transcripts import is_round_line
 
 Labelled = tuple[LabelledPair, ...] | tuple[LabelledTranscript, ...]
 
@@ -54,7 +54,7 @@ def _read(data: bytes, source: str, keys: PairFields) -> Iterator[LabelledPair |
     document = Document.of(data)
     if document.not_json:
         raise document.not_json
-    if document.content is Content.JSON_LINES and any(map(TranscriptJsonl().knows, document.head)):
+    if document.content is Content.JSON_LINES and any(map(is_round_line, document.head)):
         transcript = loads(data, source=source)
         yield LabelledTranscript.of(transcript, transcript.extra.get(EXPECTED))
         return

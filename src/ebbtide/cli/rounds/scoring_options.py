@@ -9,7 +9,8 @@ from typing import Any, Self
 from ebbtide.convergence.meter import ConvergenceMeter
 from ebbtide.errors import SemanticError
 from ebbtide.profile import Profile
-from ebbtide.text.embedding.embedder import Embedder, open_embedder
+from ebbtide.text.embedding.embedder import open_embedder
+from ebbtide.text.embedding.vectors import Embedder
 from ebbtide.traces.transcripts.turns import RoundUnit
 
 

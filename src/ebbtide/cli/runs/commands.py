@@ -139,7 +139,7 @@ def loops(
     as_json: AsJson = False,
 ) -> None:
     """Find the loops of a run and what they cost. Exits 0 if no loop is found, 30 otherwise."""
-    from ebbtide.cli import loops as commands
+    from ebbtide.cli.runs import loops as commands
 
     if commands.find(file, options, as_json=as_json):
         raise SystemExit(Exit.LOOP)
@@ -149,7 +149,7 @@ def loops(
 @with_thresholds
 def doctor(options: RunOptions, as_json: AsJson = False) -> None:
     """Test each loop detector on a known loop. Exits 0 if all fire, 30 otherwise."""
-    from ebbtide.cli import loops as commands
+    from ebbtide.cli.runs import loops as commands
 
     if not commands.check(options, as_json=as_json):
         raise SystemExit(Exit.LOOP)

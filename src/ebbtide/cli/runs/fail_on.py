@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ebbtide.errors import ConfigError
-from ebbtide.report.wording import RunOutcome, money, outcome, unpriced
+from ebbtide.report.wording import money, unpriced
+from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.summary.headline import Headline
 from ebbtide.supervision.summary.run_summary import RunSummary
-from ebbtide.supervision.verdict import Action
 
 _VERDICTS = {
-    "stuck": (RunOutcome.STUCK,),
-    "limit": (RunOutcome.OVER_LIMIT,),
+    "stuck": (Headline.STUCK,),
+    "limit": (Headline.OVER_LIMIT,),
 }
 _ACTIONS = {
     "stop": (Action.STOP,),
@@ -77,11 +78,11 @@ class Condition:
         return None
 
     def _verdict(self, summary: RunSummary) -> str | None:
-        word = outcome(summary.verdict)
+        word = summary.headline
         if self.name == "unread":
             return f"{summary.degraded:,} lines or events not read in full" if summary.degraded else None
         hit = word in _VERDICTS.get(self.name, ()) or summary.verdict.action in _ACTIONS.get(self.name, ())
-        return f"{word.value}: {summary.verdict.reason}" if hit else None
+        return f"{word.value}: {summary.reason}" if hit else None
 
     def __str__(self) -> str:
         return self.name if self.above is None else f"{self.name}={self.above:g}"

@@ -6,11 +6,12 @@ import dataclasses
 from collections.abc import Iterator
 
 from ebbtide.checking import new_recorder
-from ebbtide.events.event import Call
+from ebbtide.events.event import Event
 from ebbtide.events.transcript import Round
+from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.run_summary import RunSummary
-from ebbtide.supervision.verdict import Action, Verdict
+from ebbtide.supervision.verdict import Verdict
 from ebbtide.traces.live import TraceStream
 
 
@@ -25,7 +26,7 @@ class LiveRun:
     def __init__(self, source: str, options: RunOptions) -> None:
         self.stream = TraceStream(source=source)
         self.events = 0  #: so far
-        self.last: Call | Round | None = None  #: the latest event
+        self.last: Event | Round | None = None  #: the latest event
         self._latest = Verdict()  # what was yielded last
         self._recorder = new_recorder(options)
 
@@ -61,7 +62,7 @@ class LiveRun:
             degraded=summary.degraded + self.stream.fault_count,
         )
 
-    def _record(self, events: tuple[Call | Round, ...]) -> Iterator[Verdict]:
+    def _record(self, events: tuple[Event | Round, ...]) -> Iterator[Verdict]:
         for event in events:
             self.last = event
             self.events += 1
@@ -74,9 +75,9 @@ class LiveRun:
         if verdict.action is Action.ALLOW and not self._latest.ends:
             return False  # a nudge is over with the next event
         latest = self._latest
-        return (verdict.action, verdict.cause, verdict.kind, verdict.signal_id) != (
+        return (verdict.action, verdict.cause, verdict.kind, verdict.loop_id) != (
             latest.action,
             latest.cause,
             latest.kind,
-            latest.signal_id,
+            latest.loop_id,
         )

@@ -8,15 +8,15 @@ from ebbtide.cli.lines import Line, columns
 from ebbtide.cli.terminal import CLASS_STYLES, plain
 from ebbtide.report import wording
 from ebbtide.report.plurals import count
+from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.run_summary import (
-    FoundDecision,
     RoundPoint,
+    RunDecision,
     RunFinding,
     RunSummary,
     Spending,
 )
-from ebbtide.supervision.summary.sentences import listed
-from ebbtide.supervision.verdict import Action
+from ebbtide.supervision.wording import listed
 
 ACTION_STYLES = {
     Action.ALLOW: "bold green",
@@ -56,9 +56,9 @@ def run_screen(summary: RunSummary, width: int, *, everything: bool = False) -> 
 
 def verdict_lines(summary: RunSummary) -> list[Line]:
     """The word, the run, and why in one sentence."""
-    word = wording.outcome(summary.verdict)
+    word = summary.headline
     head = Line(word.value, ACTION_STYLES[summary.verdict.action]).append(f"  {plain(summary.source)}")
-    lines = [head, Line.safe(summary.verdict.reason)]
+    lines = [head, Line.safe(summary.reason)]
     end = wording.at_end(summary)
     if end is not None:
         lines.append(Line.safe(end))
@@ -167,7 +167,7 @@ def sparkline(rounds: Sequence[RoundPoint], width: int = _SPARKS) -> Line:
 
 
 def _decided(
-    decisions: Sequence[FoundDecision], noise: Sequence[FoundDecision], *, everything: bool
+    decisions: Sequence[RunDecision], noise: Sequence[RunDecision], *, everything: bool
 ) -> list[Line]:
     if not decisions and not noise:
         return [Line("no sentence looks like a decision")]
@@ -182,14 +182,14 @@ def _decided(
     return [*lines, _more(len(decisions) - len(visible))] if len(visible) < len(decisions) else lines
 
 
-def _noise(noise: Sequence[FoundDecision], *, everything: bool) -> list[Line]:
+def _noise(noise: Sequence[RunDecision], *, everything: bool) -> list[Line]:
     if not noise:
         return []
     line = Line(f"{len(noise):,} refused: {plain(wording.reasons(noise))}")
     return [line, *map(_decision, noise)] if everything else [line]
 
 
-def _decision(item: FoundDecision) -> Line:
+def _decision(item: RunDecision) -> Line:
     line = Line(f"event {item.event:,}: ", "dim")
     line.append(plain(item.text, _TEXT), "" if item.kept else "dim")
     if item.supersedes is not None:

@@ -11,8 +11,9 @@ from ebbtide.cli.runs.run_screen import ACTION_STYLES
 from ebbtide.cli.terminal import plain
 from ebbtide.report import wording
 from ebbtide.report.plurals import count
+from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.summary.headline import Headline
 from ebbtide.supervision.summary.run_summary import RunSummary
-from ebbtide.supervision.verdict import Action
 
 _SKIPPED = 8
 _REASON = 120
@@ -59,10 +60,10 @@ def run_table(
 
 
 def _totals(runs: Sequence[RunSummary]) -> Line:
-    words = Counter(wording.outcome(run.verdict) for run in runs)
-    styles = {wording.outcome(run.verdict): ACTION_STYLES[run.verdict.action] for run in runs}
+    words = Counter(run.headline for run in runs)
+    styles = {run.headline: ACTION_STYLES[run.verdict.action] for run in runs}
     line = Line(f"{count(len(runs), 'run')}: ", "bold")
-    present = [word for word in reversed(wording.RunOutcome) if word in words]
+    present = [word for word in reversed(Headline) if word in words]
     for number, word in enumerate(present):
         line.append(", " if number else "").append(f"{words[word]:,} {word.value}", styles[word])
     costs = [run.spent.cost_usd for run in runs if run.spent.cost_usd is not None]
@@ -78,7 +79,7 @@ def _table(runs: Sequence[RunSummary], folder: str, width: int) -> list[Line]:
     """A row a run, and under its name why; of a run that nothing is wrong with there is nothing to say."""
     cells = [
         (
-            Line(wording.outcome(run.verdict).value, ACTION_STYLES[run.verdict.action]),
+            Line(run.headline.value, ACTION_STYLES[run.verdict.action]),
             Line(f"{run.spent.events:,}"),
             Line("?" if run.spent.cost_usd is None else wording.cost(run.spent)),
         )
@@ -91,7 +92,7 @@ def _table(runs: Sequence[RunSummary], folder: str, width: int) -> list[Line]:
     for run, row in zip(runs, cells, strict=True):
         rows.append((*row, Line.safe(run.source.removeprefix(folder))))
         if run.verdict.action is not Action.ALLOW:
-            rows.append((Line(), Line(), Line(), Line.safe(run.verdict.reason, "dim")))
+            rows.append((Line(), Line(), Line(), Line.safe(run.reason, "dim")))
     return columns(rows, widths, right=(1, 2))
 
 

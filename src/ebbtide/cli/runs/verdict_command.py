@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ebbtide.errors import ConfigError
-from ebbtide.supervision.verdict import Action, Verdict
+from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.verdict import Verdict
 
 _ANY = "change"
 _TIMEOUT_S = 60.0

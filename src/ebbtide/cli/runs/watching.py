@@ -14,6 +14,7 @@ from ebbtide.cli.runs.run_screen import ACTION_STYLES, run_screen, verdict_lines
 from ebbtide.cli.runs.verdict_command import VerdictCommand
 from ebbtide.cli.terminal import console, plain, print_json, warn
 from ebbtide.errors import TranscriptError
+from ebbtide.events.event import content, title
 from ebbtide.events.transcript import Round
 from ebbtide.report import wording
 from ebbtide.supervision.run_options import RunOptions
@@ -249,5 +250,5 @@ def _latest(run: LiveRun) -> str:
         return ""
     if isinstance(last, Round):
         return f"round {last.number}"
-    what = last.text if last.text is not None else last.args
-    return f"event {run.events:,}: {plain(last.name, 40)} {'' if what is None else plain(str(what), 60)}"
+    what = content(last)
+    return f"event {run.events:,}: {plain(title(last), 40)} {'' if what is None else plain(str(what), 60)}"

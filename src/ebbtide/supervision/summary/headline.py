@@ -23,13 +23,13 @@ class Headline(StrEnum):
 
 
 MEANINGS: Final[Mapping[Headline, str]] = {
-    Headline.HEALTHY: "No reason to stop.",
-    Headline.CONVERGED: "The result is ready: another round would bring nothing new.",
-    Headline.NOISY: "It repeated itself, and went on.",
-    Headline.COSTLY: "Money or tokens left fast.",
-    Headline.ESCALATE: "It gets no further by itself: ask a person.",
-    Headline.OVER_LIMIT: "It passed a limit that was set.",
-    Headline.STUCK: "It went round in circles, or spent without getting on.",
+    Headline.HEALTHY: "No problem was found.",
+    Headline.CONVERGED: "The result is ready; another round would add nothing new.",
+    Headline.NOISY: "It repeated itself, and continued.",
+    Headline.COSTLY: "It spent money or tokens fast.",
+    Headline.ESCALATE: "It is not getting further on its own: ask a person.",
+    Headline.OVER_LIMIT: "It exceeded a limit.",
+    Headline.STUCK: "It went in circles, or spent without progress.",
 }
 _BY_ACTION: Final[Mapping[Action, Headline]] = {
     Action.ALLOW: Headline.HEALTHY,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ebbtide.divergence.detectors.near_duplicates import argument_text
-from ebbtide.events.event import Event, Message, ModelCall, ToolCall, title
+from ebbtide.events.event import Event, Message, ModelCall, ToolCall, content, title
 from ebbtide.events.identity import identify, key_of
 from ebbtide.supervision.summary.run_summary import Cell
 
@@ -36,7 +36,7 @@ class Timeline:
             if event.result is not None:
                 shown = f"{shown} \u2192 {str(event.result)[:_SHOWN]}"
         else:
-            text = getattr(event, "text", None) or ""
+            text = str(content(event) or "")
             kind = (
                 "llm" if isinstance(event, ModelCall) else "user" if isinstance(event, Message) else "system"
             )
