@@ -44,8 +44,8 @@ from ebbtide.events.transcript import Round
 from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
 from ebbtide.profile.supervision import SupervisionRules
+from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.supervisor import Supervisor
-from ebbtide.supervision.verdict import Action
 
 _FIXED = (3, 5, 7, 10, 15, 20, 30)
 

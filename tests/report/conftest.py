@@ -5,17 +5,18 @@ from typing import Any
 
 import pytest
 
+from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.run_summary import (
     Cell,
-    FoundDecision,
     RoundPoint,
+    RunDecision,
     RunFinding,
     RunSummary,
     Saving,
     Spending,
     Tokens,
 )
-from ebbtide.supervision.verdict import Action, Cause, Verdict
+from ebbtide.supervision.verdict import Verdict
 
 
 def cells(count: int, *, start: int = 8, period: int = 2, text: str = "") -> tuple[Cell, ...]:
@@ -48,16 +49,12 @@ def cells(count: int, *, start: int = 8, period: int = 2, text: str = "") -> tup
 def stuck(count: int = 60, **changes: Any) -> RunSummary:
     """A run that turned in circles, with everything that a page can show."""
     text = changes.pop("text", "")
-    verdict = Verdict(
-        action=Action.STOP,
-        cause=Cause.DIVERGENCE,
-        reason=f"search_web and open_page in turn, {count // 2 - 4} times, same answers.{text}",
-        event=20,
-    )
+    verdict = Verdict(action=Action.STOP, cause=Cause.DIVERGENCE, event=20)
     fields: dict[str, Any] = {
         "source": f"runs/stuck{text}.jsonl",
         "format": "ebbtide-events",
         "verdict": verdict,
+        "reason": f"search_web and open_page in turn, {count // 2 - 4} times, same answers.{text}",
         "latest": verdict,
         "spent": Spending(
             events=count,
@@ -120,9 +117,9 @@ def stuck(count: int = 60, **changes: Any) -> RunSummary:
             ),
         ),
         "decisions": (
-            FoundDecision(event=3, agent="ana", text=f"Use the report of 2021.{text}", kept=True),
-            FoundDecision(event=9, agent=None, text="ok", kept=False, reason=f"too short{text}"),
-            FoundDecision(
+            RunDecision(event=3, agent="ana", text=f"Use the report of 2021.{text}", kept=True),
+            RunDecision(event=9, agent=None, text="ok", kept=False, reason=f"too short{text}"),
+            RunDecision(
                 event=12,
                 agent=None,
                 text="Use the annual report.",
@@ -134,7 +131,7 @@ def stuck(count: int = 60, **changes: Any) -> RunSummary:
         "chains": ("",),
         "faults": (f"line 17: not JSON{text}",),
         "degraded": 1,
-        "strip": cells(count, text=text),
+        "timeline": cells(count, text=text),
     }
     return RunSummary(**fields | changes)
 
@@ -145,6 +142,7 @@ def healthy(**changes: Any) -> RunSummary:
         "source": "runs/healthy.jsonl",
         "format": "ebbtide-events",
         "verdict": Verdict(),
+        "reason": "24 calls: no loop, no limit passed, nothing spent for nothing.",
         "latest": Verdict(),
         "spent": Spending(events=24, tool_calls=24),
         "timed": False,

@@ -11,7 +11,7 @@ import pytest
 
 from ebbtide.budget.limits import Limits
 from ebbtide.report.page import page
-from ebbtide.supervision.summary.run_summary import FoundDecision
+from ebbtide.supervision.summary.run_summary import RunDecision
 
 HOSTILE = {
     "script": "</script><script>document.title='owned'</script>",
@@ -219,9 +219,9 @@ def test_a_long_run_shows_less_of_each_call(make_stuck) -> None:
 
 def test_decisions_say_what_they_repeat_and_reverse(make_healthy) -> None:
     """A kept decision that may reverse another names its event; with none kept that is said."""
-    kept = FoundDecision(event=9, agent="ben", text="Use PostgreSQL.", kept=True, supersedes=4)
+    kept = RunDecision(event=9, agent="ben", text="Use PostgreSQL.", kept=True, supersedes=4)
     assert "may reverse event 4" in Read(page([make_healthy(decisions=(kept,))])).text()
-    refused = FoundDecision(event=9, agent=None, text="ok", kept=False)
+    refused = RunDecision(event=9, agent=None, text="ok", kept=False)
     text = Read(page([make_healthy(decisions=(refused,))])).text()
     assert "No decision was kept." in text
     assert "no reason given" in text
@@ -229,7 +229,7 @@ def test_decisions_say_what_they_repeat_and_reverse(make_healthy) -> None:
 
 def test_many_decisions_are_folded_away(make_healthy) -> None:
     """The first dozen are seen at once, the others can be opened."""
-    kept = [FoundDecision(event=at, agent=None, text=f"Use plan {at}.", kept=True) for at in range(1, 31)]
+    kept = [RunDecision(event=at, agent=None, text=f"Use plan {at}.", kept=True) for at in range(1, 31)]
     html = page([make_healthy(decisions=tuple(kept))])
     assert [len(part.split("</li>")) - 1 for part in html.split('class="decisions"')[1:]] == [12, 18]
     assert "18 more" in Read(html).text()

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from ebbtide.report.wording import (
-    RunOutcome,
     at_end,
     badness,
     convergence,
@@ -15,32 +14,33 @@ from ebbtide.report.wording import (
     in_order,
     last_round,
     money,
-    outcome,
     reasons,
     saved,
     unpriced,
     where,
 )
-from ebbtide.supervision.summary.run_summary import FoundDecision, RoundPoint, Saving, Spending, Tokens
-from ebbtide.supervision.verdict import Action, Cause, Verdict
+from ebbtide.supervision.ladder import Action, Cause
+from ebbtide.supervision.summary.headline import Headline, headline
+from ebbtide.supervision.summary.run_summary import RoundPoint, RunDecision, Saving, Spending, Tokens
+from ebbtide.supervision.verdict import Verdict
 
 
 @pytest.mark.parametrize(
     ("action", "cause", "word"),
     [
-        (Action.ALLOW, Cause.NONE, RunOutcome.HEALTHY),
-        (Action.NUDGE, Cause.DIVERGENCE, RunOutcome.NOISY),
-        (Action.NUDGE, Cause.SPENDING, RunOutcome.COSTLY),
-        (Action.FINALIZE, Cause.CONVERGENCE, RunOutcome.CONVERGED),
-        (Action.ESCALATE, Cause.CONVERGENCE, RunOutcome.ESCALATE),
-        (Action.STOP, Cause.DIVERGENCE, RunOutcome.STUCK),
-        (Action.STOP, Cause.JOINT, RunOutcome.STUCK),
-        (Action.STOP, Cause.LIMIT, RunOutcome.OVER_LIMIT),
+        (Action.ALLOW, Cause.NONE, Headline.HEALTHY),
+        (Action.NUDGE, Cause.DIVERGENCE, Headline.NOISY),
+        (Action.NUDGE, Cause.SPENDING, Headline.COSTLY),
+        (Action.FINALIZE, Cause.CONVERGENCE, Headline.CONVERGED),
+        (Action.ESCALATE, Cause.CONVERGENCE, Headline.ESCALATE),
+        (Action.STOP, Cause.DIVERGENCE, Headline.STUCK),
+        (Action.STOP, Cause.JOINT, Headline.STUCK),
+        (Action.STOP, Cause.LIMIT, Headline.OVER_LIMIT),
     ],
 )
 def test_each_rung_has_its_word(action, cause, word) -> None:
     """The rung of the ladder, and where it matters the cause, make the word."""
-    assert outcome(Verdict(action=action, cause=cause)) is word
+    assert headline(Verdict(action=action, cause=cause)) is word
 
 
 def test_the_worst_comes_first_and_the_dearest_of_equals(make_stuck, make_healthy) -> None:
@@ -190,8 +190,8 @@ def test_the_numbers_of_the_last_round() -> None:
 def test_reasons_are_counted() -> None:
     """The most frequent reason comes first; what repeats an earlier decision is one reason."""
     given = ("It is short.", "It is long", "It is short.", None, "API key in it", "six")
-    refused = [FoundDecision(event=1, agent=None, text="", kept=False, reason=text) for text in given]
-    refused += [FoundDecision(event=2, agent=None, text="", kept=False, duplicate_of=1)] * 3
+    refused = [RunDecision(event=1, agent=None, text="", kept=False, reason=text) for text in given]
+    refused += [RunDecision(event=2, agent=None, text="", kept=False, duplicate_of=1)] * 3
     assert reasons(refused) == (
         "it repeats an earlier one (3), it is short (2), it is long, no reason given and 2 more"
     )
