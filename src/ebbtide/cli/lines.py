@@ -112,9 +112,9 @@ def cell_width(text: str) -> int:
 
 def terminal_width() -> int:
     """Columns of the terminal: COLUMNS, or those of whichever stream is one, or 80."""
-    named = os.environ.get("COLUMNS", "")
-    if named.isdecimal() and int(named):
-        return int(named)
+    width = os.environ.get("COLUMNS", "")
+    if width.isdecimal() and int(width):
+        return int(width)
     for descriptor in range(3):
         try:
             return os.get_terminal_size(descriptor).columns or _DEFAULT_WIDTH

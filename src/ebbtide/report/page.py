@@ -207,9 +207,9 @@ def _rounds(summary: RunSummary, number: int) -> Markup:
 
 
 def _spending(summary: RunSummary, number: int) -> Markup:
-    spending = amounts(summary.spent.cost_usd, summary.spent.tokens.total)
+    total = amounts(summary.spent.cost_usd, summary.spent.tokens.total)
     return joined(
-        _chart(f"spending-{number}", f"Cost and tokens so far, by event: {spending} in all"),
+        _chart(f"spending-{number}", f"Cost and tokens so far, by event: {total} in all"),
         sections.spending_table(summary.timeline),
     )
 

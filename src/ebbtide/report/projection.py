@@ -58,11 +58,11 @@ def projections(cells: Sequence[Cell], limits: Limits) -> tuple[Projection, ...]
         values = [(cell, cell.cost_usd if kind is LimitKind.COST_USD else cell.tokens) for cell in cells]
         points = [(cell, value) for cell, value in values if value is not None]
         if limit is not None and points:
-            results.append(_projected(kind, float(limit), points))
+            results.append(_projection(kind, float(limit), points))
     return tuple(results)
 
 
-def _projected(kind: LimitKind, limit: float, points: Sequence[tuple[Cell, float]]) -> Projection:
+def _projection(kind: LimitKind, limit: float, points: Sequence[tuple[Cell, float]]) -> Projection:
     last, spent = points[-1]
     passed_at = next((cell.number for cell, value in points if value >= limit), None)
     back = max(_FEWEST, round(len(points) * _LATELY))

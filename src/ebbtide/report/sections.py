@@ -141,7 +141,7 @@ def findings(summary: RunSummary) -> Markup:
 
 
 def _finding(index: int, item: RunFinding, whole: Spending) -> Markup:
-    spending = amounts(item.cost_usd, item.tokens, item.seconds)
+    total = amounts(item.cost_usd, item.tokens, item.seconds)
     detail = [
         ("Kind", item.kind.replace("_", " ")),
         ("Conversation", item.chain_id),
@@ -161,7 +161,7 @@ def _finding(index: int, item: RunFinding, whole: Spending) -> Markup:
                 element(
                     "span",
                     where(item, whole),
-                    element("b", spending) if spending else None,
+                    element("b", total) if total else None,
                     class_="where",
                 ),
             ),
@@ -275,7 +275,7 @@ def budget_sentence(item: Projection) -> str:
 def decisions(summary: RunSummary) -> Markup:
     """What was decided, and what only looked like it."""
     kept_items = [item for item in summary.decisions if item.kept]
-    refused = [item for item in summary.decisions if not item.kept]
+    refused_items = [item for item in summary.decisions if not item.kept]
     omitted = summary.decisions_left_out
     if not summary.decisions:
         return element("p", "No sentence looks like a decision.", class_="quiet")
@@ -294,13 +294,15 @@ def decisions(summary: RunSummary) -> Markup:
                 class_="table",
             )
         )
-    if refused:
-        title = reasons(refused)
+    if refused_items:
+        title = reasons(refused_items)
         parts.append(
             element(
                 "details",
-                element("summary", f"Noise: {len(refused):,} refused: {title}"),
-                element("ul", *(_decision(item) for item in refused[:_REFUSED]), class_="decisions refused"),
+                element("summary", f"Noise: {len(refused_items):,} refused: {title}"),
+                element(
+                    "ul", *(_decision(item) for item in refused_items[:_REFUSED]), class_="decisions refused"
+                ),
                 class_="table",
             )
         )

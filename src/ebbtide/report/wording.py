@@ -123,9 +123,9 @@ def unpriced(spending: Spending) -> str | None:
     return f"No price is known for {calls}{'' if spending.cost_usd is None else ', so it cost more'}."
 
 
-def reasons(refused: Iterable[RunDecision], most: int = 4) -> str:
+def reasons(refused_items: Iterable[RunDecision], most: int = 4) -> str:
     """Why sentences were refused, the most frequent reason first."""
-    counts = Counter(map(_reason, refused)).most_common()
+    counts = Counter(map(_reason, refused_items)).most_common()
     if len(counts) == 1:
         return counts[0][0]
     parts = [f"{text} ({number:,})" if number > 1 else text for text, number in counts[:most]]

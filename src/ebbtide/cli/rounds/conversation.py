@@ -60,7 +60,7 @@ def follow_conversation(name: str, options: ScoringOptions) -> Iterator[RoundRea
         TranscriptError: It cannot be read.
     """
     meter = options.meter()
-    for growth in _piped(options.unit) if name == STDIN else follow(name, unit=options.unit):
+    for growth in _growths_of_stdin(options.unit) if name == STDIN else follow(name, unit=options.unit):
         if growth.restarted:
             warn(f"{name}: starts over")
             meter = options.meter()
@@ -71,7 +71,7 @@ def follow_conversation(name: str, options: ScoringOptions) -> Iterator[RoundRea
                 yield reading
 
 
-def _piped(unit: RoundUnit) -> Iterator[Growth]:
+def _growths_of_stdin(unit: RoundUnit) -> Iterator[Growth]:
     """What comes through standard input, line by line, until it ends."""
     stream = RoundStream(unit=unit, source="<stdin>")
     for line in sys.stdin.buffer:

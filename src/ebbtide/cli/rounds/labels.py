@@ -34,7 +34,7 @@ def load_labels(paths: Iterable[str | os.PathLike[str]], keys: PairFields | None
     for path in paths:
         source = source_name(path)
         try:
-            for item in _read(read_bytes(path), source, keys or PairFields()):
+            for item in _labels_in(read_bytes(path), source, keys or PairFields()):
                 if isinstance(item, LabelledPair):
                     pairs.append(item)
                 else:
@@ -50,7 +50,7 @@ def load_labels(paths: Iterable[str | os.PathLike[str]], keys: PairFields | None
     return tuple(pairs) or tuple(transcripts)
 
 
-def _read(data: bytes, source: str, keys: PairFields) -> Iterator[LabelledPair | LabelledTranscript]:
+def _labels_in(data: bytes, source: str, keys: PairFields) -> Iterator[LabelledPair | LabelledTranscript]:
     document = Document.of(data)
     if document.not_json:
         raise document.not_json

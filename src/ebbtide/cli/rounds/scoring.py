@@ -38,7 +38,7 @@ def score(names: Sequence[str], options: ScoringOptions) -> bool:
     Raises:
         TranscriptError: There is one, and it cannot be read.
     """
-    paths = list(_expanded(names))
+    paths = list(_paths_in(names))
     if len(paths) == 1 and not _is_folder(names[0]):
         conversation = score_conversation(paths[0], options)
         if options.as_json:
@@ -58,7 +58,7 @@ def score_following(names: Sequence[str], options: ScoringOptions) -> None:
         _print_round(reading, options)
 
 
-def _expanded(names: Sequence[str]) -> Iterator[str]:
+def _paths_in(names: Sequence[str]) -> Iterator[str]:
     for name in names:
         if not _is_folder(name):
             yield name

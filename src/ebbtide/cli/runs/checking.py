@@ -70,15 +70,15 @@ def check(names: Sequence[str], options: RunOptions, output: Output, *, jobs: in
     options = dataclasses.replace(options, timeline=output.html is not None)
     if not several:
         return show([checking.check(files[0], options)], (), options, output, several=False)
-    summaries, skipped = check_files(files, options, jobs=jobs)
+    summaries, skipped_files = check_files(files, options, jobs=jobs)
     if not summaries:
-        raise TranscriptError(_nothing(skipped))
-    return show(summaries, skipped, options, output)
+        raise TranscriptError(_nothing(skipped_files))
+    return show(summaries, skipped_files, options, output)
 
 
 def show(
     summaries: Sequence[RunSummary],
-    skipped: Sequence[SkippedFile],
+    skipped_files: Sequence[SkippedFile],
     options: RunOptions,
     output: Output,
     *,
@@ -97,10 +97,10 @@ def show(
     if output.as_json:
         for summary in summaries:
             print_json(summary.to_dict(), indent=None if several else 2)
-        for item in skipped:
+        for item in skipped_files:
             print_json({"schema": 1, "source": item.source, "skipped": item.reason}, indent=None)
     elif several:
-        print_lines(run_table(summaries, skipped, terminal_width(), everything=output.everything))
+        print_lines(run_table(summaries, skipped_files, terminal_width(), everything=output.everything))
     else:
         print_lines(run_screen(summaries[0], terminal_width(), everything=output.everything))
     problems = failures(summaries, output.fail_on)
@@ -131,15 +131,15 @@ def check_files(
     from ebbtide import checking
 
     summaries: list[RunSummary] = []
-    skipped: list[SkippedFile] = []
+    skipped_files: list[SkippedFile] = []
     with _progress(len(files)) as advance:
         for path, result in checking.check_many(files, options, jobs=jobs):
             advance()
             if isinstance(result, RunSummary):
                 summaries.append(result)
             else:
-                skipped.append(SkippedFile(source=str(path), reason=_reason(result)))
-    return summaries, sorted(skipped, key=lambda item: item.source)
+                skipped_files.append(SkippedFile(source=str(path), reason=_reason(result)))
+    return summaries, sorted(skipped_files, key=lambda item: item.source)
 
 
 @contextlib.contextmanager
@@ -168,7 +168,7 @@ def _reason(error: EbbtideError) -> str:
     return error.what if isinstance(error, TranscriptError) else str(error)
 
 
-def _nothing(skipped: Sequence[SkippedFile]) -> str:
-    reasons = "".join(f"\n  {item.source}: {item.reason.splitlines()[0]}" for item in skipped[:5])
-    more = f"\n  and {len(skipped) - 5} more" if len(skipped) > 5 else ""
-    return f"none of {len(skipped)} files could be read:{reasons}{more}"
+def _nothing(skipped_files: Sequence[SkippedFile]) -> str:
+    reasons = "".join(f"\n  {item.source}: {item.reason.splitlines()[0]}" for item in skipped_files[:5])
+    more = f"\n  and {len(skipped_files) - 5} more" if len(skipped_files) > 5 else ""
+    return f"none of {len(skipped_files)} files could be read:{reasons}{more}"

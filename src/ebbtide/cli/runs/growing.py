@@ -72,7 +72,7 @@ def _stdin_looks(poll_s: float) -> Generator[Piece, None, None]:
     chunks: queue.Queue[bytes] = queue.Queue(maxsize=16)
     descriptor = sys.stdin.fileno()
 
-    def read() -> None:
+    def read_chunks() -> None:
         while True:
             data = os.read(descriptor, 1 << 16)
             chunks.put(data)
@@ -80,7 +80,7 @@ def _stdin_looks(poll_s: float) -> Generator[Piece, None, None]:
                 return
 
     # A thread, since not every system can wait for a pipe with a time limit.
-    threading.Thread(target=read, daemon=True).start()
+    threading.Thread(target=read_chunks, daemon=True).start()
     while True:
         try:
             data = chunks.get(timeout=poll_s)

@@ -72,7 +72,7 @@ def _rows(summary: RunSummary, width: int, *, everything: bool) -> list[tuple[st
     noise = [item for item in summary.decisions if not item.kept]
     saving = wording.saved(summary)
     sections = {
-        "spent": _spent(summary),
+        "spent": _spending(summary),
         "findings": _findings(summary, width, everything=everything),
         "saving": [] if saving is None else [Line(saving)],
         "converged": _convergence(summary),
@@ -83,31 +83,31 @@ def _rows(summary: RunSummary, width: int, *, everything: bool) -> list[tuple[st
     return [(label, line) for label, lines in sections.items() for line in lines]
 
 
-def _spent(summary: RunSummary) -> list[Line]:
-    spent = summary.spent
-    total = spent.tokens.total
+def _spending(summary: RunSummary) -> list[Line]:
+    spending = summary.spent
+    total = spending.tokens.total
     amounts = []
-    if spent.cost_usd is not None:
-        amounts.append(wording.cost(spent))
+    if spending.cost_usd is not None:
+        amounts.append(wording.cost(spending))
     if total is not None:
-        classes = ", ".join(wording.token_classes(spent.tokens))
+        classes = ", ".join(wording.token_classes(spending.tokens))
         amounts.append(f"{count(total, 'token')}{f' ({classes})' if classes else ''}")
-    if spent.seconds is not None:
-        amounts.append(wording.duration(spent.seconds))
-    values = {"cost": spent.cost_usd, "tokens": total, "time": spent.seconds}
+    if spending.seconds is not None:
+        amounts.append(wording.duration(spending.seconds))
+    values = {"cost": spending.cost_usd, "tokens": total, "time": spending.seconds}
     unknown = [name for name, amount in values.items() if amount is None]
     line = Line(", ".join(amounts), "bold")
     if unknown:
         line.append(f"{'; ' * bool(amounts)}{listed(unknown)} unknown", "dim")
-    calls = f"{count(spent.events, 'event')}: {count(spent.tool_calls, 'tool call')}, "
-    calls += count(spent.llm_calls, "model call")
+    calls = f"{count(spending.events, 'event')}: {count(spending.tool_calls, 'tool call')}, "
+    calls += count(spending.llm_calls, "model call")
     if len(summary.chains) > 1:
         calls += f", in {count(len(summary.chains), 'conversation')}"
     calls += f"; format {plain(summary.format)}"
-    if not summary.timed and spent.seconds is not None:
+    if not summary.timed and spending.seconds is not None:
         calls += "; some events have no time, so no rates"
     lines = [line, Line(calls)]
-    missing = wording.unpriced(spent)
+    missing = wording.unpriced(spending)
     if missing:
         lines.append(Line.safe(f"{missing} Add prices with --prices FILE.", "yellow"))
     return lines
@@ -137,9 +137,9 @@ def _findings(summary: RunSummary, width: int, *, everything: bool) -> list[Line
 def _finding(item: RunFinding, whole: Spending) -> Line:
     """Where, what and for how much."""
     line = Line(f"{wording.where(item, whole)}: {plain(item.sentence, _TEXT)}")
-    spent = wording.amounts(item.cost_usd, item.tokens)
-    if spent:
-        line.append(", ").append(spent, "bold")
+    amounts = wording.amounts(item.cost_usd, item.tokens)
+    if amounts:
+        line.append(", ").append(amounts, "bold")
     if item.chain_id:
         line.append(f", in conversation {plain(item.chain_id, _NAME)}", "dim")
     return line

@@ -76,23 +76,23 @@ def watch(how: Watch) -> None:
         TranscriptError: At the start the file cannot be read, or it ends and nothing in it could be.
     """
     if how.as_json:
-        run = _watched(how, _JsonLines())
+        run = _follow(how, _JsonLines())
         print_json({"type": "summary", **run.summary().to_dict()}, indent=None)
         return
-    run = _watched_on_screen(how) if sys.stdout.isatty() else _watched(how, _Lines())
+    run = _follow_on_screen(how) if sys.stdout.isatty() else _follow(how, _Lines())
     print_lines(run_screen(run.summary(), terminal_width()))
 
 
-def _watched_on_screen(how: Watch) -> LiveRun:
+def _follow_on_screen(how: Watch) -> LiveRun:
     from rich.live import Live
 
     terminal = console()
     screen = _Screen(source_name(how.name), terminal, bell=how.bell)
     with Live(console=terminal, get_renderable=screen.drawn, refresh_per_second=4, transient=True):
-        return _watched(how, screen)
+        return _follow(how, screen)
 
 
-def _watched(how: Watch, display: _Display) -> LiveRun:
+def _follow(how: Watch, display: _Display) -> LiveRun:
     """Follow the run; the run as it was at the end.
 
     What a file holds when the watch begins is the past: it is shown, and only what stands at its end rings
@@ -109,7 +109,7 @@ def _watched(how: Watch, display: _Display) -> LiveRun:
 
     def act(verdict: Verdict) -> None:
         if how.on is not None and how.on.wants(verdict):
-            problem = how.on.run(verdict, source, _spent(run))
+            problem = how.on.run(verdict, source, _amounts(run))
             if problem is not None:
                 display.note(problem)
 
@@ -140,7 +140,7 @@ def _watched(how: Watch, display: _Display) -> LiveRun:
     return run
 
 
-def _spent(run: LiveRun) -> dict[str, Any]:
+def _amounts(run: LiveRun) -> dict[str, Any]:
     """What the run took so far, for machines."""
     spending = run.summary().spent
     return {
@@ -179,7 +179,7 @@ class _JsonLines:
     """One object a change, for machines."""
 
     def changed(self, run: LiveRun, verdict: Verdict, *, rings: bool) -> None:
-        where = {"source": run.stream.source, "spent": _spent(run)}
+        where = {"source": run.stream.source, "spent": _amounts(run)}
         print_json({"type": "verdict", **verdict.to_dict(), **where}, indent=None)
         sys.stdout.flush()
 
