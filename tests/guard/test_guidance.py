@@ -2,6 +2,7 @@
 
 import threading
 from contextlib import nullcontext
+from dataclasses import replace
 from itertools import repeat
 from typing import Any
 
@@ -13,6 +14,7 @@ from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.transcript import Round
 from ebbtide.events.usage import Usage
 from ebbtide.guard.execution_context import ExecutionContext
+from ebbtide.supervision.facts import RoundFacts
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
@@ -352,3 +354,18 @@ def test_money_that_leaves_for_nothing_is_a_person_s_to_judge() -> None:
         agent()
     assert (halt.value.verdict.action, halt.value.verdict.cause) == (Action.ESCALATE, Cause.SPENDING)
     assert len(run.take_nudges()) == 1
+
+
+def test_a_nudge_that_comes_again_after_it_was_handed_over_is_told_again() -> None:
+    """The same facts may come twice in a run: before a call of the model and after it."""
+    nudge = Verdict(action=Action.NUDGE, facts=RoundFacts(rounds=2, ready=False), event=1)
+    supervisor = Planned(Verdict())
+    run = ExecutionContext(supervisor=supervisor)
+    nudges = []
+    for event in (1, 2):
+        for planned, kind in ((replace(nudge, event=event), "tool"), (Verdict(), "llm")):
+            supervisor.planned = planned
+            with run.call(kind, "look"):
+                pass
+            nudges.append(len(run.take_nudges()))
+    assert nudges == [1, 0, 1, 0]
