@@ -192,7 +192,7 @@ class ClaudeCodeReader:
             # A later line of a call that was given out already, with more tokens than before.
             events.append(Notice(kind=NoticeKind.USAGE, **common))
         for name, call in answer.calls:
-            events += self._calls.opened(name, call)
+            events += self._calls.open(name, call)
         for block in answer.results:
             events += self._result(block, answer.ts)
         return events
@@ -222,7 +222,7 @@ class ClaudeCodeReader:
         }
         if ts is not None:
             result["ts"] = ts
-        return self._calls.closed(identifier(block.get("tool_use_id")), **result)
+        return self._calls.close(identifier(block.get("tool_use_id")), **result)
 
 
 def _totals_of(value: Mapping[str, Any]) -> Usage:

@@ -112,7 +112,7 @@ class CodexReader:
         if kind.endswith("_output"):
             self._answer.acted = self._answer.acted or not self._marked
             output = item.get("output", item.get("tools"))
-            return self._calls.closed(name, **self._result(output))
+            return self._calls.close(name, **self._result(output))
         if not kind.endswith("_call") and kind != "reasoning":
             return ()
         done = self._answering()
@@ -123,7 +123,7 @@ class CodexReader:
         call = ToolCall(name=tool, args=arguments(args), ts=self._ts, batch=f"turn {self._turn}")
         # These have no output line of their own.
         alone = kind in ("web_search_call", "image_generation_call") or item.get("call_id") is None
-        return [*done, *self._calls.opened(None if alone and kind != "function_call" else name, call)]
+        return [*done, *self._calls.open(None if alone and kind != "function_call" else name, call)]
 
     def _message(self, item: Mapping[str, Any]) -> Sequence[Event]:
         words, role = joined_text(item.get("content")), item.get("role")
@@ -180,9 +180,9 @@ class CodexReader:
         kind, name = text(event.get("type")) or "", identifier(event.get("call_id"))
         if kind.endswith(BEGIN):
             call = ToolCall(ts=self._ts, batch=f"turn {self._turn}", **call_begun(event))
-            return [*self._answering(), *self._calls.opened(name, call)]
+            return [*self._answering(), *self._calls.open(name, call)]
         if kind.endswith(END):
-            return self._calls.closed(name, **self._timed(call_ended(event)))
+            return self._calls.close(name, **self._timed(call_ended(event)))
         if kind == "session_configured":
             self._model = text(event.get("model")) or self._model
         elif kind == "token_count" and "info" not in event:

@@ -165,7 +165,7 @@ class InspectSample:
                     batch=f"message {self._messages}",
                     **common,
                 )
-                events += self._calls.opened(identifier(request.get("id")), call)
+                events += self._calls.open(identifier(request.get("id")), call)
             return events
         if role != "tool":
             return []
@@ -175,7 +175,7 @@ class InspectSample:
         result = words or text(mapping(problem).get("message")) or text(problem) or ""
         call = ToolCall(name=text(message.get("function")) or "tool", **common)
         name = identifier(message.get("tool_call_id"))
-        return [*self._calls.closed(name, else_call=call, result=result, error=bool(problem))]
+        return [*self._calls.close(name, else_call=call, result=result, error=bool(problem))]
 
     def _whole(self, event: Event) -> Event:
         """The event with the texts that stand in the attachments."""

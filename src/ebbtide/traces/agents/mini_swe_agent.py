@@ -85,7 +85,7 @@ class MiniSweAgentReader:
         events.append(self._model_call(words, response, extra))
         for at, (name, command) in enumerate(_commands(message, extra, words)):
             call = ToolCall(name=_TOOL, args={"command": command}, batch=self._answers, ts=self._ts)
-            events += self._calls.opened(name or f"command {self._answers} {at}", call)
+            events += self._calls.open(name or f"command {self._answers} {at}", call)
         return events
 
     def _interrupted(self, extra: Mapping[str, Any], words: str | None) -> Sequence[Event]:
@@ -124,7 +124,7 @@ class MiniSweAgentReader:
         failed = code != 0 if isinstance(code, int) else bool(match and match[1] != "0")
         at: dict[str, Any] = {} if self._ts is None else {"ts": self._ts}
         failed = failed or bool(extra.get("exception_info"))
-        calls = [*self._calls.closed(waiting, result=output, error=failed, **at)]
+        calls = [*self._calls.close(waiting, result=output, error=failed, **at)]
         if named is None and message.get("role") == "user":
             # One message answers all commands of an answer, where it names none.
             calls += self._calls.finish()

@@ -15,8 +15,8 @@ from typing import Any
 
 from ebbtide.events.event import Event, Message, ModelCall, Role, ToolCall
 from ebbtide.events.usage import Usage
-from ebbtide.traces.chats.message_parts import Answered, Asked
-from ebbtide.traces.chats.message_shapes import Said, pairs
+from ebbtide.traces.chats.message_parts import ToolAnswer, ToolRequest
+from ebbtide.traces.chats.message_shapes import ChatMessage, pairs
 from ebbtide.traces.records.fields import compact
 
 _MOST = 10_000  # messages and calls that a chain remembers
@@ -94,7 +94,7 @@ class ChainEvents:
         self._places: OrderedDict[str, list[Slot]] = OrderedDict()
         self._heard: Counter[bytes] = Counter()
 
-    def heard(self, messages: Sequence[Said], ts: float | None) -> list[Event]:
+    def heard(self, messages: Sequence[ChatMessage], ts: float | None) -> list[Event]:
         """What stands in an input of a model: the messages that are new, and the results of calls.
 
         The context comes again with every input, so the n-th equal message of an input is new only if no
@@ -123,11 +123,11 @@ class ChainEvents:
         fresh.sort(key=lambda entry: entry[0])
         return self._flushed() + [call for _, call in fresh]
 
-    def _message(self, message: Said, ts: float | None) -> Message:
+    def _message(self, message: ChatMessage, ts: float | None) -> Message:
         role = Role.USER if message.role == "user" else Role.SYSTEM
         return Message(text=message.text, role=role, agent=message.name, ts=ts, chain_id=self.chain_id)
 
-    def said(self, call: ModelCall, asked: Sequence[Asked]) -> list[Event]:
+    def said(self, call: ModelCall, asked: Sequence[ToolRequest]) -> list[Event]:
         """What a model said, and which calls it asks for."""
         if call.text and not call.error:
             self.last_words = call.text
@@ -182,7 +182,7 @@ class ChainEvents:
         return self._flushed(everything=True)
 
     def _meet(
-        self, asked: Asked, answer: Answered | None, counts: Counter[str], ts: float | None
+        self, asked: ToolRequest, answer: ToolAnswer | None, counts: Counter[str], ts: float | None
     ) -> Slot | None:
         """Match a call in an input with the one that is known: the n-th equal one, since ids may return."""
         place = f"#{asked.id}" if asked.id else _alike(asked.name, asked.args)
@@ -204,11 +204,11 @@ class ChainEvents:
         self._answer(slot, answer, ts)
         return slot
 
-    def _take_answers(self, messages: Sequence[Said], ts: float | None) -> None:
+    def _take_answers(self, messages: Sequence[ChatMessage], ts: float | None) -> None:
         """Results in an input that leaves out who asked: requests that go on with an earlier one do."""
-        asked = {item.id for message in messages for item in message.asked}
+        asked = {item.id for message in messages for item in message.requests}
         for message in messages:
-            for answer in message.answered:
+            for answer in message.answers:
                 if answer.id is None or answer.id in asked:
                     continue
                 known = self._places.get(f"#{answer.id}", ())
@@ -216,7 +216,7 @@ class ChainEvents:
                 if slot is not None:
                     self._answer(slot, answer, ts)
 
-    def _answer(self, slot: Slot, answer: Answered, ts: float | None) -> None:
+    def _answer(self, slot: Slot, answer: ToolAnswer, ts: float | None) -> None:
         slot.answered = True
         slot.result = answer.result
         slot.error = slot.error or answer.error

@@ -10,8 +10,8 @@ from ebbtide.events.event import Event, Message, ModelCall, Role, ToolCall
 from ebbtide.events.usage import CLASSES, Usage
 from ebbtide.traces.chats.chain_events import ChainEvents
 from ebbtide.traces.chats.exchange_parts import RESPONSES, parts_of_exchange
-from ebbtide.traces.chats.message_parts import Answered, Asked
-from ebbtide.traces.chats.message_shapes import Said, said_in
+from ebbtide.traces.chats.message_parts import ToolAnswer, ToolRequest
+from ebbtide.traces.chats.message_shapes import ChatMessage, messages_in
 from ebbtide.traces.records.fields import compact, dollars, identifier, mapping, seconds, text
 from ebbtide.traces.records.joining import Seen
 from ebbtide.traces.records.provider_usage import (
@@ -43,7 +43,7 @@ class ChatEvents:
         self.chain_id = chain_id
         self.model = model
         self.duplicates = 0
-        self._open: list[tuple[Asked, ToolCall]] = []
+        self._open: list[tuple[ToolRequest, ToolCall]] = []
         self._answered = Seen(10_000)
         self._replies = Seen(10_000)
         self._number = 0
@@ -58,13 +58,13 @@ class ChatEvents:
         """
         events: list[Event] = []
         item = "role" not in value and "content" not in value
-        for said in said_in(value, "assistant"):
-            if said.role == "assistant" and not said.answered:
+        for said in messages_in(value, "assistant"):
+            if said.role == "assistant" and not said.answers:
                 events += self._reply(said, value, fields, item=item)
             elif said.role == "assistant":
-                events += self._reply(said, value, fields, item=item) + self._answers(said.answered, fields)
+                events += self._reply(said, value, fields, item=item) + self._answers(said.answers, fields)
             else:
-                events += self._answers(said.answered, fields)
+                events += self._answers(said.answers, fields)
                 events += self._heard(said, fields)
         return events
 
@@ -74,7 +74,7 @@ class ChatEvents:
         self._open.clear()
         return left
 
-    def _heard(self, said: Said, fields: Mapping[str, Any]) -> list[Event]:
+    def _heard(self, said: ChatMessage, fields: Mapping[str, Any]) -> list[Event]:
         self._replying = False
         if said.role not in ("user", "system") or not said.text:
             return []
@@ -83,7 +83,7 @@ class ChatEvents:
         return [Message(text=said.text, role=role, agent=agent, ts=ts, chain_id=self.chain_id)]
 
     def _reply(
-        self, said: Said, value: Mapping[str, Any], fields: Mapping[str, Any], *, item: bool
+        self, said: ChatMessage, value: Mapping[str, Any], fields: Mapping[str, Any], *, item: bool
     ) -> list[Event]:
         usage: Usage = fields.get("usage") or reply_usage(value)
         ts = fields.get("ts", reply_time(value))
@@ -91,11 +91,11 @@ class ChatEvents:
         number = text(value.get("id"))
         # What only thinks, or is cut off before it speaks, was paid for too.
         paid = has_tokens(usage) or usage.cost_usd is not None
-        telling = bool(said.text or said.asked or paid)
+        telling = bool(said.text or said.requests or paid)
         part = number is not None and not item and telling and self._replies.before(number)
         if part:
             usage = Usage()  # It came with another part.
-            telling = bool(said.text or said.asked)
+            telling = bool(said.text or said.requests)
         # Items of one response stand one by one: they are one reply of the model.
         again = (part or (item and self._replying)) and not said.text
         events: list[Event] = [] if again else self.finish()
@@ -104,15 +104,15 @@ class ChatEvents:
             usage.model = usage.model or self.model
             events.append(ModelCall(text=said.text or "", usage=reported(usage), **common))
             self._number += 1
-        self._replying = self._replying or bool(said.text or said.asked)
-        batch = f"{self.chain_id}#{self._number}" if item or len(said.asked) > 1 else None
-        for asked in said.asked:
+        self._replying = self._replying or bool(said.text or said.requests)
+        batch = f"{self.chain_id}#{self._number}" if item or len(said.requests) > 1 else None
+        for asked in said.requests:
             self._open.append((asked, ToolCall(name=asked.name, args=asked.args, batch=batch, **common)))
         while len(self._open) > _MOST_OPEN:
             events.append(self._open.pop(0)[1])
         return events
 
-    def _answers(self, answers: Sequence[Answered], fields: Mapping[str, Any]) -> list[Event]:
+    def _answers(self, answers: Sequence[ToolAnswer], fields: Mapping[str, Any]) -> list[Event]:
         events: list[Event] = []
         if answers:
             self._replying = False
@@ -132,7 +132,7 @@ class ChatEvents:
             events.append(call)
         return events
 
-    def _place(self, answer: Answered) -> int | None:
+    def _place(self, answer: ToolAnswer) -> int | None:
         """Where the call waits that this answers: by id, by name, or the oldest of those without an id."""
         if answer.id:
             for place, (asked, _) in enumerate(self._open):
@@ -149,7 +149,7 @@ class Exchanges:
 
     def __init__(self) -> None:
         self._chains: OrderedDict[str, ChainEvents] = OrderedDict()
-        self._asked: OrderedDict[str, Said] = OrderedDict()
+        self._asked: OrderedDict[str, ChatMessage] = OrderedDict()
 
     def add(self, value: Mapping[str, Any]) -> list[Event]:
         """The events that one more exchange completes."""
@@ -165,20 +165,20 @@ class Exchanges:
         # A request may name the answer before it in place of repeating it.
         before = self._asked.get(identifier(request.get("previous_response_id")) or "")
         context = {key: part for key, part in request.items() if key not in RESPONSES}
-        heard = said_in(context, "user")
+        heard = messages_in(context, "user")
         events += chain.heard([before, *heard] if before else heard, ts)
         failure = value.get("error") or response.get("error")
-        outputs = said_in(response or None, "assistant")
+        outputs = messages_in(response or None, "assistant")
         if response or failure:
             words = "\n\n".join(said.text for said in outputs if said.text) or ("" if outputs else None)
             if failure and not words:
                 words = text(mapping(failure).get("message")) or compact(failure)
             usage = reported(reply_usage(response, value, request))
             call = ModelCall(text=words, error=bool(failure), usage=usage, ts=ts, chain_id=name)
-            asked = [item for said in outputs for item in said.asked]
+            asked = [item for said in outputs for item in said.requests]
             events += chain.said(call, asked)
             if asked and (number := identifier(response.get("id"))):
-                self._asked[number] = Said(role="assistant", asked=tuple(asked))
+                self._asked[number] = ChatMessage(role="assistant", requests=tuple(asked))
                 if len(self._asked) > _MOST_OPEN:
                     self._asked.popitem(last=False)
         return events

@@ -20,7 +20,7 @@ _RESULTS = ("response", "result", "content", "output")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ToolRequest:
     """A call of a tool that a model asked for; `id` is None where it has none."""
 
     id: str | None
@@ -29,7 +29,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class ToolAnswer:
     """What came back from a tool."""
 
     id: str | None
@@ -45,13 +45,13 @@ def call_id(value: object) -> str | None:
     return value if isinstance(value, str) else compact(value)
 
 
-def parts_in(content: object) -> tuple[list[str], list[Asked], list[Answered]]:
+def parts_in(content: object) -> tuple[list[str], list[ToolRequest], list[ToolAnswer]]:
     """Words, calls and results in the content of a message; thoughts and pictures are left out."""
     if isinstance(content, str):
         return ([content] if content else []), [], []
     words: list[str] = []
-    asked: list[Asked] = []
-    answered: list[Answered] = []
+    asked: list[ToolRequest] = []
+    answered: list[ToolAnswer] = []
     for part in content if isinstance(content, list) else [content]:
         if isinstance(part, str):
             words.append(part)
@@ -63,9 +63,9 @@ def parts_in(content: object) -> tuple[list[str], list[Asked], list[Answered]]:
         if kind == "text":
             if said := _part_text(inner):
                 words.append(said)
-        elif call := _part_asked(inner, kind):
+        elif call := _part_request(inner, kind):
             asked.append(call)
-        elif answer := _part_answered(inner, kind):
+        elif answer := _part_answer(inner, kind):
             answered.append(answer)
         elif isinstance(inner.get("parts"), list):
             more = parts_in(inner["parts"])
@@ -83,13 +83,13 @@ def _part_text(part: Mapping[str, Any]) -> str | None:
     return text(found if isinstance(found, str) else part.get("content"))
 
 
-def _part_asked(part: Mapping[str, Any], kind: object) -> Asked | None:
+def _part_request(part: Mapping[str, Any], kind: object) -> ToolRequest | None:
     if isinstance(kind, str):
-        return asked_in(part) if kind in _ASKING else None
-    return next((asked_in(part[key]) for key in _ASKED if isinstance(part.get(key), dict)), None)
+        return request_in(part) if kind in _ASKING else None
+    return next((request_in(part[key]) for key in _ASKED if isinstance(part.get(key), dict)), None)
 
 
-def _part_answered(part: Mapping[str, Any], kind: object) -> Answered | None:
+def _part_answer(part: Mapping[str, Any], kind: object) -> ToolAnswer | None:
     inner = part
     if not isinstance(kind, str):
         found = next((part[key] for key in _ANSWERED if isinstance(part.get(key), dict)), None)
@@ -103,7 +103,7 @@ def _part_answered(part: Mapping[str, Any], kind: object) -> Answered | None:
     if result is None and (kind == "tool_result" or any(key in inner for key in _RESULTS)):
         result = ""  # Anthropic's blocks leave out the content of an empty answer.
     error = bool(inner.get("is_error") or inner.get("isError")) or inner.get("status") == "error"
-    return Answered(
+    return ToolAnswer(
         id=call_id(number),
         name=text(inner.get("name")) or text(inner.get("toolName")),
         result=shown(result),
@@ -111,7 +111,7 @@ def _part_answered(part: Mapping[str, Any], kind: object) -> Answered | None:
     )
 
 
-def asked_in(value: object) -> Asked | None:
+def request_in(value: object) -> ToolRequest | None:
     """The call of a tool that an object describes; None if it has no name."""
     told = mapping(value)
     if isinstance(told.get("tool_call"), dict):
@@ -130,4 +130,4 @@ def asked_in(value: object) -> Asked | None:
         None,
     )
     number = next((told[key] for key in ("id", "call_id", "toolUseId", "toolCallId") if told.get(key)), None)
-    return Asked(id=call_id(number), name=name, args=arguments(args))
+    return ToolRequest(id=call_id(number), name=name, args=arguments(args))

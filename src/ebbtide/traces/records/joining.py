@@ -53,7 +53,7 @@ class OpenCalls:
     def __len__(self) -> int:
         return len(self._open)
 
-    def opened(self, name: str | None, call: ToolCall) -> Sequence[ToolCall]:
+    def open(self, name: str | None, call: ToolCall) -> Sequence[ToolCall]:
         """A call was asked for.
 
         Args:
@@ -71,7 +71,7 @@ class OpenCalls:
         self._open[name] = call
         return (self._open.popitem(last=False)[1],) if len(self._open) > _MOST_OPEN else ()
 
-    def closed(
+    def close(
         self, name: str | None, *, else_call: ToolCall | None = None, **result: Any
     ) -> Sequence[ToolCall]:
         """The result of a call is there.

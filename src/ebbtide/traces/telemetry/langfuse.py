@@ -15,7 +15,7 @@ from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event
 from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.message_parts import call_id
-from ebbtide.traces.chats.message_shapes import said_in
+from ebbtide.traces.chats.message_shapes import messages_in
 from ebbtide.traces.input.document import shape
 from ebbtide.traces.records.fields import arguments, dollars, from_json, identifier, mapping, seconds, text
 from ebbtide.traces.records.provider_usage import has_tokens
@@ -92,7 +92,7 @@ class LangfuseReader:
         received = value.get("output")
         if kind is SpanKind.LLM and received is None:
             received = names.first(attributes, names.OUTPUTS)
-        outputs = [] if tool else said_in(received, "assistant")
+        outputs = [] if tool else messages_in(received, "assistant")
         result = unwrapped_result(received) if tool or kind is SpanKind.OTHER else None
         return Span(
             id=identifier(value.get("id")),
@@ -106,7 +106,7 @@ class LangfuseReader:
             model=text(either(value, "model", "providedModelName", "provided_model_name", "internalModel")),
             usage=_usage(value, kind, attributes),
             cost_usd=_cost(value),
-            inputs=[] if tool else said_in(sent, "user"),
+            inputs=[] if tool else messages_in(sent, "user"),
             outputs=last_answer(outputs) if kind in (SpanKind.AGENT, SpanKind.OTHER) else outputs,
             args=unwrapped_args(arguments(_args(sent, metadata))) if tool or kind is SpanKind.OTHER else None,
             result=reason if received in (None, {}, "") and reason else result,

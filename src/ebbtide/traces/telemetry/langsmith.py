@@ -16,7 +16,7 @@ from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event
 from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.message_parts import call_id
-from ebbtide.traces.chats.message_shapes import said_in
+from ebbtide.traces.chats.message_shapes import messages_in
 from ebbtide.traces.input.document import shape
 from ebbtide.traces.records.fields import (
     arguments,
@@ -99,7 +99,7 @@ def _span(run: Mapping[str, Any]) -> Span:
     failed = run.get("error") not in (None, "") or run.get("status") == "error"
     reason = failure(run.get("error"), None) if failed else None
     tool = kind is SpanKind.TOOL
-    outputs = [] if tool else said_in(received, "assistant")
+    outputs = [] if tool else messages_in(received, "assistant")
     result = unwrapped_result(_result(received)) if tool else None
     number = identifier(run.get("id"))
     return Span(
@@ -116,7 +116,7 @@ def _span(run: Mapping[str, Any]) -> Span:
         model=_model(run, metadata, received),
         usage=_usage(run, metadata, received),
         cost_usd=_cost(run, received),
-        inputs=[] if tool else said_in(sent, "user"),
+        inputs=[] if tool else messages_in(sent, "user"),
         outputs=last_answer(outputs) if kind in (SpanKind.AGENT, SpanKind.OTHER) else outputs,
         args=_args(sent) if tool or kind is SpanKind.OTHER else None,
         result=reason if result in (None, {}, "") and reason else result,

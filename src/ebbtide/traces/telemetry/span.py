@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ebbtide.events.usage import Usage
-from ebbtide.traces.chats.message_shapes import Said
+from ebbtide.traces.chats.message_shapes import ChatMessage
 from ebbtide.traces.records.fields import compact, count
 from ebbtide.traces.records.provider_usage import disjoint_usage, has_tokens
 from ebbtide.traces.telemetry.span_kind import SpanKind
@@ -49,8 +49,8 @@ class Span:
     model: str | None = None
     usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = None
-    inputs: Sequence[Said] = ()
-    outputs: Sequence[Said] = ()
+    inputs: Sequence[ChatMessage] = ()
+    outputs: Sequence[ChatMessage] = ()
     args: object = None
     result: object = None
     call_id: str | None = None

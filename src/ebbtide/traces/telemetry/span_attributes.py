@@ -9,7 +9,7 @@ from typing import Any
 
 from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.message_parts import call_id
-from ebbtide.traces.chats.message_shapes import said_in
+from ebbtide.traces.chats.message_shapes import messages_in
 from ebbtide.traces.records.fields import (
     arguments,
     count,
@@ -249,10 +249,10 @@ def _tool_values(
 
 
 def _parts_of(told: Mapping[str, Any], args: object, result: object) -> tuple[object, object]:
-    for said in said_in(told.get("gen_ai.input.messages"), "user"):
-        args = args if args is not None or not said.asked else said.asked[0].args
-    for said in said_in(told.get("gen_ai.output.messages"), "assistant"):
-        result = result if result is not None or not said.answered else said.answered[0].result
+    for said in messages_in(told.get("gen_ai.input.messages"), "user"):
+        args = args if args is not None or not said.requests else said.requests[0].args
+    for said in messages_in(told.get("gen_ai.output.messages"), "assistant"):
+        result = result if result is not None or not said.answers else said.answers[0].result
     return args, result
 
 

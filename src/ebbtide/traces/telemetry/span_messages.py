@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ebbtide.traces.chats.message_shapes import Said, said_in
+from ebbtide.traces.chats.message_shapes import ChatMessage, messages_in
 from ebbtide.traces.records.fields import from_json, items, mapping
 from ebbtide.traces.telemetry import genai_names as names
 from ebbtide.traces.telemetry.message_memory import Fields, MessageMemory
@@ -28,33 +28,33 @@ def messages_of(
     events: Sequence[tuple[str, Mapping[str, Any]]],
     kind: SpanKind,
     memory: MessageMemory,
-) -> tuple[list[Said], list[Said]]:
+) -> tuple[list[ChatMessage], list[ChatMessage]]:
     """What went into a span, and what came out: of an agent or a chain its last words only."""
     lists = names.listed(attributes)
     sent, received = _from_events([*events, *_events_inside(attributes)])
     listed = _listed(attributes, lists, names.LISTED_INPUTS, "user", memory)
     if listed or not sent:
-        sent = listed or memory.said_in(names.first(attributes, names.INPUTS), "user")
+        sent = listed or memory.messages_in(names.first(attributes, names.INPUTS), "user")
     system = names.first(attributes, names.SYSTEM)
     if system is not None:
         known = {said.text for said in sent if said.role == "system"}
-        instructions = [said.text for said in said_in(system, "system") if said.text not in known]
-        sent = [*(Said(role="system", text=words) for words in instructions if words), *sent]
+        instructions = [said.text for said in messages_in(system, "system") if said.text not in known]
+        sent = [*(ChatMessage(role="system", text=words) for words in instructions if words), *sent]
     listed = _listed(attributes, lists, names.LISTED_OUTPUTS, "assistant", memory)
     if listed or not received:
-        received = listed or said_in(names.first(attributes, names.OUTPUTS), "assistant")
+        received = listed or messages_in(names.first(attributes, names.OUTPUTS), "assistant")
     answer = attributes.get("ai.response.text"), attributes.get("ai.response.toolCalls")
     if any(answer):
-        received = said_in(
+        received = messages_in(
             {"role": "assistant", "content": answer[0], "tool_calls": from_json(answer[1])}, "assistant"
         )
     if kind in (SpanKind.AGENT, SpanKind.OTHER):
-        transcript = said_in(names.first(attributes, names.TRANSCRIPTS), "assistant")
+        transcript = messages_in(names.first(attributes, names.TRANSCRIPTS), "assistant")
         received = last_answer(received) or last_answer(transcript)
     return sent, received
 
 
-def last_answer(messages: Sequence[Said]) -> list[Said]:
+def last_answer(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """The last words of a conversation, which are what an agent gives back."""
     said = next((said for said in reversed(messages) if said.text and said.role == "assistant"), None)
     return [said] if said else []
@@ -66,13 +66,13 @@ def _listed(
     prefixes: Sequence[str],
     role: str,
     memory: MessageMemory,
-) -> list[Said]:
+) -> list[ChatMessage]:
     for prefix in prefixes:
         found = attributes.get(prefix) if prefix.startswith("llm.") else None
         if isinstance(found, list):
-            messages = said_in(found, role)
+            messages = messages_in(found, role)
         else:
-            messages = memory.said_listed(lists.get(prefix, ()), role)
+            messages = memory.messages_listed(lists.get(prefix, ()), role)
         if messages:
             return messages
     return []
@@ -86,16 +86,16 @@ def _events_inside(attributes: Mapping[str, Any]) -> list[tuple[str, Mapping[str
     ]
 
 
-def _from_events(events: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[list[Said], list[Said]]:
-    sent: list[Said] = []
-    received: list[Said] = []
+def _from_events(events: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[list[ChatMessage], list[ChatMessage]]:
+    sent: list[ChatMessage] = []
+    received: list[ChatMessage] = []
     for name, attributes in events:
         role, told = _EVENT_ROLES.get(name), _plain_event(attributes)
         if role is not None:
-            sent += said_in(_event_message(told, role), role)
+            sent += messages_in(_event_message(told, role), role)
         elif name in ANSWERS:
             inner = from_json(told.get("message", told.get("gen_ai.completion", told)))
-            received += said_in(
+            received += messages_in(
                 _event_message(inner, "assistant") if isinstance(inner, dict) else inner, "assistant"
             )
     return sent, received

@@ -17,7 +17,7 @@ from dataclasses import replace
 from ebbtide.events.event import Event, ModelCall, ModelPart
 from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.chain_events import ChainEvents, Slot
-from ebbtide.traces.chats.message_shapes import Said
+from ebbtide.traces.chats.message_shapes import ChatMessage
 from ebbtide.traces.records.joining import Seen
 from ebbtide.traces.records.provider_usage import reported
 from ebbtide.traces.telemetry.contexts import Contexts
@@ -95,7 +95,7 @@ class SpanEvents:
             heapq.heappush(self._order, (max(start, end), 0.0, self._number, key, True))
             self._endings.add(key)
 
-    def hears(self, trace: str, number: str, inputs: Sequence[Said], outputs: Sequence[Said]) -> bool:
+    def hears(self, trace: str, number: str, inputs: Sequence[ChatMessage], outputs: Sequence[ChatMessage]) -> bool:
         """Messages of a call of a model that came apart from its span; False if no such span waits."""
         span = self._waiting.get((trace, number))
         if span is None or span.kind is not SpanKind.LLM:
@@ -172,9 +172,9 @@ class SpanEvents:
             usage=reported(replace(usage, model=model, cost_usd=cost)),
         )
         self._contexts.said(chain.chain_id, span.inputs, span.outputs)
-        asked = [item for said in span.outputs for item in said.asked]
+        asked = [item for said in span.outputs for item in said.requests]
         self._make_ready(chain.said(call, asked))
-        answered = [said for said in span.outputs if said.answered]
+        answered = [said for said in span.outputs if said.answers]
         if answered:  # A provider's own tools answer within the same message.
             self._make_ready(chain.heard(span.outputs, call.ts))
 
@@ -185,7 +185,7 @@ class SpanEvents:
         if wrapper is None:
             return span
         around[0][1].wrapper = None
-        if any(said.text or said.asked for said in span.outputs):
+        if any(said.text or said.requests for said in span.outputs):
             return span
         return replace(span, outputs=wrapper.outputs, inputs=span.inputs or wrapper.inputs)
 
@@ -239,7 +239,7 @@ class SpanEvents:
         cost = span.cost_usd if Detail.COST not in under else None
         chain = self._chain(key)
         if words == chain.last_words:
-            words = None  # Said already, by a model whose place in the tree is not known.
+            words = None  # ChatMessage already, by a model whose place in the tree is not known.
         if not words and not counted and not cost:
             return
         usage = span.usage if counted else Usage()
