@@ -37,9 +37,7 @@ def test_memory_of_ids_is_bounded() -> None:
     assert [seen.before(name) for name in ("a", "b", "a", "c", "a")] == [False, False, True, False, False]
     calls = OpenCalls()
     names = [
-        call.name
-        for number in range(10_002)
-        for call in calls.open(str(number), ToolCall(name=str(number)))
+        call.name for number in range(10_002) for call in calls.open(str(number), ToolCall(name=str(number)))
     ]
     assert names == ["0", "1"]
 

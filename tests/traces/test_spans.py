@@ -119,7 +119,9 @@ def test_memory_is_bounded() -> None:
                     name="chat",
                     start=float(number),
                     usage=USAGE,
-                    outputs=[ChatMessage(role="assistant", requests=(ToolRequest(id=str(number), name="look"),))],
+                    outputs=[
+                        ChatMessage(role="assistant", requests=(ToolRequest(id=str(number), name="look"),))
+                    ],
                 )
             )
         )
@@ -135,7 +137,9 @@ def test_a_long_chain_stays_small() -> None:
     found = []
     for number in range(5_000):
         asked = (ToolRequest(id=str(number), name="look", args={"n": number}),)
-        found += events.add(llm(str(number), float(number), outputs=[ChatMessage(role="assistant", requests=asked)]))
+        found += events.add(
+            llm(str(number), float(number), outputs=[ChatMessage(role="assistant", requests=asked)])
+        )
     assert len(events._chains["t"]._queue) <= 1_001
     found += events.finish()
     assert sum(isinstance(call, ToolCall) for call in found) == 5_000

@@ -198,9 +198,9 @@ class InspectSample:
             inside = {key: self._put_in(item, depth + 1) for key, item in value.items()}
             return inside if any(inside[key] is not item for key, item in value.items()) else value
         if isinstance(value, list):
-            listed = [self._put_in(item, depth + 1) for item in value]
-            changed = any(new is not old for new, old in zip(listed, value, strict=True))
-            return listed if changed else value
+            entries = [self._put_in(item, depth + 1) for item in value]
+            changed = any(new is not old for new, old in zip(entries, value, strict=True))
+            return entries if changed else value
         return value
 
 

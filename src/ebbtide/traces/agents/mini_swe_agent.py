@@ -112,8 +112,8 @@ class MiniSweAgentReader:
     def _observation(
         self, message: Mapping[str, Any], extra: Mapping[str, Any], words: str | None
     ) -> Sequence[ToolCall]:
-        named = identifier(message.get("tool_call_id")) or identifier(message.get("call_id"))
-        waiting = named or self._calls.first_waiting()
+        call_id = identifier(message.get("tool_call_id")) or identifier(message.get("call_id"))
+        waiting = call_id or self._calls.first_waiting()
         if waiting is None:
             return ()
         output = next((extra[key] for key in ("raw_output", "output") if key in extra), None)
@@ -125,7 +125,7 @@ class MiniSweAgentReader:
         at: dict[str, Any] = {} if self._ts is None else {"ts": self._ts}
         failed = failed or bool(extra.get("exception_info"))
         calls = [*self._calls.close(waiting, result=output, error=failed, **at)]
-        if named is None and message.get("role") == "user":
+        if call_id is None and message.get("role") == "user":
             # One message answers all commands of an answer, where it names none.
             calls += self._calls.finish()
         return calls

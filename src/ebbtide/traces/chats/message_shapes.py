@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ebbtide.traces.chats.message_parts import ToolAnswer, ToolRequest, request_in, call_id, parts_in
+from ebbtide.traces.chats.message_parts import ToolAnswer, ToolRequest, call_id, parts_in, request_in
 from ebbtide.traces.records.fields import arguments, from_json, items, joined_text, mapping, shown, text
 
 _DEEPEST = 12  # wrappings around a message
@@ -92,26 +92,26 @@ def pairs(messages: Sequence[ChatMessage]) -> list[tuple[ToolRequest, ToolAnswer
 
     A result belongs to the call with its id, or else to the oldest open one of its name, or else the oldest.
     """
-    found: list[list[Any]] = []
+    matches: list[list[Any]] = []
     waiting: dict[int, ToolRequest] = {}  # calls without a result, the oldest first
     for number, message in enumerate(messages):
-        for asked in message.requests:
-            waiting[len(found)] = asked
-            found.append([asked, None, number])
+        for request in message.requests:
+            waiting[len(matches)] = request
+            matches.append([request, None, number])
         for answer in message.answers:
-            place = next((at for at, asked in waiting.items() if _fits(answer, asked)), None)
+            place = next((at for at, request in waiting.items() if _fits(answer, request)), None)
             if place is not None:
-                found[place][1] = answer
+                matches[place][1] = answer
                 del waiting[place]
-            elif answer.name and not any(answer.id and pair[0].id == answer.id for pair in found):
-                found.append([ToolRequest(id=answer.id, name=answer.name), answer, number])
-    return [(asked, answer, number) for asked, answer, number in found]
+            elif answer.name and not any(answer.id and pair[0].id == answer.id for pair in matches):
+                matches.append([ToolRequest(id=answer.id, name=answer.name), answer, number])
+    return [(request, answer, number) for request, answer, number in matches]
 
 
-def _fits(answer: ToolAnswer, asked: ToolRequest) -> bool:
+def _fits(answer: ToolAnswer, request: ToolRequest) -> bool:
     if answer.id:
-        return asked.id == answer.id
-    return answer.id is None and answer.name in (None, asked.name)
+        return request.id == answer.id
+    return answer.id is None and answer.name in (None, request.name)
 
 
 def _said(value: object, role: str, depth: int) -> Iterator[ChatMessage]:
@@ -120,9 +120,9 @@ def _said(value: object, role: str, depth: int) -> Iterator[ChatMessage]:
     if isinstance(value, str):
         inner = from_json(value)
         if inner is not value:
-            found = list(_said(inner, role, depth + 1))
-            if found:
-                yield from found
+            messages = list(_said(inner, role, depth + 1))
+            if messages:
+                yield from messages
                 return
         if role == "user" and _TRANSCRIPT.match(value):
             yield from _transcript(value)
@@ -186,8 +186,8 @@ def _request(value: Mapping[str, Any], role: str, depth: int) -> Iterator[ChatMe
     if instructions is None:
         config = mapping(value.get("config"))
         instructions = next((config[key] for key in _INSTRUCTIONS if config.get(key)), None)
-    if instructions is not None and (said := _content_text(instructions)):
-        yield ChatMessage(role="system", text=said)
+    if instructions is not None and (words := _content_text(instructions)):
+        yield ChatMessage(role="system", text=words)
     for key in _LISTS:
         if isinstance(value.get(key), list):
             yield from _said(value[key], role, depth + 1)
@@ -208,9 +208,9 @@ def _plain(value: Mapping[str, Any], role: str, depth: int) -> Iterator[ChatMess
             yield ChatMessage(role=role, text=value[key])
             return
         if isinstance(value.get(key), list | dict) and value[key]:
-            found = list(_said(value[key], role, depth + 1))
-            if found:
-                yield from found
+            messages = list(_said(value[key], role, depth + 1))
+            if messages:
+                yield from messages
                 return
 
 
@@ -225,21 +225,23 @@ def _item(value: Mapping[str, Any]) -> ChatMessage | None:
         return ChatMessage(role="tool", answers=(answer,))
     if kind.endswith("_call") and kind != "tool_call":
         name = text(value.get("name")) or kind.removesuffix("_call")
-        told = next((value[key] for key in _ASKED_WITH if key in value), None)
+        args = next((value[key] for key in _ASKED_WITH if key in value), None)
         number = call_id(value.get("call_id")) or call_id(value.get("id"))
         result = next((value[key] for key in _CAME_BACK if value.get(key) is not None), None)
         error = value.get("error") is not None or value.get("status") == "failed"
         over = value.get("status") not in (None, "in_progress", "incomplete") and kind not in _BY_CLIENT
         back = ToolAnswer(id=number, name=name, result=shown(result or value.get("error")), error=error)
-        asked = ToolRequest(id=number, name=name, args=arguments(told))
-        return ChatMessage(role="assistant", requests=(asked,), answers=(back,) if over or result is not None else ())
+        request = ToolRequest(id=number, name=name, args=arguments(args))
+        return ChatMessage(
+            role="assistant", requests=(request,), answers=(back,) if over or result is not None else ()
+        )
     return ChatMessage(role="assistant") if kind in ("reasoning", "compaction") else None
 
 
 def _role(value: Mapping[str, Any]) -> str | None:
     for key in ("role", "type"):
-        told = value.get(key)
-        if type(told) is str and (role := _ROLES.get(told) or _ROLES.get(told.lower())):
+        name = value.get(key)
+        if type(name) is str and (role := _ROLES.get(name) or _ROLES.get(name.lower())):
             return role
     return None
 
@@ -251,37 +253,41 @@ def _message(value: Mapping[str, Any], default: str) -> tuple[ChatMessage, ...]:
         content = value.get("parts", value.get("contents", value.get("text")))
     if role == "tool" and _is_definition(content):
         return ()
-    words, asked, answered = parts_in(content)
-    if not asked:
-        asked = _listed_calls(value)
-    if role == "tool" and not asked:
+    words, requests, answers = parts_in(content)
+    if not requests:
+        requests = _listed_calls(value)
+    if role == "tool" and not requests:
         # AutoGen answers all calls of a message in one.
         several = [mapping(item) for item in items(value.get("tool_responses"))]
         if several:
-            answered = [
+            answers = [
                 ToolAnswer(id=call_id(item.get("tool_call_id")), result=shown(item.get("content")))
                 for item in several
             ]
-        elif not answered:
+        elif not answers:
             number = call_id(value.get("tool_call_id") or value.get("toolCallId") or value.get("id"))
             error = value.get("status") == "error" or bool(value.get("is_error"))
             result = "" if content is None and "content" in value else shown(_value(content))
-            answered = [ToolAnswer(id=number, name=text(value.get("name")), result=result, error=error)]
+            answers = [ToolAnswer(id=number, name=text(value.get("name")), result=result, error=error)]
         words = []
-    said = "\n\n".join(words) or (text(value.get("refusal")) if not asked else None)
-    role = "assistant" if asked and role == "tool" else role
+    content_words = "\n\n".join(words) or (text(value.get("refusal")) if not requests else None)
+    role = "assistant" if requests and role == "tool" else role
     name = text(value.get("name"))
-    return (ChatMessage(role=role, text=said, name=name, requests=tuple(asked), answers=tuple(answered)),)
+    return (
+        ChatMessage(
+            role=role, text=content_words, name=name, requests=tuple(requests), answers=tuple(answers)
+        ),
+    )
 
 
 def _listed_calls(value: Mapping[str, Any]) -> list[ToolRequest]:
     """The calls that stand beside the content."""
-    listed = value.get("tool_calls") or value.get("toolCalls")
-    if not listed and "additional_kwargs" in value:
-        listed = mapping(value["additional_kwargs"]).get("tool_calls")
-    if not listed:
-        listed = value.get("function_call")
-    return [call for item in _listed(listed) if (call := request_in(item))] if listed else []
+    entries = value.get("tool_calls") or value.get("toolCalls")
+    if not entries and "additional_kwargs" in value:
+        entries = mapping(value["additional_kwargs"]).get("tool_calls")
+    if not entries:
+        entries = value.get("function_call")
+    return [call for item in _listed(entries) if (call := request_in(item))] if entries else []
 
 
 def _is_definition(content: object) -> bool:

@@ -69,15 +69,15 @@ class MessagesReader:
 
     def _answer(self, value: Mapping[str, Any]) -> list[Event]:
         _, response = parts_of_exchange(value)
-        said = messages_in(response or value, "assistant")
-        asked = [
+        messages = messages_in(response or value, "assistant")
+        requests = [
             {"id": item.id, "function": {"name": item.name, "arguments": item.args}}
-            for part in said
+            for part in messages
             for item in part.requests
         ]
-        words = "\n\n".join(part.text for part in said if part.text) or None
+        words = "\n\n".join(part.text for part in messages if part.text) or None
         return self._talk.add(
-            {**(response or value), "role": "assistant", "content": words, "tool_calls": asked}
+            {**(response or value), "role": "assistant", "content": words, "tool_calls": requests}
         )
 
     def _run(self, messages: list[Any], path: str, around: Mapping[str, Any]) -> list[Event]:

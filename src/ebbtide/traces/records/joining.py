@@ -109,11 +109,11 @@ class OpenCalls:
 
         The time of an event is that at which it was over, so theirs is not known.
         """
-        left = tuple(self._open.values())
-        for call in left:
+        calls = tuple(self._open.values())
+        for call in calls:
             call.ts = None
         self._open.clear()
-        return left
+        return calls
 
 
 def _set(call: ToolCall, fields: dict[str, Any]) -> ToolCall:

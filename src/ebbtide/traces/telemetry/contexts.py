@@ -24,11 +24,11 @@ class Contexts:
         self._names: OrderedDict[bytes, str] = OrderedDict()
         self._digested: OrderedDict[int, tuple[Sequence[ChatMessage], list[bytes]]] = OrderedDict()
 
-    def said(self, name: str, sent: Sequence[ChatMessage], received: Sequence[ChatMessage]) -> None:
+    def remember(self, name: str, inputs: Sequence[ChatMessage], outputs: Sequence[ChatMessage]) -> None:
         """A model said something in the conversation `name`."""
-        if not any(said.text or said.requests for said in received):
+        if not any(message.text or message.requests for message in outputs):
             return
-        context = self._contexts([*sent, *received])[-1]
+        context = self._contexts([*inputs, *outputs])[-1]
         if not context:
             return
         self._names[context] = name
@@ -36,9 +36,9 @@ class Contexts:
         if len(self._names) > _MOST:
             self._names.popitem(last=False)
 
-    def goes_on(self, sent: Sequence[ChatMessage]) -> str | None:
+    def goes_on(self, inputs: Sequence[ChatMessage]) -> str | None:
         """The conversation whose context, its last answer included, this one begins with."""
-        contexts = self._contexts(sent)
+        contexts = self._contexts(inputs)
         return next((name for context in reversed(contexts) if (name := self._names.get(context))), None)
 
     def _contexts(self, messages: Sequence[ChatMessage]) -> list[bytes]:
@@ -46,10 +46,10 @@ class Contexts:
         if not messages:
             return []
         first = id(messages[0])  # Lives as long as it stands in a context that is kept.
-        known, digests = self._digested.get(first, ((), []))
+        earlier, digests = self._digested.get(first, ((), []))
         same = next(
-            (at for at, (one, other) in enumerate(zip(known, messages, strict=False)) if one is not other),
-            min(len(known), len(messages)),
+            (at for at, (one, other) in enumerate(zip(earlier, messages, strict=False)) if one is not other),
+            min(len(earlier), len(messages)),
         )
         digests = digests[:same]
         for message in messages[same:]:
@@ -64,6 +64,6 @@ class Contexts:
 def _digest(context: bytes, message: ChatMessage) -> bytes:
     if message.role not in ("user", "assistant") or not (message.text or message.requests):
         return context
-    asked = "".join(f"\0{item.name}\0{compact(item.args)}" for item in message.requests)
-    words = f"{message.role}\0{message.text or ''}{asked}"
+    requests = "".join(f"\0{item.name}\0{compact(item.args)}" for item in message.requests)
+    words = f"{message.role}\0{message.text or ''}{requests}"
     return blake2b(words.encode(errors="replace"), key=context, digest_size=16).digest()

@@ -42,10 +42,10 @@ class MessageMemory:
         if messages is None:
             messages = messages_in(value, role)
         self._texts.insert(0, (value[:-1].rstrip(), role, messages))
-        kept = 0
+        size = 0
         for place, (text, _, _) in enumerate(self._texts):
-            kept += len(text)
-            if place >= _MOST_TEXTS or (place and kept > _MOST_CHARACTERS):
+            size += len(text)
+            if place >= _MOST_TEXTS or (place and size > _MOST_CHARACTERS):
                 del self._texts[place:]
                 break
         return messages
@@ -55,23 +55,23 @@ class MessageMemory:
         messages: list[ChatMessage] = []
         for fields in items:
             try:
-                known = self._messages.get((role, fields))
+                earlier = self._messages.get((role, fields))
             except TypeError:  # A list among the values.
                 messages += messages_in([tree_of(fields)], role)
                 continue
-            if known is None:
-                known = self._messages[role, fields] = messages_in([tree_of(fields)], role)
+            if earlier is None:
+                earlier = self._messages[role, fields] = messages_in([tree_of(fields)], role)
                 self._characters += _size(fields)
                 while self._characters > _MOST_CHARACTERS:
                     (_, oldest), _ = self._messages.popitem(last=False)
                     self._characters -= _size(oldest)
-            messages += known
+            messages += earlier
         return messages
 
     def _more(self, value: str, role: str) -> list[ChatMessage] | None:
         """The messages of a known text that this one begins with, and those behind it; None if none is."""
-        for place, (text, known_role, known) in enumerate(self._texts):
-            if known_role != role or not value.startswith(text):
+        for place, (text, earlier_role, earlier) in enumerate(self._texts):
+            if earlier_role != role or not value.startswith(text):
                 continue
             rest = value[len(text) : -1].strip()
             if rest and not (rest[0] == "," and rest[1:].lstrip().startswith("{")):
@@ -81,7 +81,7 @@ class MessageMemory:
             except TranscriptError:
                 continue
             del self._texts[place]
-            return [*known, *more]
+            return [*earlier, *more]
         return None
 
 
