@@ -3,7 +3,7 @@
 A class each, since they have little in common: a class says what an event is where a ``kind`` would have to
 be compared, has no field that means nothing for it, and is made and told apart in less time
 (``python -m benchmarks.speed.events``). They are values that nobody changes, and not frozen: freezing a
-dataclass makes it three times as dear, and readers of traces make one for every line.
+dataclass makes building it take three times as long, and readers of traces make one for every line.
 """
 
 from __future__ import annotations
