@@ -71,7 +71,7 @@ def gemini(**call: Any) -> list[dict[str, Any]]:
 def test_calls(
     read_data: Callable[..., Any], lines: list[dict[str, Any]], args: object, result: object
 ) -> None:
-    """What is not written down is None; a call without arguments has an empty object, an empty answer a text."""
+    """What is not written down is None; no arguments are an empty object, no answer is an empty text."""
     _, events = read_data("\n".join(map(json.dumps, lines)).encode())
     assert [(call.args, call.result) for call in events if isinstance(call, ToolCall)] == [(args, result)]
 

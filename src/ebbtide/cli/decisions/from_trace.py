@@ -21,9 +21,9 @@ from ebbtide.events.event import Call
 from ebbtide.profile import Profile
 from ebbtide.report.plurals import count
 from ebbtide.supervision.summary.said import by_a_person, said_in
-from ebbtide.traces.records.readers import TraceItem
 from ebbtide.traces.input.source import STDIN
 from ebbtide.traces.reading import Trace, open_trace
+from ebbtide.traces.records.readers import TraceItem
 
 _STYLES = {Fate.KEPT: "bold green", Fate.REFUSED: "yellow", Fate.DUPLICATE: "cyan"}
 _NAME = 100  # characters of a speaker
