@@ -112,12 +112,13 @@ def test_the_first_screen_of_a_healthy_run() -> None:
 
 
 def test_standard_input_and_json() -> None:
-    """With --json one run is one object, without the strip."""
+    """With --json one run is one object with its headline, and without the timeline."""
     done = ebbtide("check", "--json", "-", stdin=STUCK.read_bytes())
-    found = json.loads(done.stdout)
-    assert (found["schema"], found["source"], found["verdict"]["action"]) == (1, "<stdin>", "stop")
-    assert found["findings"][0]["kind"] == "cycle"
-    assert "strip" not in found
+    run = json.loads(done.stdout)
+    assert (run["schema"], run["headline"], run["source"]) == (2, "STUCK", "<stdin>")
+    assert (run["verdict"]["action"], run["verdict"]["facts"]["signal"]["kind"]) == ("stop", "cycle")
+    assert run["findings"][0]["kind"] == "cycle"
+    assert "timeline" not in run
 
 
 def test_everything_shows_the_evidence() -> None:

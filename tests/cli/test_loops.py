@@ -23,8 +23,7 @@ def test_a_loop_is_told_with_its_events_and_its_cost() -> None:
     printed = done.stdout.decode()
     assert done.returncode == 30
     assert "cycle, events 4-25" in printed
-    assert "search_web, open_page, 2 in turn" in printed
-    assert "11 times, $1.54" in printed
+    assert "search_web and open_page in turn, 11 times, same answers, $1.54" in printed
     assert "ABC" in printed
 
 
@@ -34,13 +33,16 @@ def test_a_healthy_run_has_none() -> None:
     assert (done.returncode, done.stdout.decode().splitlines()[0]) == (0, "No loop in 24 events")
 
 
-def test_json_has_every_signal_of_every_loop() -> None:
-    """For machines: the loops, each with its signals from hint to stop."""
-    found = json.loads(ebbtide("loops", "--json", "-", stdin=(EXAMPLES / "stuck.jsonl").read_bytes()).stdout)
-    assert found["degraded"] == 0
-    levels = [signal["level"] for signal in found["loops"][0]["signals"]]
-    assert levels[0] == "hint"
-    assert levels[-1] == "stop"
+def test_json_has_the_findings_of_check() -> None:
+    """For machines: the loops, each as `ebbtide check` finds it."""
+    stuck = (EXAMPLES / "stuck.jsonl").read_bytes()
+    loops = json.loads(ebbtide("loops", "--json", "-", stdin=stuck).stdout)
+    checked = json.loads(ebbtide("check", "--json", "-", stdin=stuck).stdout)
+    assert loops["degraded"] == 0
+    assert loops["loops"] == [
+        finding for finding in checked["findings"] if finding["cause"] in ("divergence", "spending")
+    ]
+    assert loops["loops"][0]["action"] == "stop"
 
 
 def test_a_declared_poller_is_no_loop(tmp_path: Path) -> None:
@@ -60,7 +62,6 @@ def test_a_declared_poller_is_no_loop(tmp_path: Path) -> None:
         (b"", "empty"),
         (b"hello", "in a known format"),
         (b"[]", "no events"),
-        (b'{"kind": "tool", "name": "a"}\n{"kind": "tool"}\n', "<stdin>:2"),
         (b'[{"kind": "tool", "name": 3}]', "events[0].name"),
     ],
 )
@@ -71,6 +72,13 @@ def test_bad_events_get_a_message(content: bytes, expected: str) -> None:
     assert done.returncode == 2
     assert expected in message
     assert "Traceback" not in message
+
+
+def test_an_event_that_cannot_be_read_is_named() -> None:
+    """The others are read; what is wrong with it, and where, stands below them."""
+    done = ebbtide("loops", "-", stdin=b'{"kind": "tool", "name": "a"}\n{"kind": "tool"}\n')
+    assert done.returncode == 0
+    assert "1 event not read in full: <stdin>:2" in done.stdout.decode()
 
 
 def test_doctor_fires_every_detector() -> None:

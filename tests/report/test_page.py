@@ -203,7 +203,7 @@ def test_data_of_the_script_is_the_run(make_stuck) -> None:
     (run,) = json.loads(block[1])
     timeline = run["timeline"]
     assert timeline["number"] == list(range(1, 61))
-    assert timeline["names"][timeline["name"][20]] == make_stuck(60).strip[20].name
+    assert timeline["names"][timeline["name"][20]] == make_stuck(60).timeline[20].name
     assert len(set(timeline["texts"])) == len(timeline["texts"])
     assert timeline["cost"][-1] == 3.0
     assert timeline["time"][:2] == [0.0, 6.0]

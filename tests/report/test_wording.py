@@ -19,6 +19,7 @@ from ebbtide.report.wording import (
     unpriced,
     where,
 )
+from ebbtide.supervision.facts import RoundFacts
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.headline import Headline, headline
 from ebbtide.supervision.summary.run_summary import RoundPoint, RunDecision, Saving, Spending, Tokens
@@ -112,8 +113,11 @@ def test_a_run_that_came_back(make_stuck) -> None:
         "It would have been stopped after event 20, which saves 40 events, $2.00, 80,000 tokens; "
         "but it recovered on its own."
     )
-    noisy = Verdict(action=Action.NUDGE, cause=Cause.DIVERGENCE, reason="ls 3 times.")
-    assert at_end(make_stuck(latest=noisy)) == "It improved: at its end it was NOISY. ls 3 times."
+    noisy = Verdict(action=Action.NUDGE, cause=Cause.CONVERGENCE, facts=RoundFacts(rounds=3, ready=True))
+    assert at_end(make_stuck(latest=noisy)) == (
+        "It improved: at its end it was NOISY. 3 rounds in a row brought nothing new: the result is as ready "
+        "as it gets."
+    )
 
 
 def test_where_a_finding_is(make_stuck) -> None:

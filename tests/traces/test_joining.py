@@ -19,13 +19,13 @@ from ebbtide.traces.records.usage_accounts import RunningTotal, UsageLedger, Usa
 def test_results_find_their_calls() -> None:
     """In any order; a second call or result is a duplicate, a result without a call is counted."""
     calls = OpenCalls()
-    assert [*calls.opened("1", ToolCall(name="a", ts=1.0)), *calls.opened("2", ToolCall(name="b"))] == []
-    assert calls.opened("1", ToolCall(name="a")) == ()
-    assert calls.closed("2", result="B", error=True) == (ToolCall(name="b", result="B", error=True),)
-    assert calls.closed("2", result="B") == ()
-    assert calls.closed("9", result="?") == ()
-    assert calls.closed("8", else_call=ToolCall(name="x"), result="?") == (ToolCall(name="x", result="?"),)
-    assert calls.opened(None, ToolCall(name="c")) == (ToolCall(name="c"),)
+    assert [*calls.open("1", ToolCall(name="a", ts=1.0)), *calls.open("2", ToolCall(name="b"))] == []
+    assert calls.open("1", ToolCall(name="a")) == ()
+    assert calls.close("2", result="B", error=True) == (ToolCall(name="b", result="B", error=True),)
+    assert calls.close("2", result="B") == ()
+    assert calls.close("9", result="?") == ()
+    assert calls.close("8", else_call=ToolCall(name="x"), result="?") == (ToolCall(name="x", result="?"),)
+    assert calls.open(None, ToolCall(name="c")) == (ToolCall(name="c"),)
     calls.amend("1", error=True)
     assert calls.finish() == (ToolCall(name="a", error=True),)
     assert (calls.duplicates, calls.unmatched, len(calls)) == (2, 2, 0)
@@ -37,9 +37,7 @@ def test_memory_of_ids_is_bounded() -> None:
     assert [seen.before(name) for name in ("a", "b", "a", "c", "a")] == [False, False, True, False, False]
     calls = OpenCalls()
     names = [
-        call.name
-        for number in range(10_002)
-        for call in calls.opened(str(number), ToolCall(name=str(number)))
+        call.name for number in range(10_002) for call in calls.open(str(number), ToolCall(name=str(number)))
     ]
     assert names == ["0", "1"]
 

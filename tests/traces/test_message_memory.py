@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.traces.chats.message_shapes import said_in
+from ebbtide.traces.chats.message_shapes import messages_in
 from ebbtide.traces.telemetry import message_memory
 from ebbtide.traces.telemetry.message_memory import MessageMemory
 
@@ -32,15 +32,15 @@ def test_growing_contexts(more: list[list[Any]], indent: int | None) -> None:
     for items in more:
         context += items
         told = json.dumps(context, indent=indent)
-        assert memory.said_in(told, "user") == said_in(told, "user")
-        assert memory.said_in(told, "assistant") == said_in(told, "assistant")
+        assert memory.messages_in(told, "user") == messages_in(told, "user")
+        assert memory.messages_in(told, "assistant") == messages_in(told, "assistant")
 
 
 def test_texts_that_only_begin_alike() -> None:
     """A longer number, broken JSON and an item of another kind are no continuation."""
     memory = MessageMemory()
     first = json.dumps([{"role": "user", "content": LONG}])
-    memory.said_in(first, "user")
+    memory.messages_in(first, "user")
     for told in (
         first[:-1] + "x]",
         first[:-1] + ", {]",
@@ -48,7 +48,7 @@ def test_texts_that_only_begin_alike() -> None:
         first[:-1] + "\n, {}]",
         first + "]",
     ):
-        assert memory.said_in(told, "user") == said_in(told, "user")
+        assert memory.messages_in(told, "user") == messages_in(told, "user")
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,8 +57,8 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     memory = MessageMemory()
     for number in range(100):
         words = f"{number} {LONG}"
-        (said,) = memory.said_in(json.dumps([{"role": "user", "content": words}]), "user")
-        (listed,) = memory.said_listed([(("role", "user"), ("content", words))], "user")
+        (said,) = memory.messages_in(json.dumps([{"role": "user", "content": words}]), "user")
+        (listed,) = memory.messages_listed([(("role", "user"), ("content", words))], "user")
         assert said.text == listed.text == words
     assert 0 < sum(len(text) for text, *_ in memory._texts) <= 3_000
     assert 0 < len(memory._messages) <= 3_000 / len(LONG)
@@ -70,6 +70,6 @@ def test_lists_in_fields() -> None:
     parts = (("role", "user"), ("content", [{"type": "text", "text": "Hi"}]))
     memory = MessageMemory()
     for _ in range(2):
-        asking, hearing = memory.said_listed([call, parts], "user")
-        assert (asking.asked[0].name, asking.asked[0].args) == ("look", {"at": "sea"})
+        asking, hearing = memory.messages_listed([call, parts], "user")
+        assert (asking.requests[0].name, asking.requests[0].args) == ("look", {"at": "sea"})
         assert (hearing.role, hearing.text) == ("user", "Hi")

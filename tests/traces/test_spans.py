@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall, title
 from ebbtide.events.usage import Usage
-from ebbtide.traces.chats.message_parts import Answered, Asked
-from ebbtide.traces.chats.message_shapes import Said
+from ebbtide.traces.chats.message_parts import ToolAnswer, ToolRequest
+from ebbtide.traces.chats.message_shapes import ChatMessage
 from ebbtide.traces.formats import FORMATS, Format
 from ebbtide.traces.reading import Trace
 from ebbtide.traces.telemetry.span import Span, SpanKind, usage_of
@@ -48,8 +48,8 @@ def told(*spans: Span, most: int = 10_000) -> list[Event]:
     return [call for span in spans for call in events.add(span)] + events.finish()
 
 
-def says(words: str) -> list[Said]:
-    return [Said(role="assistant", text=words)]
+def says(words: str) -> list[ChatMessage]:
+    return [ChatMessage(role="assistant", text=words)]
 
 
 RUN = (
@@ -58,13 +58,13 @@ RUN = (
         "m1",
         1,
         parent="a",
-        inputs=[Said(role="user", text="Hi")],
-        outputs=[Said(role="assistant", asked=(Asked(id="c", name="look"),))],
+        inputs=[ChatMessage(role="user", text="Hi")],
+        outputs=[ChatMessage(role="assistant", requests=(ToolRequest(id="c", name="look"),))],
     ),
     tool("t1", 2, parent="a", call_id="c", end=9.0, result="waves"),
     agent("sub", 3, 8, parent="t1", usage=USAGE),
-    llm("m2", 4, parent="sub", inputs=[Said(role="user", text="Why?")], outputs=says("Because.")),
-    llm("m3", 10, parent="a", inputs=[Said(role="user", text="Hi")], outputs=says("Done.")),
+    llm("m2", 4, parent="sub", inputs=[ChatMessage(role="user", text="Why?")], outputs=says("Because.")),
+    llm("m3", 10, parent="a", inputs=[ChatMessage(role="user", text="Hi")], outputs=says("Done.")),
 )
 
 
@@ -119,7 +119,9 @@ def test_memory_is_bounded() -> None:
                     name="chat",
                     start=float(number),
                     usage=USAGE,
-                    outputs=[Said(role="assistant", asked=(Asked(id=str(number), name="look"),))],
+                    outputs=[
+                        ChatMessage(role="assistant", requests=(ToolRequest(id=str(number), name="look"),))
+                    ],
                 )
             )
         )
@@ -134,8 +136,10 @@ def test_a_long_chain_stays_small() -> None:
     events = SpanEvents(most=10)
     found = []
     for number in range(5_000):
-        asked = (Asked(id=str(number), name="look", args={"n": number}),)
-        found += events.add(llm(str(number), float(number), outputs=[Said(role="assistant", asked=asked)]))
+        asked = (ToolRequest(id=str(number), name="look", args={"n": number}),)
+        found += events.add(
+            llm(str(number), float(number), outputs=[ChatMessage(role="assistant", requests=asked)])
+        )
     assert len(events._chains["t"]._queue) <= 1_001
     found += events.finish()
     assert sum(isinstance(call, ToolCall) for call in found) == 5_000
@@ -162,7 +166,7 @@ def test_a_span_that_is_told_in_two_pieces() -> None:
 
 def test_conversations_go_on_over_traces() -> None:
     """Traces of one conversation are one chain, and what it repeats of earlier traces is not told again."""
-    heard = [Said(role="user", text="Hi")]
+    heard = [ChatMessage(role="user", text="Hi")]
     found = told(
         llm("a", 1, conversation="c", inputs=heard, outputs=says("Yes?")),
         Span(
@@ -172,7 +176,7 @@ def test_conversations_go_on_over_traces() -> None:
             name="chat",
             start=5.0,
             conversation="c",
-            inputs=[*heard, *says("Yes?"), Said(role="user", text="Go on.")],
+            inputs=[*heard, *says("Yes?"), ChatMessage(role="user", text="Go on.")],
             outputs=says("So."),
         ),
     )
@@ -183,14 +187,14 @@ def test_conversations_go_on_over_traces() -> None:
 def test_a_context_that_goes_on_is_the_same_conversation() -> None:
     """Where every call of a model is a trace of its own, calls of tools are told once, in one chain."""
     hi, ask, answer = (
-        Said(role="user", text="Hi"),
-        Said(role="assistant", asked=(Asked(id="c", name="look"),)),
-        Said(role="tool", answered=(Answered(id="c", result="waves"),)),
+        ChatMessage(role="user", text="Hi"),
+        ChatMessage(role="assistant", requests=(ToolRequest(id="c", name="look"),)),
+        ChatMessage(role="tool", answers=(ToolAnswer(id="c", result="waves"),)),
     )
     contexts = [
         [hi],
         [hi, ask, answer],
-        [hi, ask, answer, *says("Waves."), Said(role="user", text="And now?")],
+        [hi, ask, answer, *says("Waves."), ChatMessage(role="user", text="And now?")],
     ]
     outputs = [[ask], says("Waves."), says("More waves.")]
     alone = [
@@ -219,8 +223,8 @@ def test_a_context_that_goes_on_is_the_same_conversation() -> None:
 def test_results_without_the_question() -> None:
     """A request that goes on with an earlier one holds results only; they belong to what was asked then."""
     found = told(
-        llm("a", 1, outputs=[Said(role="assistant", asked=(Asked(id="c", name="look"),))]),
-        llm("b", 2, inputs=[Said(role="tool", answered=(Answered(id="c", result="waves"),))]),
+        llm("a", 1, outputs=[ChatMessage(role="assistant", requests=(ToolRequest(id="c", name="look"),))]),
+        llm("b", 2, inputs=[ChatMessage(role="tool", answers=(ToolAnswer(id="c", result="waves"),))]),
     )
     assert [(call.name, call.result) for call in found if isinstance(call, ToolCall)] == [("look", "waves")]
 
@@ -246,7 +250,7 @@ def test_an_agents_answer_is_no_call_of_its_own() -> None:
 
 def test_steps_that_call_themselves_agents_are_silent() -> None:
     """One tracer writes every step of an agent as an agent beside its calls of models; it adds no event."""
-    heard = [Said(role="user", text="{...}")]
+    heard = [ChatMessage(role="user", text="{...}")]
     step = agent("s", 2, 3, parent="a", inputs=heard, outputs=says("..."))
     found = told(agent("a", 0, 9), llm("m", 1, parent="a", outputs=says("Done.")), step)
     assert [(type(call), getattr(call, "text", None)) for call in found] == [(ModelCall, "Done.")]
@@ -254,22 +258,22 @@ def test_steps_that_call_themselves_agents_are_silent() -> None:
 
 def test_chains_under_a_missing_root_are_silent() -> None:
     """The plumbing of a trace that was cut off says nothing that the models in it do not say."""
-    heard = [Said(role="user", text="{...}")]
+    heard = [ChatMessage(role="user", text="{...}")]
     step = Span(id="s", trace="t", kind=SpanKind.OTHER, name="step", parent="gone", start=0, inputs=heard)
     assert [type(call) for call in told(step, llm("m", 1, parent="gone"))] == [ModelCall]
 
 
 def test_equal_words_of_a_user_count_as_often_as_they_are_said() -> None:
     """The second "go on" of a context is new the first time it is there, and no more."""
-    once = [Said(role="user", text="Go on.")]
+    once = [ChatMessage(role="user", text="Go on.")]
     found = told(llm("a", 1, inputs=once), llm("b", 2, inputs=once * 2), llm("c", 3, inputs=once * 2))
     assert sum(isinstance(call, Message) for call in found) == 2
 
 
 def test_ids_that_models_use_again() -> None:
     """Three replies that call their calls "c" are three calls, with spans or without."""
-    ask = [Said(role="assistant", asked=(Asked(id="c", name="look"),))]
-    reply = Said(role="tool", answered=(Answered(id="c", result="x"),))
+    ask = [ChatMessage(role="assistant", requests=(ToolRequest(id="c", name="look"),))]
+    reply = ChatMessage(role="tool", answers=(ToolAnswer(id="c", result="x"),))
     with_spans = [
         item
         for at in (1, 3, 5)
@@ -282,7 +286,7 @@ def test_ids_that_models_use_again() -> None:
 
 def test_parallel_agents_in_one_chain_lose_no_call() -> None:
     """A call whose span comes after another agent's reply is still one call, as it was asked for."""
-    ask = [Said(role="assistant", asked=(Asked(id="c", name="look", args={"n": 1}),))]
+    ask = [ChatMessage(role="assistant", requests=(ToolRequest(id="c", name="look", args={"n": 1}),))]
     found = told(
         llm("m1", 1, outputs=ask), llm("m2", 2, outputs=says("Else.")), tool("t", 3, call_id="c", result="x")
     )

@@ -15,7 +15,15 @@ from ebbtide.supervision.active_verdicts import BURN, ROUNDS, ActiveVerdicts, Su
 from ebbtide.supervision.chain_state import ChainState
 from ebbtide.supervision.facts import Facts, LimitFacts, LoopFacts, RoundFacts
 from ebbtide.supervision.joint import burn, calls_without_news, flatness
-from ebbtide.supervision.ladder import LIMIT_STEPS, ROUND_STEPS, SPENDING_TWICE, STEPS, Action, Cause
+from ebbtide.supervision.ladder import (
+    CHANT_REPORTS,
+    LIMIT_STEPS,
+    ROUND_STEPS,
+    SPENDING_TWICE,
+    STEPS,
+    Action,
+    Cause,
+)
 from ebbtide.supervision.listener import Listener
 from ebbtide.supervision.rounds import ReadRound
 from ebbtide.supervision.verdict import Verdict
@@ -74,7 +82,9 @@ class Judgement:
                 continue
             subject = ("loop", signal.id)
             goes_on = signal.copies >= SPENDING_TWICE if spending else signal.report > 1
-            goes_on = goes_on and chain.was_reported(subject)
+            # A stream cannot be told anything: it is cut where it chants on.
+            is_deaf = signal.kind is LoopKind.CHANTING and signal.report >= CHANT_REPORTS
+            goes_on = goes_on and (is_deaf or chain.was_reported(subject))
             verdict = self.loop_verdict(signal, chain, goes_on=goes_on)
             if signal.report == 1 or goes_on or subject not in chain.active.items:
                 chain.report(subject)

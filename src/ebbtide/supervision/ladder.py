@@ -68,3 +68,4 @@ ROUND_STEPS: Final[Mapping[Signal, Action]] = {
     Signal.ESCALATE: Action.ESCALATE,
 }
 SPENDING_TWICE: Final = 2  #: times its threshold from which spending is reported to a person
+CHANT_REPORTS: Final = 3  #: reports of a text that ends in copies of itself from which it is cut

@@ -73,12 +73,12 @@ class ReadStats:
                     self.fault(error, line=number)
             if len(block) >= _BLOCK:
                 self.line = number
-                yield self.counted(block)
+                yield self.count(block)
                 block = []
         self.line = number
         self._offset += _size(lines)
         if block:
-            yield self.counted(block)
+            yield self.count(block)
 
     def take_record(
         self, path: str, value: Any, reader: EventReader, *, place: str = ""
@@ -92,7 +92,7 @@ class ReadStats:
             place: What messages call its place; empty: the path.
         """
         try:
-            return self.counted(reader.read(value, path))
+            return self.count(reader.read(value, path))
         except TranscriptError as error:
             self.fault(error if error.path else _placed(error, place or path))
             return ()
@@ -100,7 +100,7 @@ class ReadStats:
     def finish(self, reader: EventReader) -> Sequence[TraceItem]:
         """The events that the end of the input completes."""
         try:
-            return self.counted(reader.finish())
+            return self.count(reader.finish())
         except TranscriptError as error:
             self.fault(error)
             return ()
@@ -112,7 +112,7 @@ class ReadStats:
             # As a new error: the one that was raised holds on to the text.
             self.faults.append(error.located(source=self.source, line=line))
 
-    def counted(self, events: Sequence[TraceItem]) -> Sequence[TraceItem]:
+    def count(self, events: Sequence[TraceItem]) -> Sequence[TraceItem]:
         """The same events, counted."""
         latest, timed = self._latest, 0
         self.events += len(events)

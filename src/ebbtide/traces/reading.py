@@ -319,7 +319,7 @@ def _rounds(form: Format, stats: ReadStats, pieces: Iterator[bytes], unit: Round
         transcript = form.read_transcript(Document.of(data), title=stats.source, unit=unit)
     except TranscriptError as error:
         raise error.located(source=stats.source) from None
-    yield from stats.counted(transcript.rounds)
+    yield from stats.count(transcript.rounds)
 
 
 def _pieces(data: bytes) -> Iterator[bytes]:

@@ -13,6 +13,7 @@ from ebbtide import checking
 from ebbtide.cli.runs.run_screen import ACTION_STYLES
 from ebbtide.cli.terminal import console, plain, print_json, styled
 from ebbtide.divergence.self_test import Wiring, self_test
+from ebbtide.errors import TranscriptError
 from ebbtide.report import wording
 from ebbtide.report.plurals import count
 from ebbtide.supervision.ladder import Cause
@@ -42,6 +43,8 @@ def find(name: str, options: RunOptions, *, as_json: bool) -> bool:
         TranscriptError: The events cannot be read.
     """
     summary = checking.check(name, dataclasses.replace(options, timeline=True))
+    if summary.faults and not summary.spent.events:
+        raise TranscriptError(f"no event can be read: {summary.faults[0]}")
     loops = [finding for finding in summary.findings if finding.cause in _LOOPS]
     if as_json:
         wire = [dataclasses.asdict(loop) for loop in loops]
@@ -55,7 +58,8 @@ def find(name: str, options: RunOptions, *, as_json: bool) -> bool:
     terminal.print()
     _print_timeline(terminal, summary.timeline, loops)
     if summary.degraded:
-        terminal.print(f"{count(summary.degraded, 'event')} not read in full.")
+        first = f": {plain(summary.faults[0])}" if summary.faults else "."
+        terminal.print(f"{count(summary.degraded, 'event')} not read in full{first}", soft_wrap=True)
     return bool(loops)
 
 

@@ -60,9 +60,9 @@ class AtifReader:
         elif path == "final_metrics":
             self._totals = record
         elif path == "subagent_trajectories.item":
-            return self._counted(self._subagent(record))
+            return self._count(self._subagent(record))
         elif path == "steps.item":
-            return self._counted(self._step(record))
+            return self._count(self._step(record))
         elif is_atif_trajectory(record):
             self._runs += 1
             chain = identifier(record.get("trajectory_id")) or identifier(record.get("session_id"))
@@ -97,14 +97,14 @@ class AtifReader:
         events += self.finish()
         return events
 
-    def _counted(self, events: Iterable[Event]) -> Sequence[Event]:
-        counted = [self._ledger.add(event) for event in events]
-        for event in counted:
+    def _count(self, events: Iterable[Event]) -> Sequence[Event]:
+        listed_events = [self._ledger.add(event) for event in events]
+        for event in listed_events:
             if (usage := event.usage) is not None:
                 cached = usage.cache_read_tokens or 0
                 self._cached += cached
                 self._prompt += (usage.input_tokens or 0) + cached
-        return counted
+        return listed_events
 
     def _subagent(self, trajectory: Mapping[str, Any]) -> Sequence[Event]:
         if self._depth >= _DEEPEST:
@@ -135,25 +135,25 @@ class AtifReader:
     def _calls(self, step: Mapping[str, Any], common: Mapping[str, Any]) -> Iterator[ToolCall]:
         calls = [mapping(call) for call in items(step.get("tool_calls"))]
         results = [mapping(result) for result in items(mapping(step.get("observation")).get("results"))]
-        named = {name: result for result in results if (name := identifier(result.get("source_call_id")))}
+        by_id = {name: result for result in results if (name := identifier(result.get("source_call_id")))}
         unnamed = iter([result for result in results if not identifier(result.get("source_call_id"))])
         for call in calls:
             name = identifier(call.get("tool_call_id"))
-            made = ToolCall(
+            tool_call = ToolCall(
                 name=text(call.get("function_name")) or "tool",
                 args=arguments(call.get("arguments")),
                 batch=f"step {self._steps}",
                 **common,
             )
-            result = named.get(name) if name is not None else None
+            result = by_id.get(name) if name is not None else None
             result = result if result is not None else next(unnamed, None)
             if result is not None:
                 content = result.get("content")
                 # The answer of a sub-agent stands in its own trajectory.
                 silent = content is None and "subagent_trajectory_ref" not in result
-                made.result = "" if silent else shown(content)
-                made.error = _failed(result) or (len(calls) == 1 and _failed(step))
-            yield made
+                tool_call.result = "" if silent else shown(content)
+                tool_call.error = _failed(result) or (len(calls) == 1 and _failed(step))
+            yield tool_call
 
 
 def _usage(metrics: Mapping[str, Any]) -> Usage:

@@ -114,9 +114,9 @@ class ClaudeCodeReader:
         elif kind == "system" and value.get("subtype") == "compact_boundary":
             chain, agent = self._chains.of(value)
             ts = seconds(value.get("timestamp"))
-            done = self._flushed(chain)
+            events = self._flushed(chain)
             compaction = Notice(kind=NoticeKind.COMPACTION, chain_id=chain, agent=agent, ts=ts)
-            return [*map(self._ledger.add, done), compaction]
+            return [*map(self._ledger.add, events), compaction]
         return ()
 
     def finish(self) -> Sequence[Event]:
@@ -135,9 +135,9 @@ class ClaudeCodeReader:
         usage.cost_usd = dollars(line.get("costUSD"))
         model = text(message.get("model"))
         usage.model = None if model == _SYNTHETIC else model
-        done: list[Event] = []
+        events: list[Event] = []
         if answer is None or new.id is None or answer.id != new.id:
-            done = self._flushed(new.chain)
+            events = self._flushed(new.chain)
             answer = self._answers[new.chain] = new
             answer.usage = usage
         else:
@@ -149,7 +149,7 @@ class ClaudeCodeReader:
         content = message.get("content")
         for block in [{"type": "text", "text": content}] if isinstance(content, str) else items(content):
             self._block(mapping(block), answer)
-        return done
+        return events
 
     def _block(self, block: Mapping[str, Any], answer: _OpenCall) -> None:
         kind = block.get("type")
@@ -192,7 +192,7 @@ class ClaudeCodeReader:
             # A later line of a call that was given out already, with more tokens than before.
             events.append(Notice(kind=NoticeKind.USAGE, **common))
         for name, call in answer.calls:
-            events += self._calls.opened(name, call)
+            events += self._calls.open(name, call)
         for block in answer.results:
             events += self._result(block, answer.ts)
         return events
@@ -222,7 +222,7 @@ class ClaudeCodeReader:
         }
         if ts is not None:
             result["ts"] = ts
-        return self._calls.closed(identifier(block.get("tool_use_id")), **result)
+        return self._calls.close(identifier(block.get("tool_use_id")), **result)
 
 
 def _totals_of(value: Mapping[str, Any]) -> Usage:

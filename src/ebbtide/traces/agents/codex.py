@@ -112,18 +112,18 @@ class CodexReader:
         if kind.endswith("_output"):
             self._answer.acted = self._answer.acted or not self._marked
             output = item.get("output", item.get("tools"))
-            return self._calls.closed(name, **self._result(output))
+            return self._calls.close(name, **self._result(output))
         if not kind.endswith("_call") and kind != "reasoning":
             return ()
-        done = self._answering()
+        events = self._answering()
         if kind == "reasoning":
-            return done
+            return events
         tool = text(item.get("name")) or kind.removesuffix("_call")
         args = next((item[key] for key in ("arguments", "input", "action", "query") if key in item), None)
         call = ToolCall(name=tool, args=arguments(args), ts=self._ts, batch=f"turn {self._turn}")
         # These have no output line of their own.
         alone = kind in ("web_search_call", "image_generation_call") or item.get("call_id") is None
-        return [*done, *self._calls.opened(None if alone and kind != "function_call" else name, call)]
+        return [*events, *self._calls.open(None if alone and kind != "function_call" else name, call)]
 
     def _message(self, item: Mapping[str, Any]) -> Sequence[Event]:
         words, role = joined_text(item.get("content")), item.get("role")
@@ -131,27 +131,27 @@ class CodexReader:
             return self._spoken(words, "item")
         if words is None:
             return ()
-        done = self._flushed()
+        events = self._flushed()
         if role != "user" or _INJECTED.match(words):
-            return [*done, Notice(kind=NoticeKind.NOTE, text=words, ts=self._ts)]
-        return [*done, Message(text=words, ts=self._ts)]
+            return [*events, Notice(kind=NoticeKind.NOTE, text=words, ts=self._ts)]
+        return [*events, Message(text=words, ts=self._ts)]
 
     def _spoken(self, words: str | None, source: str) -> Sequence[Event]:
         if words is not None and self._answer.is_twin(words, source):
             return ()
-        done = self._answering() if len(self._answer.texts) < _MOST_TEXTS else self._flushed()
+        events = self._answering() if len(self._answer.texts) < _MOST_TEXTS else self._flushed()
         self._answer.begun = True
         if words is not None:
             self._answer.texts.append(words)
-        return done
+        return events
 
     def _answering(self) -> Sequence[Event]:
         """Another piece of an answer of the model; the answer before that calls were made of is over."""
-        done = self._flushed() if self._answer.acted else ()
+        events = self._flushed() if self._answer.acted else ()
         self._answer.acted = False
         # Where usage is reported, an answer is what has some; early versions write it before the items.
         self._answer.begun = self._answer.begun or not self._counted
-        return done
+        return events
 
     def _event(self, payload: Mapping[str, Any]) -> Sequence[Event]:
         kind = payload.get("type")
@@ -180,9 +180,9 @@ class CodexReader:
         kind, name = text(event.get("type")) or "", identifier(event.get("call_id"))
         if kind.endswith(BEGIN):
             call = ToolCall(ts=self._ts, batch=f"turn {self._turn}", **call_begun(event))
-            return [*self._answering(), *self._calls.opened(name, call)]
+            return [*self._answering(), *self._calls.open(name, call)]
         if kind.endswith(END):
-            return self._calls.closed(name, **self._timed(call_ended(event)))
+            return self._calls.close(name, **self._timed(call_ended(event)))
         if kind == "session_configured":
             self._model = text(event.get("model")) or self._model
         elif kind == "token_count" and "info" not in event:
@@ -215,7 +215,7 @@ class CodexReader:
         self._counted = True
         self._turn += 1
         usage.model = self._model
-        return [ModelCall(text=self._answer.taken(), ts=self._ts, usage=usage)]
+        return [ModelCall(text=self._answer.take(), ts=self._ts, usage=usage)]
 
     def _result(self, output: object) -> dict[str, Any]:
         """What an output says: its text, and whether it failed, as far as it tells."""
@@ -231,7 +231,7 @@ class CodexReader:
             return ()
         self._turn += 1
         usage = None if self._model is None else Usage(model=self._model)
-        return (ModelCall(text=self._answer.taken(), ts=self._ts, usage=usage),)
+        return (ModelCall(text=self._answer.take(), ts=self._ts, usage=usage),)
 
 
 def _sum(first: Usage, second: Usage) -> Usage:

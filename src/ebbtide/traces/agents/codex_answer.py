@@ -31,7 +31,7 @@ class OpenAnswer:
         self._once.append((words, source))
         return False
 
-    def taken(self) -> str:
+    def take(self) -> str:
         """Its text; another answer begins."""
         words = "\n\n".join(self.texts)
         self.texts, self.begun, self.acted = [], False, False

@@ -48,8 +48,8 @@ def outcome(output: object) -> tuple[object, bool | None]:
     for _ in range(_MOST_HEADERS):
         if not output.startswith(_HEADED) or (header := _HEADER_ENDS.search(output)) is None:
             break
-        if found := _EXIT_CODE.search(output[: header.end()]):
-            failed = found[1] != "0"
+        if match := _EXIT_CODE.search(output[: header.end()]):
+            failed = match[1] != "0"
         output = output[header.end() :]
     if failed is None and _REFUSED.match(output):
         failed = True

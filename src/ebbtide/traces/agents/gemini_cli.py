@@ -61,19 +61,19 @@ class GeminiCliReader:
         return [*self._flushed(), *self._printed.finish()]
 
     def _flushed(self) -> Sequence[Event]:
-        held, self._held = self._held, None
-        return self._events(held) if held is not None else ()
+        latest, self._held = self._held, None
+        return self._events(latest) if latest is not None else ()
 
     def _taken(self, message: object) -> Sequence[Event]:
         if not isinstance(message, dict) or not isinstance(message.get("type"), str):
             return ()
-        held, self._held = self._held, message
-        if held is None:
+        latest, self._held = self._held, message
+        if latest is None:
             return ()
-        if message.get("id") is not None and held.get("id") == message["id"]:
-            self._held = {**held, **{key: value for key, value in message.items() if value is not None}}
+        if message.get("id") is not None and latest.get("id") == message["id"]:
+            self._held = {**latest, **{key: value for key, value in message.items() if value is not None}}
             return ()
-        return self._events(held)
+        return self._events(latest)
 
     def _events(self, message: Mapping[str, Any]) -> Sequence[Event]:
         kind, name = message.get("type"), identifier(message.get("id"))

@@ -77,13 +77,13 @@ class PrintedReader:
             ts=self._ts,
             batch=f"answer {self._answers}",
         )
-        return self._calls.opened(identifier(value.get("tool_id")), call)
+        return self._calls.open(identifier(value.get("tool_id")), call)
 
     def _answered(self, value: Mapping[str, Any], ts: float | None) -> Sequence[Event]:
         failed = value.get("status") == "error"
         reason = text(mapping(value.get("error")).get("message")) if failed else None
         result = reason if reason is not None else value.get("output")
-        return self._calls.closed(identifier(value.get("tool_id")), result=result, error=failed, ts=ts)
+        return self._calls.close(identifier(value.get("tool_id")), result=result, error=failed, ts=ts)
 
     def _usage(self, stats: Mapping[str, Any], ts: float | None) -> Notice:
         whole, prompt = count(stats.get("total_tokens")), count(stats.get("input_tokens"))

@@ -76,10 +76,10 @@ class InspectReader:
         """The events that this field completes."""
         field = path.removeprefix(INSPECT_SAMPLES).removeprefix("transcript.")
         if field == "id":
-            done = self._finished()
+            events = self._finished()
             self._id = identifier(value) or "sample"
             self._sample.chain = self._id
-            return done
+            return events
         if field == "epoch":
             self._sample.chain = f"{self._id}/{identifier(value) or 1}"
         elif field == INSPECT_STATS:
@@ -92,25 +92,25 @@ class InspectReader:
         elif field == "messages.item":
             self._sample.message(mapping(value))
         else:
-            return self._counted(self._sample.event(mapping(value)))
+            return self._count(self._sample.event(mapping(value)))
         return ()
 
     def finish(self) -> Sequence[Event]:
         """What was still open, and what the statistics have beyond the events."""
         events = list(self._finished())
-        stated = [mapping(usage) for usage in self._stated.values()]
-        if sum(count(usage.get("total_tokens")) or 0 for usage in stated) > self._tokens:
-            events += self._ledger.rest(total(list(map(usage_in, stated))))
+        reports = [mapping(usage) for usage in self._stated.values()]
+        if sum(count(usage.get("total_tokens")) or 0 for usage in reports) > self._tokens:
+            events += self._ledger.rest(total(list(map(usage_in, reports))))
         return events
 
     def _finished(self) -> Sequence[Event]:
-        done = self._counted(self._sample.finish())
+        events = self._count(self._sample.finish())
         self._repeated += self._sample.duplicates
         self._sample = InspectSample("", self._seen)
         self._attached = 0
-        return done
+        return events
 
-    def _counted(self, events: Sequence[Event]) -> Sequence[Event]:
+    def _count(self, events: Sequence[Event]) -> Sequence[Event]:
         for event in events:
             if (usage := self._ledger.add(event).usage) is not None:
                 self._tokens += usage.tokens or 0

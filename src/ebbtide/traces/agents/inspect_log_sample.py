@@ -165,7 +165,7 @@ class InspectSample:
                     batch=f"message {self._messages}",
                     **common,
                 )
-                events += self._calls.opened(identifier(request.get("id")), call)
+                events += self._calls.open(identifier(request.get("id")), call)
             return events
         if role != "tool":
             return []
@@ -175,7 +175,7 @@ class InspectSample:
         result = words or text(mapping(problem).get("message")) or text(problem) or ""
         call = ToolCall(name=text(message.get("function")) or "tool", **common)
         name = identifier(message.get("tool_call_id"))
-        return [*self._calls.closed(name, else_call=call, result=result, error=bool(problem))]
+        return [*self._calls.close(name, else_call=call, result=result, error=bool(problem))]
 
     def _whole(self, event: Event) -> Event:
         """The event with the texts that stand in the attachments."""
@@ -198,9 +198,9 @@ class InspectSample:
             inside = {key: self._put_in(item, depth + 1) for key, item in value.items()}
             return inside if any(inside[key] is not item for key, item in value.items()) else value
         if isinstance(value, list):
-            listed = [self._put_in(item, depth + 1) for item in value]
-            changed = any(new is not old for new, old in zip(listed, value, strict=True))
-            return listed if changed else value
+            entries = [self._put_in(item, depth + 1) for item in value]
+            changed = any(new is not old for new, old in zip(entries, value, strict=True))
+            return entries if changed else value
         return value
 
 

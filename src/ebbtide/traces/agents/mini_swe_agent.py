@@ -85,7 +85,7 @@ class MiniSweAgentReader:
         events.append(self._model_call(words, response, extra))
         for at, (name, command) in enumerate(_commands(message, extra, words)):
             call = ToolCall(name=_TOOL, args={"command": command}, batch=self._answers, ts=self._ts)
-            events += self._calls.opened(name or f"command {self._answers} {at}", call)
+            events += self._calls.open(name or f"command {self._answers} {at}", call)
         return events
 
     def _interrupted(self, extra: Mapping[str, Any], words: str | None) -> Sequence[Event]:
@@ -112,8 +112,8 @@ class MiniSweAgentReader:
     def _observation(
         self, message: Mapping[str, Any], extra: Mapping[str, Any], words: str | None
     ) -> Sequence[ToolCall]:
-        named = identifier(message.get("tool_call_id")) or identifier(message.get("call_id"))
-        waiting = named or self._calls.first_waiting()
+        call_id = identifier(message.get("tool_call_id")) or identifier(message.get("call_id"))
+        waiting = call_id or self._calls.first_waiting()
         if waiting is None:
             return ()
         output = next((extra[key] for key in ("raw_output", "output") if key in extra), None)
@@ -124,8 +124,8 @@ class MiniSweAgentReader:
         failed = code != 0 if isinstance(code, int) else bool(match and match[1] != "0")
         at: dict[str, Any] = {} if self._ts is None else {"ts": self._ts}
         failed = failed or bool(extra.get("exception_info"))
-        calls = [*self._calls.closed(waiting, result=output, error=failed, **at)]
-        if named is None and message.get("role") == "user":
+        calls = [*self._calls.close(waiting, result=output, error=failed, **at)]
+        if call_id is None and message.get("role") == "user":
             # One message answers all commands of an answer, where it names none.
             calls += self._calls.finish()
         return calls

@@ -87,5 +87,5 @@ class _Run:
             self._totals = totals_of(metrics)
 
     def finish(self) -> Sequence[Event]:
-        left = [self._ledger.add(call) for events in (self._v0, self._v1) for call in events.calls.finish()]
-        return [*left, *self._ledger.rest(self._totals, chain_id=self._chain, ts=self._ts)]
+        calls = [self._ledger.add(call) for events in (self._v0, self._v1) for call in events.calls.finish()]
+        return [*calls, *self._ledger.rest(self._totals, chain_id=self._chain, ts=self._ts)]

@@ -58,8 +58,8 @@ def _events_of(folder: Path) -> Path:
 def _event_files(folder: Path) -> Iterator[tuple[int, str, Path]]:
     if folder.is_dir():
         for file in folder.iterdir():
-            if (found := _EVENT_FILE.fullmatch(file.name)) is not None:
-                yield int(found[1]), file.name, file
+            if (match := _EVENT_FILE.fullmatch(file.name)) is not None:
+                yield int(match[1]), file.name, file
 
 
 def _read(file: Path) -> bytes:

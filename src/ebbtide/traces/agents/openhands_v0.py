@@ -88,7 +88,7 @@ class V0Events(RunEvents):
             **self.common,
         )
         key = identifier(event.get("id"))
-        yield from self.calls.opened(self._key(key, request), call)
+        yield from self.calls.open(self._key(key, request), call)
 
     def _key(self, key: str | None, request: Mapping[str, Any]) -> str:
         if key is None:
@@ -136,4 +136,4 @@ class V0Events(RunEvents):
             yield Notice(kind=NoticeKind.ERROR, text=text(result), error=True, **self.common)
             return
         key = f"action {cause}" if cause is not None else None
-        yield from self.calls.closed(key, **self.timed(result=result, error=failed))
+        yield from self.calls.close(key, **self.timed(result=result, error=failed))

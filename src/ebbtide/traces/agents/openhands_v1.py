@@ -69,7 +69,7 @@ class V1Events(RunEvents):
             args = {key: value for key, value in action.items() if key != "kind"}
         name = text(event.get("tool_name")) or text(request.get("name")) or text(action.get("kind")) or "tool"
         key = identifier(event.get("tool_call_id")) or identifier(event.get("id"))
-        yield from self.calls.opened(key, ToolCall(name=name, args=args, batch=response, **self.common))
+        yield from self.calls.open(key, ToolCall(name=name, args=args, batch=response, **self.common))
 
     def _foreign(self, event: Mapping[str, Any]) -> Iterator[Event]:
         """A call of an agent that OpenHands drives, recorded whenever more is known of it."""
@@ -77,12 +77,12 @@ class V1Events(RunEvents):
         call = ToolCall(name=name, args=event.get("raw_input"), **self.common)
         key, status = identifier(event.get("tool_call_id")), event.get("status")
         if status not in _OVER and event.get("is_error") is not True:
-            yield from self.calls.opened(key, call)
+            yield from self.calls.open(key, call)
             return
         result = event.get("raw_output")
         result = result if result is not None else event.get("content")
         failed = status == "failed" or event.get("is_error") is True
-        yield from self.calls.closed(key, else_call=call, **self.timed(result=result, error=failed))
+        yield from self.calls.close(key, else_call=call, **self.timed(result=result, error=failed))
 
     def _answer(self, event: Mapping[str, Any]) -> Iterator[Event]:
         observation = mapping(event.get("observation"))
@@ -94,7 +94,7 @@ class V1Events(RunEvents):
             failed = observation.get("is_error") is True or (isinstance(code, int) and code not in (0, -1))
         key = identifier(event.get("tool_call_id")) or identifier(event.get("action_id"))
         call = ToolCall(name=text(event.get("tool_name")) or "tool", **self.common)
-        yield from self.calls.closed(key, else_call=call, **self.timed(result=result, error=failed))
+        yield from self.calls.close(key, else_call=call, **self.timed(result=result, error=failed))
 
     def _grown(self, event: Mapping[str, Any]) -> Usage:
         """What the totals that early versions put into their events have grown by."""

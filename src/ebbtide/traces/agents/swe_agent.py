@@ -89,7 +89,7 @@ class SweAgentHistoryReader:
         if role == "tool" or (message.get("message_type") == "observation" and len(self._calls)):
             names = [name for entry in items(message.get("tool_call_ids")) if (name := identifier(entry))]
             waiting = names[0] if names else self._calls.first_waiting()
-            return self._calls.closed(waiting, else_call=ToolCall(name="tool"), result=message.get("content"))
+            return self._calls.close(waiting, else_call=ToolCall(name="tool"), result=message.get("content"))
         if role == "user" and words:
             return (Message(text=words, agent=text(message.get("agent"))),)
         return ()
@@ -113,12 +113,12 @@ class SweAgentHistoryReader:
                 agent=agent,
                 batch=self._answers,
             )
-            events += self._calls.opened(
+            events += self._calls.open(
                 identifier(mapping(entry).get("id")) or f"action {self._answers} {at}", call
             )
         if not calls and action and action.strip():
             call = ToolCall(name=_name_of(action), args={"command": action}, agent=agent)
-            events += self._calls.opened(f"action {self._answers}", call)
+            events += self._calls.open(f"action {self._answers}", call)
         return events
 
 

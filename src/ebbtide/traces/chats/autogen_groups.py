@@ -44,9 +44,9 @@ class Group:
         """The events that one more message completes."""
         words, name, role = joined_text(message.get("content")), speaker_of(message), message.get("role")
         if role in ("tool", "function"):
-            return self._counted(self._talk.add(message))
+            return self._count(self._talk.add(message))
         if message.get("tool_calls") or message.get("function_call"):
-            return self._counted(self._talk.add({**message, "role": "assistant", "name": name}))
+            return self._count(self._talk.add({**message, "role": "assistant", "name": name}))
         ran = (AUTOGEN_EXIT.match(words) or _NO_CODE.match(words)) if words else None
         if ran:
             failed = ran.re is _NO_CODE or ran[2] == "failed"
@@ -64,7 +64,7 @@ class Group:
         asks = name.lower() in _USERS if name else role != "assistant"
         self._code = code_in(words)
         spoken = {**message, "role": "user" if asks else "assistant", "content": words, "name": name}
-        return self._counted(self._talk.add(spoken))
+        return self._count(self._talk.add(spoken))
 
     def finish(self, cost: object = None) -> list[Event]:
         """The calls whose results never came, and what the whole took beyond the messages.
@@ -72,21 +72,21 @@ class Group:
         Args:
             cost: What the result of a chat says of it.
         """
-        events = self._counted(self._talk.finish())
-        spent = mapping(mapping(cost).get("usage_excluding_cached_inference"))
+        events = self._count(self._talk.finish())
+        report = mapping(mapping(cost).get("usage_excluding_cached_inference"))
         if isinstance(cost, list) and cost:
-            spent = mapping(cost[-1])  # In the first versions it stands behind what was cached.
-        models = [usage for usage in spent.values() if isinstance(usage, dict)]
+            report = mapping(cost[-1])  # In the first versions it stands behind what was cached.
+        models = [usage for usage in report.values() if isinstance(usage, dict)]
         if models:
             totals = Usage(
                 input_tokens=sum(count(usage.get("prompt_tokens")) or 0 for usage in models),
                 output_tokens=sum(count(usage.get("completion_tokens")) or 0 for usage in models),
-                cost_usd=dollars(spent.get("total_cost")),
+                cost_usd=dollars(report.get("total_cost")),
             )
             events += self._ledger.rest(totals, chain_id=self._chain)
         return events
 
-    def _counted(self, events: list[Event]) -> list[Event]:
+    def _count(self, events: list[Event]) -> list[Event]:
         return [self._ledger.add(event) for event in events]
 
 

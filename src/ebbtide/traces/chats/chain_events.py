@@ -15,8 +15,8 @@ from typing import Any
 
 from ebbtide.events.event import Event, Message, ModelCall, Role, ToolCall
 from ebbtide.events.usage import Usage
-from ebbtide.traces.chats.message_parts import Answered, Asked
-from ebbtide.traces.chats.message_shapes import Said, pairs
+from ebbtide.traces.chats.message_parts import ToolAnswer, ToolRequest
+from ebbtide.traces.chats.message_shapes import ChatMessage, pairs
 from ebbtide.traces.records.fields import compact
 
 _MOST = 10_000  # messages and calls that a chain remembers
@@ -94,7 +94,7 @@ class ChainEvents:
         self._places: OrderedDict[str, list[Slot]] = OrderedDict()
         self._heard: Counter[bytes] = Counter()
 
-    def heard(self, messages: Sequence[Said], ts: float | None) -> list[Event]:
+    def take_input(self, messages: Sequence[ChatMessage], ts: float | None) -> list[Event]:
         """What stands in an input of a model: the messages that are new, and the results of calls.
 
         The context comes again with every input, so the n-th equal message of an input is new only if no
@@ -113,30 +113,30 @@ class ChainEvents:
         while len(self._heard) > _MOST:
             del self._heard[next(iter(self._heard))]
         counts: Counter[str] = Counter()
-        known = {id(item) for item in self._queue}
-        for asked, answer, number in pairs(messages):
-            slot = self._meet(asked, answer, counts, ts)
-            if slot is not None and id(slot) not in known:
+        waiting = {id(item) for item in self._queue}
+        for request, answer, number in pairs(messages):
+            slot = self._meet(request, answer, counts, ts)
+            if slot is not None and id(slot) not in waiting:
                 self._queue.remove(slot)
                 fresh.append((number, slot.call(self.chain_id)))
         self._take_answers(messages, ts)
         fresh.sort(key=lambda entry: entry[0])
         return self._flushed() + [call for _, call in fresh]
 
-    def _message(self, message: Said, ts: float | None) -> Message:
+    def _message(self, message: ChatMessage, ts: float | None) -> Message:
         role = Role.USER if message.role == "user" else Role.SYSTEM
         return Message(text=message.text, role=role, agent=message.name, ts=ts, chain_id=self.chain_id)
 
-    def said(self, call: ModelCall, asked: Sequence[Asked]) -> list[Event]:
+    def take_reply(self, call: ModelCall, requests: Sequence[ToolRequest]) -> list[Event]:
         """What a model said, and which calls it asks for."""
         if call.text and not call.error:
             self.last_words = call.text
-        if not asked and not self._queue:
+        if not requests and not self._queue:
             return [call]
         reply = _Reply(call)
         self._queue.append(reply)
-        batch = f"{self.chain_id}#{self._made}" if len(asked) > 1 else None
-        for item in asked:
+        batch = f"{self.chain_id}#{self._made}" if len(requests) > 1 else None
+        for item in requests:
             slot = Slot(id=item.id, name=item.name, args=item.args, ts=call.ts, agent=call.agent, batch=batch)
             self._keep(slot)
             reply.slots.append(slot)
@@ -146,27 +146,27 @@ class ChainEvents:
         """Whether a call of this tool was asked for, and no span has run it yet."""
         return any(isinstance(item, Slot) and not item.spanned and item.name == name for item in self._queue)
 
-    def ran(self, slot: Slot) -> list[Event]:
+    def take_call(self, slot: Slot) -> list[Event]:
         """What the span of a tool reports."""
         self.tools_have_spans = True
-        known = self._asked_for(slot)
-        if known is None:
+        call = self._asked_for(slot)
+        if call is None:
             slot.spanned = True
             slot.answered = slot.result is not None
             self._keep(slot)
             return self._flushed(everything=True) if len(self._queue) > _MOST_WAITING else []
-        if slot.id and known.id is None:
-            self._name(known, slot.id)
-        known.spanned = True
-        known.args = slot.args if known.args in _NO_ARGS and slot.args is not None else known.args
-        known.result = slot.result if slot.result is not None else known.result
-        known.answered = known.answered or known.result is not None
-        known.error = known.error or slot.error
-        known.status = slot.status if slot.status is not None else known.status
-        known.ts = slot.ts if slot.ts is not None else known.ts
-        known.agent = slot.agent or known.agent
-        known.cost_usd = slot.cost_usd if slot.cost_usd is not None else known.cost_usd
-        self._put(known)
+        if slot.id and call.id is None:
+            self._name(call, slot.id)
+        call.spanned = True
+        call.args = slot.args if call.args in _NO_ARGS and slot.args is not None else call.args
+        call.result = slot.result if slot.result is not None else call.result
+        call.answered = call.answered or call.result is not None
+        call.error = call.error or slot.error
+        call.status = slot.status if slot.status is not None else call.status
+        call.ts = slot.ts if slot.ts is not None else call.ts
+        call.agent = slot.agent or call.agent
+        call.cost_usd = slot.cost_usd if slot.cost_usd is not None else call.cost_usd
+        self._put(call)
         events: list[Event] = []
         while (
             self._queue
@@ -182,41 +182,41 @@ class ChainEvents:
         return self._flushed(everything=True)
 
     def _meet(
-        self, asked: Asked, answer: Answered | None, counts: Counter[str], ts: float | None
+        self, request: ToolRequest, answer: ToolAnswer | None, counts: Counter[str], ts: float | None
     ) -> Slot | None:
         """Match a call in an input with the one that is known: the n-th equal one, since ids may return."""
-        place = f"#{asked.id}" if asked.id else _alike(asked.name, asked.args)
+        place = f"#{request.id}" if request.id else _alike(request.name, request.args)
         counts[place] += 1
-        known = self._places.get(place, ())
-        slot = known[counts[place] - 1] if len(known) >= counts[place] else None
-        if slot is None and asked.id:
-            same = self._places.get(_alike(asked.name, asked.args), ())
+        slots = self._places.get(place, ())
+        slot = slots[counts[place] - 1] if len(slots) >= counts[place] else None
+        if slot is None and request.id:
+            same = self._places.get(_alike(request.name, request.args), ())
             slot = next((item for item in same if item.id is None), None)
             if slot is not None:
-                self._name(slot, asked.id)
+                self._name(slot, request.id)
         if slot is None:
             if self.tools_have_spans or answer is None:
                 return None  # A span records it, or none of this run ever did it.
-            slot = Slot(id=asked.id, name=asked.name, args=asked.args, ts=ts)
+            slot = Slot(id=request.id, name=request.name, args=request.args, ts=ts)
             self._keep(slot)
         if answer is None or slot.answered or slot.given:
             return None
         self._answer(slot, answer, ts)
         return slot
 
-    def _take_answers(self, messages: Sequence[Said], ts: float | None) -> None:
+    def _take_answers(self, messages: Sequence[ChatMessage], ts: float | None) -> None:
         """Results in an input that leaves out who asked: requests that go on with an earlier one do."""
-        asked = {item.id for message in messages for item in message.asked}
+        repeated = {item.id for message in messages for item in message.requests}
         for message in messages:
-            for answer in message.answered:
-                if answer.id is None or answer.id in asked:
+            for answer in message.answers:
+                if answer.id is None or answer.id in repeated:
                     continue
-                known = self._places.get(f"#{answer.id}", ())
-                slot = next((item for item in known if not item.answered and not item.given), None)
+                slots = self._places.get(f"#{answer.id}", ())
+                slot = next((item for item in slots if not item.answered and not item.given), None)
                 if slot is not None:
                     self._answer(slot, answer, ts)
 
-    def _answer(self, slot: Slot, answer: Answered, ts: float | None) -> None:
+    def _answer(self, slot: Slot, answer: ToolAnswer, ts: float | None) -> None:
         slot.answered = True
         slot.result = answer.result
         slot.error = slot.error or answer.error
@@ -263,15 +263,15 @@ class ChainEvents:
 
     def _flushed(self, *, everything: bool = False) -> list[Event]:
         events: list[Event] = []
-        kept: list[_Reply | Slot] = []
+        queue: list[_Reply | Slot] = []
         for item in self._queue:
             if isinstance(item, _Reply):
                 events.append(self._reply(item))
             elif item.spanned or item.answered or (everything and not self.tools_have_spans):
                 events.append(item.call(self.chain_id))
             elif not self.tools_have_spans and not everything:
-                kept.append(item)
-        self._queue = kept
+                queue.append(item)
+        self._queue = queue
         return events
 
     def _reply(self, reply: _Reply) -> ModelCall:

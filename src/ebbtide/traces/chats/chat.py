@@ -30,8 +30,8 @@ def read_messages(document: Document, *, title: str, unit: RoundUnit) -> Transcr
     if document.content is Content.JSON and not is_message(first):
         key = list_key(first)
         messages = first[key] if key else first
-        placed = ((message, f"{key or ''}[{at}]") for at, message in enumerate(messages))
-        rounds = tuple(item for entry in placed for item in reader.read(*entry)) + reader.finish()
+        entries = ((message, f"{key or ''}[{at}]") for at, message in enumerate(messages))
+        rounds = tuple(item for entry in entries for item in reader.read(*entry)) + reader.finish()
     else:
         rounds = read_lines(document, reader)
     return Transcript(conversation_id=title, rounds=rounds)

@@ -10,8 +10,8 @@ from ebbtide.events.event import Event, Message, ModelCall, Role, ToolCall
 from ebbtide.events.usage import CLASSES, Usage
 from ebbtide.traces.chats.chain_events import ChainEvents
 from ebbtide.traces.chats.exchange_parts import RESPONSES, parts_of_exchange
-from ebbtide.traces.chats.message_parts import Answered, Asked
-from ebbtide.traces.chats.message_shapes import Said, said_in
+from ebbtide.traces.chats.message_parts import ToolAnswer, ToolRequest
+from ebbtide.traces.chats.message_shapes import ChatMessage, messages_in
 from ebbtide.traces.records.fields import compact, dollars, identifier, mapping, seconds, text
 from ebbtide.traces.records.joining import Seen
 from ebbtide.traces.records.provider_usage import (
@@ -43,7 +43,7 @@ class ChatEvents:
         self.chain_id = chain_id
         self.model = model
         self.duplicates = 0
-        self._open: list[tuple[Asked, ToolCall]] = []
+        self._open: list[tuple[ToolRequest, ToolCall]] = []
         self._answered = Seen(10_000)
         self._replies = Seen(10_000)
         self._number = 0
@@ -58,70 +58,74 @@ class ChatEvents:
         """
         events: list[Event] = []
         item = "role" not in value and "content" not in value
-        for said in said_in(value, "assistant"):
-            if said.role == "assistant" and not said.answered:
-                events += self._reply(said, value, fields, item=item)
-            elif said.role == "assistant":
-                events += self._reply(said, value, fields, item=item) + self._answers(said.answered, fields)
+        for message in messages_in(value, "assistant"):
+            if message.role == "assistant" and not message.answers:
+                events += self._reply(message, value, fields, item=item)
+            elif message.role == "assistant":
+                events += self._reply(message, value, fields, item=item) + self._answers(
+                    message.answers, fields
+                )
             else:
-                events += self._answers(said.answered, fields)
-                events += self._heard(said, fields)
+                events += self._answers(message.answers, fields)
+                events += self._heard(message, fields)
         return events
 
     def finish(self) -> list[Event]:
         """The calls whose results never came."""
-        left: list[Event] = [call for _, call in self._open]
+        calls: list[Event] = [call for _, call in self._open]
         self._open.clear()
-        return left
+        return calls
 
-    def _heard(self, said: Said, fields: Mapping[str, Any]) -> list[Event]:
+    def _heard(self, message: ChatMessage, fields: Mapping[str, Any]) -> list[Event]:
         self._replying = False
-        if said.role not in ("user", "system") or not said.text:
+        if message.role not in ("user", "system") or not message.text:
             return []
-        role = Role.USER if said.role == "user" else Role.SYSTEM
-        agent, ts = fields.get("agent", said.name), fields.get("ts")
-        return [Message(text=said.text, role=role, agent=agent, ts=ts, chain_id=self.chain_id)]
+        role = Role.USER if message.role == "user" else Role.SYSTEM
+        agent, ts = fields.get("agent", message.name), fields.get("ts")
+        return [Message(text=message.text, role=role, agent=agent, ts=ts, chain_id=self.chain_id)]
 
     def _reply(
-        self, said: Said, value: Mapping[str, Any], fields: Mapping[str, Any], *, item: bool
+        self, message: ChatMessage, value: Mapping[str, Any], fields: Mapping[str, Any], *, item: bool
     ) -> list[Event]:
         usage: Usage = fields.get("usage") or reply_usage(value)
         ts = fields.get("ts", reply_time(value))
-        agent = fields.get("agent", said.name)
+        agent = fields.get("agent", message.name)
         number = text(value.get("id"))
         # What only thinks, or is cut off before it speaks, was paid for too.
         paid = has_tokens(usage) or usage.cost_usd is not None
-        telling = bool(said.text or said.asked or paid)
+        telling = bool(message.text or message.requests or paid)
         part = number is not None and not item and telling and self._replies.before(number)
         if part:
             usage = Usage()  # It came with another part.
-            telling = bool(said.text or said.asked)
+            telling = bool(message.text or message.requests)
         # Items of one response stand one by one: they are one reply of the model.
-        again = (part or (item and self._replying)) and not said.text
+        again = (part or (item and self._replying)) and not message.text
         events: list[Event] = [] if again else self.finish()
         common: dict[str, Any] = {"agent": agent, "ts": ts, "chain_id": self.chain_id}
         if not again and telling:
             usage.model = usage.model or self.model
-            events.append(ModelCall(text=said.text or "", usage=reported(usage), **common))
+            events.append(ModelCall(text=message.text or "", usage=reported(usage), **common))
             self._number += 1
-        self._replying = self._replying or bool(said.text or said.asked)
-        batch = f"{self.chain_id}#{self._number}" if item or len(said.asked) > 1 else None
-        for asked in said.asked:
-            self._open.append((asked, ToolCall(name=asked.name, args=asked.args, batch=batch, **common)))
+        self._replying = self._replying or bool(message.text or message.requests)
+        batch = f"{self.chain_id}#{self._number}" if item or len(message.requests) > 1 else None
+        for request in message.requests:
+            self._open.append(
+                (request, ToolCall(name=request.name, args=request.args, batch=batch, **common))
+            )
         while len(self._open) > _MOST_OPEN:
             events.append(self._open.pop(0)[1])
         return events
 
-    def _answers(self, answers: Sequence[Answered], fields: Mapping[str, Any]) -> list[Event]:
+    def _answers(self, answers: Sequence[ToolAnswer], fields: Mapping[str, Any]) -> list[Event]:
         events: list[Event] = []
         if answers:
             self._replying = False
         for answer in answers:
             place = self._place(answer)
             if place is not None:
-                asked, call = self._open.pop(place)
-                if asked.id:
-                    self._answered.before(asked.id)
+                request, call = self._open.pop(place)
+                if request.id:
+                    self._answered.before(request.id)
             elif answer.id and self._answered.before(answer.id):
                 self.duplicates += 1
                 continue
@@ -132,14 +136,14 @@ class ChatEvents:
             events.append(call)
         return events
 
-    def _place(self, answer: Answered) -> int | None:
+    def _place(self, answer: ToolAnswer) -> int | None:
         """Where the call waits that this answers: by id, by name, or the oldest of those without an id."""
         if answer.id:
-            for place, (asked, _) in enumerate(self._open):
-                if asked.id == answer.id:
+            for place, (request, _) in enumerate(self._open):
+                if request.id == answer.id:
                     return place
-        for place, (asked, _) in enumerate(self._open):
-            if (answer.id is None or asked.id is None) and answer.name in (None, asked.name):
+        for place, (request, _) in enumerate(self._open):
+            if (answer.id is None or request.id is None) and answer.name in (None, request.name):
                 return place
         return None
 
@@ -149,7 +153,7 @@ class Exchanges:
 
     def __init__(self) -> None:
         self._chains: OrderedDict[str, ChainEvents] = OrderedDict()
-        self._asked: OrderedDict[str, Said] = OrderedDict()
+        self._asked: OrderedDict[str, ChatMessage] = OrderedDict()
 
     def add(self, value: Mapping[str, Any]) -> list[Event]:
         """The events that one more exchange completes."""
@@ -165,20 +169,20 @@ class Exchanges:
         # A request may name the answer before it in place of repeating it.
         before = self._asked.get(identifier(request.get("previous_response_id")) or "")
         context = {key: part for key, part in request.items() if key not in RESPONSES}
-        heard = said_in(context, "user")
-        events += chain.heard([before, *heard] if before else heard, ts)
+        messages = messages_in(context, "user")
+        events += chain.take_input([before, *messages] if before else messages, ts)
         failure = value.get("error") or response.get("error")
-        outputs = said_in(response or None, "assistant")
+        outputs = messages_in(response or None, "assistant")
         if response or failure:
-            words = "\n\n".join(said.text for said in outputs if said.text) or ("" if outputs else None)
+            words = "\n\n".join(output.text for output in outputs if output.text) or ("" if outputs else None)
             if failure and not words:
                 words = text(mapping(failure).get("message")) or compact(failure)
             usage = reported(reply_usage(response, value, request))
             call = ModelCall(text=words, error=bool(failure), usage=usage, ts=ts, chain_id=name)
-            asked = [item for said in outputs for item in said.asked]
-            events += chain.said(call, asked)
-            if asked and (number := identifier(response.get("id"))):
-                self._asked[number] = Said(role="assistant", asked=tuple(asked))
+            requests = [item for output in outputs for item in output.requests]
+            events += chain.take_reply(call, requests)
+            if requests and (number := identifier(response.get("id"))):
+                self._asked[number] = ChatMessage(role="assistant", requests=tuple(requests))
                 if len(self._asked) > _MOST_OPEN:
                     self._asked.popitem(last=False)
         return events

@@ -42,10 +42,10 @@ def is_exchange(value: Any) -> bool:
     request, response = parts_of_exchange(value)
     if not any(key in request for key in _CONTEXTS):
         return False
-    from ebbtide.traces.chats.message_shapes import said_in
+    from ebbtide.traces.chats.message_shapes import messages_in
 
     failed = request is not value and bool(value.get("error") or response.get("error"))
-    return failed or bool(response and said_in(response, "assistant"))
+    return failed or bool(response and messages_in(response, "assistant"))
 
 
 def _body(value: Any) -> Mapping[str, Any]:

@@ -20,7 +20,7 @@ _RESULTS = ("response", "result", "content", "output")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ToolRequest:
     """A call of a tool that a model asked for; `id` is None where it has none."""
 
     id: str | None
@@ -29,7 +29,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class ToolAnswer:
     """What came back from a tool."""
 
     id: str | None
@@ -45,13 +45,13 @@ def call_id(value: object) -> str | None:
     return value if isinstance(value, str) else compact(value)
 
 
-def parts_in(content: object) -> tuple[list[str], list[Asked], list[Answered]]:
+def parts_in(content: object) -> tuple[list[str], list[ToolRequest], list[ToolAnswer]]:
     """Words, calls and results in the content of a message; thoughts and pictures are left out."""
     if isinstance(content, str):
         return ([content] if content else []), [], []
     words: list[str] = []
-    asked: list[Asked] = []
-    answered: list[Answered] = []
+    requests: list[ToolRequest] = []
+    answers: list[ToolAnswer] = []
     for part in content if isinstance(content, list) else [content]:
         if isinstance(part, str):
             words.append(part)
@@ -61,41 +61,41 @@ def parts_in(content: object) -> tuple[list[str], list[Asked], list[Answered]]:
         inner = part["message_content"] if isinstance(part.get("message_content"), dict) else part
         kind = inner.get("type")
         if kind == "text":
-            if said := _part_text(inner):
-                words.append(said)
-        elif call := _part_asked(inner, kind):
-            asked.append(call)
-        elif answer := _part_answered(inner, kind):
-            answered.append(answer)
+            if text_of_part := _part_text(inner):
+                words.append(text_of_part)
+        elif call := _part_request(inner, kind):
+            requests.append(call)
+        elif answer := _part_answer(inner, kind):
+            answers.append(answer)
         elif isinstance(inner.get("parts"), list):
             more = parts_in(inner["parts"])
-            words, asked, answered = words + more[0], asked + more[1], answered + more[2]
-        elif said := _part_text(inner):
-            words.append(said)
-    return words, asked, answered
+            words, requests, answers = words + more[0], requests + more[1], answers + more[2]
+        elif text_of_part := _part_text(inner):
+            words.append(text_of_part)
+    return words, requests, answers
 
 
 def _part_text(part: Mapping[str, Any]) -> str | None:
     kind = part.get("type", "text")
     if not isinstance(kind, str) or "text" not in kind or part.get("thought") is True:
         return None
-    found = part.get("text")
-    return text(found if isinstance(found, str) else part.get("content"))
+    value = part.get("text")
+    return text(value if isinstance(value, str) else part.get("content"))
 
 
-def _part_asked(part: Mapping[str, Any], kind: object) -> Asked | None:
+def _part_request(part: Mapping[str, Any], kind: object) -> ToolRequest | None:
     if isinstance(kind, str):
-        return asked_in(part) if kind in _ASKING else None
-    return next((asked_in(part[key]) for key in _ASKED if isinstance(part.get(key), dict)), None)
+        return request_in(part) if kind in _ASKING else None
+    return next((request_in(part[key]) for key in _ASKED if isinstance(part.get(key), dict)), None)
 
 
-def _part_answered(part: Mapping[str, Any], kind: object) -> Answered | None:
+def _part_answer(part: Mapping[str, Any], kind: object) -> ToolAnswer | None:
     inner = part
     if not isinstance(kind, str):
-        found = next((part[key] for key in _ANSWERED if isinstance(part.get(key), dict)), None)
-        if found is None:
+        content = next((part[key] for key in _ANSWERED if isinstance(part.get(key), dict)), None)
+        if content is None:
             return None
-        inner = found
+        inner = content
     elif not kind.endswith(_ANSWERING):
         return None
     number = next((inner[key] for key in _NUMBERS if inner.get(key)), None)
@@ -103,7 +103,7 @@ def _part_answered(part: Mapping[str, Any], kind: object) -> Answered | None:
     if result is None and (kind == "tool_result" or any(key in inner for key in _RESULTS)):
         result = ""  # Anthropic's blocks leave out the content of an empty answer.
     error = bool(inner.get("is_error") or inner.get("isError")) or inner.get("status") == "error"
-    return Answered(
+    return ToolAnswer(
         id=call_id(number),
         name=text(inner.get("name")) or text(inner.get("toolName")),
         result=shown(result),
@@ -111,23 +111,25 @@ def _part_answered(part: Mapping[str, Any], kind: object) -> Answered | None:
     )
 
 
-def asked_in(value: object) -> Asked | None:
+def request_in(value: object) -> ToolRequest | None:
     """The call of a tool that an object describes; None if it has no name."""
-    told = mapping(value)
-    if isinstance(told.get("tool_call"), dict):
-        told = told["tool_call"]
-    function = mapping(told.get("function")) or mapping(told.get("custom")) or told
-    name = text(function.get("name")) or text(told.get("name")) or text(told.get("toolName"))
+    record = mapping(value)
+    if isinstance(record.get("tool_call"), dict):
+        record = record["tool_call"]
+    function = mapping(record.get("function")) or mapping(record.get("custom")) or record
+    name = text(function.get("name")) or text(record.get("name")) or text(record.get("toolName"))
     if name is None:
         return None
     args = next(
         (
             holder[key]
-            for holder in (function, told)
+            for holder in (function, record)
             for key in ("arguments", "args", "input", "parameters")
             if holder.get(key) is not None
         ),
         None,
     )
-    number = next((told[key] for key in ("id", "call_id", "toolUseId", "toolCallId") if told.get(key)), None)
-    return Asked(id=call_id(number), name=name, args=arguments(args))
+    number = next(
+        (record[key] for key in ("id", "call_id", "toolUseId", "toolCallId") if record.get(key)), None
+    )
+    return ToolRequest(id=call_id(number), name=name, args=arguments(args))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ebbtide.traces.chats.message_parts import Answered, Asked, asked_in, call_id, parts_in
+from ebbtide.traces.chats.message_parts import ToolAnswer, ToolRequest, call_id, parts_in, request_in
 from ebbtide.traces.records.fields import arguments, from_json, items, joined_text, mapping, shown, text
 
 _DEEPEST = 12  # wrappings around a message
@@ -59,25 +59,25 @@ _TRANSCRIPT = re.compile(r"^(system|developer|user|assistant|tool): ", re.MULTIL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class ChatMessage:
     """One message.
 
     Args:
         role: ``system``, ``user``, ``assistant`` or ``tool``.
         text: What it says, thoughts left out; None if nothing.
         name: Who says it, where that is told.
-        asked: Calls of tools in it.
-        answered: Results of tools in it.
+        requests: Calls of tools in it.
+        answers: Results of tools in it.
     """
 
     role: str
     text: str | None = None
     name: str | None = None
-    asked: tuple[Asked, ...] = ()
-    answered: tuple[Answered, ...] = ()
+    requests: tuple[ToolRequest, ...] = ()
+    answers: tuple[ToolAnswer, ...] = ()
 
 
-def said_in(value: object, role: str) -> list[Said]:
+def messages_in(value: object, role: str) -> list[ChatMessage]:
     """The messages in a request, a response, a list of messages, or one message.
 
     Args:
@@ -87,50 +87,50 @@ def said_in(value: object, role: str) -> list[Said]:
     return list(_said(value, role, 0))
 
 
-def pairs(messages: Sequence[Said]) -> list[tuple[Asked, Answered | None, int]]:
+def pairs(messages: Sequence[ChatMessage]) -> list[tuple[ToolRequest, ToolAnswer | None, int]]:
     """Calls, their results, and the number of the message that asks.
 
     A result belongs to the call with its id, or else to the oldest open one of its name, or else the oldest.
     """
-    found: list[list[Any]] = []
-    waiting: dict[int, Asked] = {}  # calls without a result, the oldest first
+    matches: list[list[Any]] = []
+    waiting: dict[int, ToolRequest] = {}  # calls without a result, the oldest first
     for number, message in enumerate(messages):
-        for asked in message.asked:
-            waiting[len(found)] = asked
-            found.append([asked, None, number])
-        for answer in message.answered:
-            place = next((at for at, asked in waiting.items() if _fits(answer, asked)), None)
+        for request in message.requests:
+            waiting[len(matches)] = request
+            matches.append([request, None, number])
+        for answer in message.answers:
+            place = next((at for at, request in waiting.items() if _fits(answer, request)), None)
             if place is not None:
-                found[place][1] = answer
+                matches[place][1] = answer
                 del waiting[place]
-            elif answer.name and not any(answer.id and pair[0].id == answer.id for pair in found):
-                found.append([Asked(id=answer.id, name=answer.name), answer, number])
-    return [(asked, answer, number) for asked, answer, number in found]
+            elif answer.name and not any(answer.id and pair[0].id == answer.id for pair in matches):
+                matches.append([ToolRequest(id=answer.id, name=answer.name), answer, number])
+    return [(request, answer, number) for request, answer, number in matches]
 
 
-def _fits(answer: Answered, asked: Asked) -> bool:
+def _fits(answer: ToolAnswer, request: ToolRequest) -> bool:
     if answer.id:
-        return asked.id == answer.id
-    return answer.id is None and answer.name in (None, asked.name)
+        return request.id == answer.id
+    return answer.id is None and answer.name in (None, request.name)
 
 
-def _said(value: object, role: str, depth: int) -> Iterator[Said]:
+def _said(value: object, role: str, depth: int) -> Iterator[ChatMessage]:
     if depth > _DEEPEST or value is None:
         return
     if isinstance(value, str):
         inner = from_json(value)
         if inner is not value:
-            found = list(_said(inner, role, depth + 1))
-            if found:
-                yield from found
+            messages = list(_said(inner, role, depth + 1))
+            if messages:
+                yield from messages
                 return
         if role == "user" and _TRANSCRIPT.match(value):
             yield from _transcript(value)
         elif value.strip():
-            yield Said(role=role, text=value)
+            yield ChatMessage(role=role, text=value)
     elif isinstance(value, list):
         if len(value) == 2 and isinstance(value[0], str) and value[0].lower() in _ROLES:
-            yield Said(role=_ROLES[value[0].lower()], text=joined_text(value[1]))
+            yield ChatMessage(role=_ROLES[value[0].lower()], text=joined_text(value[1]))
             return
         for item in value:
             yield from _said(item, role, depth + 1)
@@ -138,17 +138,17 @@ def _said(value: object, role: str, depth: int) -> Iterator[Said]:
         yield from _in_object(value, role, depth)
 
 
-def _transcript(value: str) -> Iterator[Said]:
+def _transcript(value: str) -> Iterator[ChatMessage]:
     """The messages of a conversation that a tracer wrote into one text, a role before each."""
     starts = list(_TRANSCRIPT.finditer(value))
     for start, after in zip(starts, [*starts[1:], None], strict=True):
         words = value[start.end() : after.start() if after else None].strip()
         role = _ROLES[start[1]]
         if words and role != "tool":
-            yield Said(role=role, text=words)
+            yield ChatMessage(role=role, text=words)
 
 
-def _in_object(value: Mapping[str, Any], role: str, depth: int) -> Iterator[Said]:
+def _in_object(value: Mapping[str, Any], role: str, depth: int) -> Iterator[ChatMessage]:
     role_told = value.get("role")
     if type(role_told) is str and role_told in _PLAIN_ROLES and ("content" in value or "parts" in value):
         yield from _message(value, role)
@@ -181,13 +181,13 @@ def _in_object(value: Mapping[str, Any], role: str, depth: int) -> Iterator[Said
         yield from _plain(value, role, depth)
 
 
-def _request(value: Mapping[str, Any], role: str, depth: int) -> Iterator[Said]:
+def _request(value: Mapping[str, Any], role: str, depth: int) -> Iterator[ChatMessage]:
     instructions = next((value[key] for key in _INSTRUCTIONS if value.get(key)), None)
     if instructions is None:
         config = mapping(value.get("config"))
         instructions = next((config[key] for key in _INSTRUCTIONS if config.get(key)), None)
-    if instructions is not None and (said := _content_text(instructions)):
-        yield Said(role="system", text=said)
+    if instructions is not None and (words := _content_text(instructions)):
+        yield ChatMessage(role="system", text=words)
     for key in _LISTS:
         if isinstance(value.get(key), list):
             yield from _said(value[key], role, depth + 1)
@@ -202,86 +202,92 @@ def _request(value: Mapping[str, Any], role: str, depth: int) -> Iterator[Said]:
         yield from _plain(value, role, depth)
 
 
-def _plain(value: Mapping[str, Any], role: str, depth: int) -> Iterator[Said]:
+def _plain(value: Mapping[str, Any], role: str, depth: int) -> Iterator[ChatMessage]:
     for key in _PLAIN:
         if isinstance(value.get(key), str) and value[key].strip():
-            yield Said(role=role, text=value[key])
+            yield ChatMessage(role=role, text=value[key])
             return
         if isinstance(value.get(key), list | dict) and value[key]:
-            found = list(_said(value[key], role, depth + 1))
-            if found:
-                yield from found
+            messages = list(_said(value[key], role, depth + 1))
+            if messages:
+                yield from messages
                 return
 
 
-def _item(value: Mapping[str, Any]) -> Said | None:
+def _item(value: Mapping[str, Any]) -> ChatMessage | None:
     """An item of the responses interface that is no message."""
     kind = value.get("type")
     if not isinstance(kind, str) or "role" in value:
         return None
     if kind.endswith("_call_output"):
         failed = value.get("status") == "failed"
-        answer = Answered(id=call_id(value.get("call_id")), result=shown(value.get("output")), error=failed)
-        return Said(role="tool", answered=(answer,))
+        answer = ToolAnswer(id=call_id(value.get("call_id")), result=shown(value.get("output")), error=failed)
+        return ChatMessage(role="tool", answers=(answer,))
     if kind.endswith("_call") and kind != "tool_call":
         name = text(value.get("name")) or kind.removesuffix("_call")
-        told = next((value[key] for key in _ASKED_WITH if key in value), None)
+        args = next((value[key] for key in _ASKED_WITH if key in value), None)
         number = call_id(value.get("call_id")) or call_id(value.get("id"))
         result = next((value[key] for key in _CAME_BACK if value.get(key) is not None), None)
         error = value.get("error") is not None or value.get("status") == "failed"
         over = value.get("status") not in (None, "in_progress", "incomplete") and kind not in _BY_CLIENT
-        back = Answered(id=number, name=name, result=shown(result or value.get("error")), error=error)
-        asked = Asked(id=number, name=name, args=arguments(told))
-        return Said(role="assistant", asked=(asked,), answered=(back,) if over or result is not None else ())
-    return Said(role="assistant") if kind in ("reasoning", "compaction") else None
+        back = ToolAnswer(id=number, name=name, result=shown(result or value.get("error")), error=error)
+        request = ToolRequest(id=number, name=name, args=arguments(args))
+        return ChatMessage(
+            role="assistant", requests=(request,), answers=(back,) if over or result is not None else ()
+        )
+    return ChatMessage(role="assistant") if kind in ("reasoning", "compaction") else None
 
 
 def _role(value: Mapping[str, Any]) -> str | None:
     for key in ("role", "type"):
-        told = value.get(key)
-        if type(told) is str and (role := _ROLES.get(told) or _ROLES.get(told.lower())):
+        name = value.get(key)
+        if type(name) is str and (role := _ROLES.get(name) or _ROLES.get(name.lower())):
             return role
     return None
 
 
-def _message(value: Mapping[str, Any], default: str) -> tuple[Said, ...]:
+def _message(value: Mapping[str, Any], default: str) -> tuple[ChatMessage, ...]:
     role = _role(value) or default
     content = value.get("content")
     if content is None:
         content = value.get("parts", value.get("contents", value.get("text")))
     if role == "tool" and _is_definition(content):
         return ()
-    words, asked, answered = parts_in(content)
-    if not asked:
-        asked = _listed_calls(value)
-    if role == "tool" and not asked:
+    words, requests, answers = parts_in(content)
+    if not requests:
+        requests = _listed_calls(value)
+    if role == "tool" and not requests:
         # AutoGen answers all calls of a message in one.
         several = [mapping(item) for item in items(value.get("tool_responses"))]
         if several:
-            answered = [
-                Answered(id=call_id(item.get("tool_call_id")), result=shown(item.get("content")))
+            answers = [
+                ToolAnswer(id=call_id(item.get("tool_call_id")), result=shown(item.get("content")))
                 for item in several
             ]
-        elif not answered:
+        elif not answers:
             number = call_id(value.get("tool_call_id") or value.get("toolCallId") or value.get("id"))
             error = value.get("status") == "error" or bool(value.get("is_error"))
             result = "" if content is None and "content" in value else shown(_value(content))
-            answered = [Answered(id=number, name=text(value.get("name")), result=result, error=error)]
+            answers = [ToolAnswer(id=number, name=text(value.get("name")), result=result, error=error)]
         words = []
-    said = "\n\n".join(words) or (text(value.get("refusal")) if not asked else None)
-    role = "assistant" if asked and role == "tool" else role
+    content_words = "\n\n".join(words) or (text(value.get("refusal")) if not requests else None)
+    role = "assistant" if requests and role == "tool" else role
     name = text(value.get("name"))
-    return (Said(role=role, text=said, name=name, asked=tuple(asked), answered=tuple(answered)),)
+    return (
+        ChatMessage(
+            role=role, text=content_words, name=name, requests=tuple(requests), answers=tuple(answers)
+        ),
+    )
 
 
-def _listed_calls(value: Mapping[str, Any]) -> list[Asked]:
+def _listed_calls(value: Mapping[str, Any]) -> list[ToolRequest]:
     """The calls that stand beside the content."""
-    listed = value.get("tool_calls") or value.get("toolCalls")
-    if not listed and "additional_kwargs" in value:
-        listed = mapping(value["additional_kwargs"]).get("tool_calls")
-    if not listed:
-        listed = value.get("function_call")
-    return [call for item in _listed(listed) if (call := asked_in(item))] if listed else []
+    entries = value.get("tool_calls") or value.get("toolCalls")
+    if not entries and "additional_kwargs" in value:
+        entries = mapping(value["additional_kwargs"]).get("tool_calls")
+    if not entries:
+        entries = value.get("function_call")
+    return [call for item in _listed(entries) if (call := request_in(item))] if entries else []
 
 
 def _is_definition(content: object) -> bool:

@@ -16,7 +16,7 @@ from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event
 from ebbtide.traces.chats.chat_events import ChatEvents, Exchanges, reply_usage
 from ebbtide.traces.chats.exchange_parts import is_exchange, parts_of_exchange
-from ebbtide.traces.chats.message_shapes import said_in
+from ebbtide.traces.chats.message_shapes import messages_in
 from ebbtide.traces.input.document import shape
 from ebbtide.traces.records.fields import text
 from ebbtide.traces.records.usage_accounts import UsageLedger
@@ -69,15 +69,15 @@ class MessagesReader:
 
     def _answer(self, value: Mapping[str, Any]) -> list[Event]:
         _, response = parts_of_exchange(value)
-        said = said_in(response or value, "assistant")
-        asked = [
+        messages = messages_in(response or value, "assistant")
+        requests = [
             {"id": item.id, "function": {"name": item.name, "arguments": item.args}}
-            for part in said
-            for item in part.asked
+            for part in messages
+            for item in part.requests
         ]
-        words = "\n\n".join(part.text for part in said if part.text) or None
+        words = "\n\n".join(part.text for part in messages if part.text) or None
         return self._talk.add(
-            {**(response or value), "role": "assistant", "content": words, "tool_calls": asked}
+            {**(response or value), "role": "assistant", "content": words, "tool_calls": requests}
         )
 
     def _run(self, messages: list[Any], path: str, around: Mapping[str, Any]) -> list[Event]:

@@ -89,14 +89,14 @@ def read_plain_text(document: Document, *, title: str, unit: RoundUnit) -> Trans
     openings = _openings(_labels(lines), lines)
     ends = [opening.line for opening in openings[1:]] + [len(lines)]
     rounds = TurnRounds(unit)
-    made: list[Round] = []
+    items: list[Round] = []
     for opening, end in zip(openings, ends, strict=True):
         text = _decoded(lines[opening.line : end])[opening.length :]
-        made += rounds.add(Turn(speaker=opening.name, text=text.strip()))
-    made += rounds.finish()
+        items += rounds.add(Turn(speaker=opening.name, text=text.strip()))
+    items += rounds.finish()
     preamble = _decoded(lines[: openings[0].line]).strip()
     return Transcript(
-        conversation_id=title, rounds=tuple(made), extra={"preamble": preamble} if preamble else {}
+        conversation_id=title, rounds=tuple(items), extra={"preamble": preamble} if preamble else {}
     )
 
 
@@ -120,21 +120,21 @@ def _openings(labels: Sequence[_Label], lines: Sequence[bytes]) -> list[_Label]:
 
 def _answering(labels: Sequence[_Label], sure: set[str]) -> list[_Label]:
     """The labels of sure speakers, and those without which one of them would answer itself."""
-    kept: list[_Label] = []
+    openings: list[_Label] = []
     between: list[_Label] = []
     speaker = None
     for label in labels:
         if label.name not in sure:
             between.append(label)
             continue
-        kept += [*between, label] if label.name == speaker else [label]
+        openings += [*between, label] if label.name == speaker else [label]
         between.clear()
         speaker = label.name
-    return kept
+    return openings
 
 
 def _labels(lines: Sequence[bytes]) -> list[_Label]:
-    found: list[_Label] = []
+    labels: list[_Label] = []
     block: tuple[int, str] | None = None
     for at, line in enumerate(lines):
         if not any(sign in line for sign in _SIGNS):
@@ -144,14 +144,14 @@ def _labels(lines: Sequence[bytes]) -> list[_Label]:
         fence = re.match(_FENCE, text[label.length :] if label else text)
         if fence and block and not label and not fence["info"] and fence["fence"].startswith(block[1]):
             # Only now is it known to be a block: one that nobody closes must not swallow the rest.
-            while found and found[-1].line > block[0]:
-                found.pop()
+            while labels and labels[-1].line > block[0]:
+                labels.pop()
             block = None
         elif fence:
             block = (at, fence["fence"])
         if label:
-            found.append(label)
-    return found
+            labels.append(label)
+    return labels
 
 
 def _label(line: str, at: int) -> _Label | None:

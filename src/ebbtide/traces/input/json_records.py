@@ -195,8 +195,8 @@ class RecordScanner:
     def _peek(self) -> str:
         """The next character that is no white space; empty at the end."""
         while True:
-            found = _SPACE.match(self._buffer, self._at)
-            self._at = found.end() if found else self._at
+            match = _SPACE.match(self._buffer, self._at)
+            self._at = match.end() if match else self._at
             if self._at < len(self._buffer):
                 return self._buffer[self._at]
             if not self._grow():
@@ -230,16 +230,16 @@ class RecordScanner:
         """Read more behind the buffer, and drop what was read already; False at the end."""
         if self._ended:
             return False
-        kept = self._buffer[self._at :]
+        rest = self._buffer[self._at :]
         self._before += self._buffer.count("\n", 0, self._at)
         self._at = 0
-        if len(kept) > self._longest:
+        if len(rest) > self._longest:
             raise TranscriptError(
                 f"one record is longer than {self._longest:,} characters", line=self._before
             )
-        pieces, size = [kept], 0
+        pieces, size = [rest], 0
         # As much again as waits, so that a long record is not tried too often.
-        while size <= len(kept):
+        while size <= len(rest):
             piece = self._more()
             if not piece:
                 self._ended = True
@@ -260,8 +260,8 @@ def _below(path: str, key: str) -> str:
 
 
 def _prefixes(paths: Sequence[str]) -> frozenset[str]:
-    found = set()
+    prefixes = set()
     for path in paths:
         parts = path.split(".")
-        found |= {".".join(parts[:at]) for at in range(len(parts))}
-    return frozenset(found)
+        prefixes |= {".".join(parts[:at]) for at in range(len(parts))}
+    return frozenset(prefixes)

@@ -53,7 +53,7 @@ class OpenCalls:
     def __len__(self) -> int:
         return len(self._open)
 
-    def opened(self, name: str | None, call: ToolCall) -> Sequence[ToolCall]:
+    def open(self, name: str | None, call: ToolCall) -> Sequence[ToolCall]:
         """A call was asked for.
 
         Args:
@@ -71,7 +71,7 @@ class OpenCalls:
         self._open[name] = call
         return (self._open.popitem(last=False)[1],) if len(self._open) > _MOST_OPEN else ()
 
-    def closed(
+    def close(
         self, name: str | None, *, else_call: ToolCall | None = None, **result: Any
     ) -> Sequence[ToolCall]:
         """The result of a call is there.
@@ -109,11 +109,11 @@ class OpenCalls:
 
         The time of an event is that at which it was over, so theirs is not known.
         """
-        left = tuple(self._open.values())
-        for call in left:
+        calls = tuple(self._open.values())
+        for call in calls:
             call.ts = None
         self._open.clear()
-        return left
+        return calls
 
 
 def _set(call: ToolCall, fields: dict[str, Any]) -> ToolCall:

@@ -41,6 +41,6 @@ class TimeOrder:
 
     def finish(self) -> Sequence[Event]:
         """All that still wait."""
-        left = tuple(event for _, _, event in sorted(self._heap, key=lambda entry: entry[:2]))
+        events = tuple(event for _, _, event in sorted(self._heap, key=lambda entry: entry[:2]))
         self._heap.clear()
-        return left
+        return events

@@ -58,9 +58,9 @@ def is_group(value: Any) -> bool:
     if isinstance(value.get("chat_history"), list) and ("cost" in value or "summary" in value):
         return True
     messages = [mapping(from_json(item)) for item in history_of(value)[:_GROUP_LOOKED_AT]]
-    named = [message for message in messages if text(message.get("content")) and speaker_of(message)]
-    return bool(named) and (
-        "mistake_agent" in value or any(message.get("role") == "assistant" for message in named)
+    spoken = [message for message in messages if text(message.get("content")) and speaker_of(message)]
+    return bool(spoken) and (
+        "mistake_agent" in value or any(message.get("role") == "assistant" for message in spoken)
     )
 
 

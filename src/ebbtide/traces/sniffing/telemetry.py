@@ -171,12 +171,12 @@ def _attributes_in_head(document: Document) -> Iterator[str]:
         return
     from ebbtide.traces.telemetry.raw_spans import raw_spans
 
-    left = _SPANS_LOOKED_AT
+    remaining = _SPANS_LOOKED_AT
     for value in document.head:
         for raw in raw_spans(value):
             yield from raw.attributes
-            left -= 1
-            if not left:
+            remaining -= 1
+            if not remaining:
                 return
 
 

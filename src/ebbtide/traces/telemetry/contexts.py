@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from hashlib import blake2b
 
-from ebbtide.traces.chats.message_shapes import Said
+from ebbtide.traces.chats.message_shapes import ChatMessage
 from ebbtide.traces.records.fields import compact
 
 _MOST = 20_000  # contexts that are remembered
@@ -22,13 +22,13 @@ class Contexts:
 
     def __init__(self) -> None:
         self._names: OrderedDict[bytes, str] = OrderedDict()
-        self._digested: OrderedDict[int, tuple[Sequence[Said], list[bytes]]] = OrderedDict()
+        self._digested: OrderedDict[int, tuple[Sequence[ChatMessage], list[bytes]]] = OrderedDict()
 
-    def said(self, name: str, sent: Sequence[Said], received: Sequence[Said]) -> None:
+    def remember(self, name: str, inputs: Sequence[ChatMessage], outputs: Sequence[ChatMessage]) -> None:
         """A model said something in the conversation `name`."""
-        if not any(said.text or said.asked for said in received):
+        if not any(message.text or message.requests for message in outputs):
             return
-        context = self._contexts([*sent, *received])[-1]
+        context = self._contexts([*inputs, *outputs])[-1]
         if not context:
             return
         self._names[context] = name
@@ -36,20 +36,20 @@ class Contexts:
         if len(self._names) > _MOST:
             self._names.popitem(last=False)
 
-    def goes_on(self, sent: Sequence[Said]) -> str | None:
+    def goes_on(self, inputs: Sequence[ChatMessage]) -> str | None:
         """The conversation whose context, its last answer included, this one begins with."""
-        contexts = self._contexts(sent)
+        contexts = self._contexts(inputs)
         return next((name for context in reversed(contexts) if (name := self._names.get(context))), None)
 
-    def _contexts(self, messages: Sequence[Said]) -> list[bytes]:
+    def _contexts(self, messages: Sequence[ChatMessage]) -> list[bytes]:
         """Digests of a context up to each of its messages; those of an earlier context are not made again."""
         if not messages:
             return []
         first = id(messages[0])  # Lives as long as it stands in a context that is kept.
-        known, digests = self._digested.get(first, ((), []))
+        earlier, digests = self._digested.get(first, ((), []))
         same = next(
-            (at for at, (one, other) in enumerate(zip(known, messages, strict=False)) if one is not other),
-            min(len(known), len(messages)),
+            (at for at, (one, other) in enumerate(zip(earlier, messages, strict=False)) if one is not other),
+            min(len(earlier), len(messages)),
         )
         digests = digests[:same]
         for message in messages[same:]:
@@ -61,9 +61,9 @@ class Contexts:
         return digests
 
 
-def _digest(context: bytes, message: Said) -> bytes:
-    if message.role not in ("user", "assistant") or not (message.text or message.asked):
+def _digest(context: bytes, message: ChatMessage) -> bytes:
+    if message.role not in ("user", "assistant") or not (message.text or message.requests):
         return context
-    asked = "".join(f"\0{item.name}\0{compact(item.args)}" for item in message.asked)
-    words = f"{message.role}\0{message.text or ''}{asked}"
+    requests = "".join(f"\0{item.name}\0{compact(item.args)}" for item in message.requests)
+    words = f"{message.role}\0{message.text or ''}{requests}"
     return blake2b(words.encode(errors="replace"), key=context, digest_size=16).digest()

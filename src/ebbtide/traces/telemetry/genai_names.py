@@ -260,22 +260,22 @@ def first(attributes: Mapping[str, Any], names: Sequence[str]) -> Any:
 
 def listed(attributes: Mapping[str, Any]) -> dict[str, list[tuple[tuple[str, Any], ...]]]:
     """The lists that stand in keys, ``gen_ai.prompt.0.role`` and so on: each item by its dotted names."""
-    found: dict[str, dict[str, list[tuple[str, Any]]]] = {}
+    lists: dict[str, dict[str, list[tuple[str, Any]]]] = {}
     for key, value in attributes.items():
         if parts := _LISTED(key):
             prefix, number, name = parts.groups()
-            found.setdefault(prefix, {}).setdefault(number, []).append((name or "", value))
+            lists.setdefault(prefix, {}).setdefault(number, []).append((name or "", value))
     return {
-        prefix: [tuple(items[number]) for number in sorted(items, key=int)] for prefix, items in found.items()
+        prefix: [tuple(items[number]) for number in sorted(items, key=int)] for prefix, items in lists.items()
     }
 
 
 def tree_of(fields: Sequence[tuple[str, Any]]) -> Any:
     """What an item's dotted names stand for: objects, and lists where the names are numbers."""
-    found: dict[str, Any] = {}
+    tree: dict[str, Any] = {}
     for name, value in fields:
         *around, last = name.split(".")
-        place = found
+        place = tree
         for key in around[:_DEEPEST]:
             inner = place.setdefault(key, {})
             if not isinstance(inner, dict):
@@ -283,7 +283,7 @@ def tree_of(fields: Sequence[tuple[str, Any]]) -> Any:
             place = inner
         else:
             place.setdefault(last, value)
-    return found.get("", _lists(found))
+    return tree.get("", _lists(tree))
 
 
 def _lists(value: dict[str, Any]) -> Any:

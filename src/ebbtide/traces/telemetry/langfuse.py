@@ -15,7 +15,7 @@ from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event
 from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.message_parts import call_id
-from ebbtide.traces.chats.message_shapes import said_in
+from ebbtide.traces.chats.message_shapes import messages_in
 from ebbtide.traces.input.document import shape
 from ebbtide.traces.records.fields import arguments, dollars, from_json, identifier, mapping, seconds, text
 from ebbtide.traces.records.provider_usage import has_tokens
@@ -57,16 +57,16 @@ class LangfuseReader:
         """
         if not isinstance(value, dict | list):
             raise TranscriptError(f"expected an observation or a trace, found {shape(value)}")
-        given: list[Event] = []
+        events: list[Event] = []
         try:
             for item in langfuse_records(value):
                 if is_observation(item):
-                    given += self._events.add(self._span(item))
+                    events += self._events.add(self._span(item))
                 else:
                     self._trace(item)
         except RecursionError:
             raise TranscriptError("nested too deeply to be read") from None
-        return given
+        return events
 
     def finish(self) -> Sequence[Event]:
         """The events that still waited."""
@@ -87,17 +87,17 @@ class LangfuseReader:
         reason = failure(value.get("statusMessage", value.get("status_message")), None) if failed else None
         name = text(value.get("name")) or ""
         tool = kind is SpanKind.TOOL
-        told = names.first(attributes, names.TOOL_NAME) if tool else None
-        sent = value.get("input")
-        received = value.get("output")
-        if kind is SpanKind.LLM and received is None:
-            received = names.first(attributes, names.OUTPUTS)
-        outputs = [] if tool else said_in(received, "assistant")
-        result = unwrapped_result(received) if tool or kind is SpanKind.OTHER else None
+        tool_name = names.first(attributes, names.TOOL_NAME) if tool else None
+        input_value = value.get("input")
+        output_value = value.get("output")
+        if kind is SpanKind.LLM and output_value is None:
+            output_value = names.first(attributes, names.OUTPUTS)
+        outputs = [] if tool else messages_in(output_value, "assistant")
+        result = unwrapped_result(output_value) if tool or kind is SpanKind.OTHER else None
         return Span(
             id=identifier(value.get("id")),
             kind=kind,
-            name=told if isinstance(told, str) else plain_name(name) or str(kind),
+            name=tool_name if isinstance(tool_name, str) else plain_name(name) or str(kind),
             trace=trace,
             parent=identifier(value.get("parentObservationId") or value.get("parent_observation_id")),
             conversation=_conversation(value, attributes) or self._sessions.get(trace),
@@ -106,13 +106,15 @@ class LangfuseReader:
             model=text(either(value, "model", "providedModelName", "provided_model_name", "internalModel")),
             usage=_usage(value, kind, attributes),
             cost_usd=_cost(value),
-            inputs=[] if tool else said_in(sent, "user"),
+            inputs=[] if tool else messages_in(input_value, "user"),
             outputs=last_answer(outputs) if kind in (SpanKind.AGENT, SpanKind.OTHER) else outputs,
-            args=unwrapped_args(arguments(_args(sent, metadata))) if tool or kind is SpanKind.OTHER else None,
-            result=reason if received in (None, {}, "") and reason else result,
-            call_id=_call_id(received, attributes),
+            args=unwrapped_args(arguments(_args(input_value, metadata)))
+            if tool or kind is SpanKind.OTHER
+            else None,
+            result=reason if output_value in (None, {}, "") and reason else result,
+            call_id=_call_id(output_value, attributes),
             error=failed
-            or (tool and langchain_message(mapping(from_json(received))).get("status") == "error"),
+            or (tool and langchain_message(mapping(from_json(output_value))).get("status") == "error"),
             agent=_agent(kind, name, attributes, metadata),
         )
 
@@ -121,9 +123,9 @@ def _kind(value: Mapping[str, Any], attributes: Mapping[str, Any]) -> SpanKind:
     kind = LANGFUSE_KINDS.get(value["type"])
     if kind is not None:
         return kind
-    found = kind_of(attributes)
-    if found in (SpanKind.TOOL, SpanKind.AGENT):
-        return found
+    by_attributes = kind_of(attributes)
+    if by_attributes in (SpanKind.TOOL, SpanKind.AGENT):
+        return by_attributes
     inner = langchain_message(mapping(from_json(value.get("output"))))
     if inner.get("type") == "tool" and inner.get("tool_call_id"):
         return SpanKind.TOOL
@@ -147,9 +149,9 @@ def _usage(value: Mapping[str, Any], kind: SpanKind, attributes: Mapping[str, An
 
 
 def _cost(value: Mapping[str, Any]) -> float | None:
-    told = cost_in(mapping(from_json(either(value, "costDetails", "cost_details"))))
-    if told is not None:
-        return told
+    cost = cost_in(mapping(from_json(either(value, "costDetails", "cost_details"))))
+    if cost is not None:
+        return cost
     names_of_total = ("totalCost", "total_cost", "calculatedTotalCost", "calculated_total_cost")
     totals = [dollars(value.get(name)) for name in names_of_total]
     usage = mapping(value.get("usage"))
@@ -159,30 +161,30 @@ def _cost(value: Mapping[str, Any]) -> float | None:
     )
 
 
-def _args(sent: Any, metadata: Mapping[str, Any]) -> Any:
+def _args(input_value: Any, metadata: Mapping[str, Any]) -> Any:
     """A tool's arguments; LangChain's tracing writes them as Python's notation, and keeps them beside it."""
     inputs = metadata.get("inputs")
-    if isinstance(inputs, dict) and isinstance(sent, str) and sent.startswith("{'"):
+    if isinstance(inputs, dict) and isinstance(input_value, str) and input_value.startswith("{'"):
         return inputs
-    return sent
+    return input_value
 
 
-def _call_id(received: Any, attributes: Mapping[str, Any]) -> str | None:
-    found = call_id(names.first(attributes, names.TOOL_CALL_ID))
-    if found is None:
-        found = call_id(langchain_message(mapping(from_json(received))).get("tool_call_id"))
-    return found
+def _call_id(output_value: Any, attributes: Mapping[str, Any]) -> str | None:
+    name = call_id(names.first(attributes, names.TOOL_CALL_ID))
+    if name is None:
+        name = call_id(langchain_message(mapping(from_json(output_value))).get("tool_call_id"))
+    return name
 
 
 def _conversation(value: Mapping[str, Any], attributes: Mapping[str, Any]) -> str | None:
-    told = identifier(names.first(attributes, names.CONVERSATION))
-    return told or identifier(value.get("sessionId") or value.get("session_id"))
+    name = identifier(names.first(attributes, names.CONVERSATION))
+    return name or identifier(value.get("sessionId") or value.get("session_id"))
 
 
 def _agent(
     kind: SpanKind, name: str, attributes: Mapping[str, Any], metadata: Mapping[str, Any]
 ) -> str | None:
-    told = identifier(names.first(attributes, names.AGENT))
-    if told is None and kind is SpanKind.AGENT:
+    agent = identifier(names.first(attributes, names.AGENT))
+    if agent is None and kind is SpanKind.AGENT:
         return name or None
-    return told or text(metadata.get("lc_agent_name"))
+    return agent or text(metadata.get("lc_agent_name"))

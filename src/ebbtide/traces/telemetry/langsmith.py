@@ -16,7 +16,7 @@ from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event
 from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.message_parts import call_id
-from ebbtide.traces.chats.message_shapes import said_in
+from ebbtide.traces.chats.message_shapes import messages_in
 from ebbtide.traces.input.document import shape
 from ebbtide.traces.records.fields import (
     arguments,
@@ -61,21 +61,21 @@ class LangSmithReader:
         """
         if not isinstance(value, dict | list):
             raise TranscriptError(f"expected a run, found {shape(value)}")
-        given: list[Event] = []
+        events: list[Event] = []
         try:
             for run in langsmith_runs(value):
-                given += self._take(run)
+                events += self._take(run)
         except RecursionError:
             raise TranscriptError("nested too deeply to be read") from None
-        return given
+        return events
 
     def finish(self) -> Sequence[Event]:
         """The events that still waited."""
-        given: list[Event] = []
+        events: list[Event] = []
         for run in self._open.values():
-            given += self._events.add(_span(run))
+            events += self._events.add(_span(run))
         self._open.clear()
-        return given + self._events.finish()
+        return events + self._events.finish()
 
     def _take(self, run: Mapping[str, Any]) -> list[Event]:
         number = _number(run)
@@ -95,12 +95,12 @@ class LangSmithReader:
 def _span(run: Mapping[str, Any]) -> Span:
     kind = LANGSMITH_KINDS.get(str(run.get("run_type")).lower(), SpanKind.OTHER)
     metadata = mapping(mapping(from_json(run.get("extra"))).get("metadata"))
-    sent, received = from_json(run.get("inputs")), from_json(run.get("outputs"))
+    input_value, output_value = from_json(run.get("inputs")), from_json(run.get("outputs"))
     failed = run.get("error") not in (None, "") or run.get("status") == "error"
     reason = failure(run.get("error"), None) if failed else None
     tool = kind is SpanKind.TOOL
-    outputs = [] if tool else said_in(received, "assistant")
-    result = unwrapped_result(_result(received)) if tool else None
+    outputs = [] if tool else messages_in(output_value, "assistant")
+    result = unwrapped_result(_result(output_value)) if tool else None
     number = identifier(run.get("id"))
     return Span(
         id=number,
@@ -113,15 +113,15 @@ def _span(run: Mapping[str, Any]) -> Span:
         ),
         start=seconds(run.get("start_time")),
         end=seconds(run.get("end_time")),
-        model=_model(run, metadata, received),
-        usage=_usage(run, metadata, received),
-        cost_usd=_cost(run, received),
-        inputs=[] if tool else said_in(sent, "user"),
+        model=_model(run, metadata, output_value),
+        usage=_usage(run, metadata, output_value),
+        cost_usd=_cost(run, output_value),
+        inputs=[] if tool else messages_in(input_value, "user"),
         outputs=last_answer(outputs) if kind in (SpanKind.AGENT, SpanKind.OTHER) else outputs,
-        args=_args(sent) if tool or kind is SpanKind.OTHER else None,
+        args=_args(input_value) if tool or kind is SpanKind.OTHER else None,
         result=reason if result in (None, {}, "") and reason else result,
-        call_id=_call_id(run, metadata, received),
-        error=failed or (tool and langchain_message(mapping(_result(received))).get("status") == "error"),
+        call_id=_call_id(run, metadata, output_value),
+        error=failed or (tool and langchain_message(mapping(_result(output_value))).get("status") == "error"),
         agent=text(metadata.get("lc_agent_name"))
         or (text(run.get("name")) if kind is SpanKind.AGENT else None),
     )
@@ -140,29 +140,29 @@ def _root(run: Mapping[str, Any]) -> str | None:
     return order.split(".")[0].partition("Z")[2] or None if isinstance(order, str) else None
 
 
-def _args(sent: Any) -> Any:
-    inner = mapping(sent)
+def _args(input_value: Any) -> Any:
+    inner = mapping(input_value)
     if set(inner) == {"input"}:
         return arguments(inner["input"])
-    return sent
+    return input_value
 
 
-def _result(received: Any) -> Any:
-    inner = mapping(received)
-    return inner["output"] if set(inner) == {"output"} else received
+def _result(output_value: Any) -> Any:
+    inner = mapping(output_value)
+    return inner["output"] if set(inner) == {"output"} else output_value
 
 
-def _call_id(run: Mapping[str, Any], metadata: Mapping[str, Any], received: Any) -> str | None:
-    found = langchain_message(mapping(_result(received))).get("tool_call_id")
-    sent = mapping(from_json(run.get("inputs")))
+def _call_id(run: Mapping[str, Any], metadata: Mapping[str, Any], output_value: Any) -> str | None:
+    name = langchain_message(mapping(_result(output_value))).get("tool_call_id")
+    input_value = mapping(from_json(run.get("inputs")))
     return call_id(
-        found or metadata.get("tool_call_id") or run.get("tool_call_id") or sent.get("tool_call_id")
+        name or metadata.get("tool_call_id") or run.get("tool_call_id") or input_value.get("tool_call_id")
     )
 
 
-def _first_message(received: Any) -> Mapping[str, Any]:
+def _first_message(output_value: Any) -> Mapping[str, Any]:
     """The message in LangChain's ``generations``, or in what wraps it."""
-    inner = mapping(received)
+    inner = mapping(output_value)
     generation: Any = inner.get("generations")
     for _ in range(3):
         if isinstance(generation, list) and generation:
@@ -171,31 +171,31 @@ def _first_message(received: Any) -> Mapping[str, Any]:
     return mapping(message.get("kwargs")) or message
 
 
-def _usage(run: Mapping[str, Any], metadata: Mapping[str, Any], received: Any) -> Usage:
-    inner, message = mapping(received), _first_message(received)
-    told: Mapping[str, Any] = {}
-    for found in (
+def _usage(run: Mapping[str, Any], metadata: Mapping[str, Any], output_value: Any) -> Usage:
+    inner, message = mapping(output_value), _first_message(output_value)
+    report: Mapping[str, Any] = {}
+    for candidate in (
         inner.get("usage_metadata"),
         metadata.get("usage_metadata"),
         message.get("usage_metadata"),
         run.get("usage_metadata"),
     ):
-        told = told or mapping(found)
-    details = mapping(told.get("input_token_details")) or mapping(run.get("prompt_token_details"))
-    sent, written = run.get("prompt_tokens"), run.get("completion_tokens")
-    if not count(sent) and not count(written):
-        sent, written = told.get("input_tokens"), told.get("output_tokens")
-    if count(sent) is None and count(written) is None:
+        report = report or mapping(candidate)
+    details = mapping(report.get("input_token_details")) or mapping(run.get("prompt_token_details"))
+    input_count, output_count = run.get("prompt_tokens"), run.get("completion_tokens")
+    if not count(input_count) and not count(output_count):
+        input_count, output_count = report.get("input_tokens"), report.get("output_tokens")
+    if count(input_count) is None and count(output_count) is None:
         for holder in (inner, mapping(inner.get("llm_output")), mapping(message.get("response_metadata"))):
             for key in ("usage", "token_usage", "tokenUsage"):
                 if (usage := _provider_usage(mapping(holder.get(key)))).tokens:
                     return usage
     return usage_of(
-        total_input=sent,
-        output=written,
+        total_input=input_count,
+        output=output_count,
         read=details.get("cache_read"),
         written=details.get("cache_creation"),
-        total=count(told.get("total_tokens")),
+        total=count(report.get("total_tokens")),
     )
 
 
@@ -207,31 +207,31 @@ def _provider_usage(usage: Mapping[str, Any]) -> Usage:
     return openai_usage(renamed)
 
 
-def _cost(run: Mapping[str, Any], received: Any) -> float | None:
-    for told, parts in (
+def _cost(run: Mapping[str, Any], output_value: Any) -> float | None:
+    for report, parts in (
         (run, ("prompt_cost", "completion_cost")),
-        (mapping(mapping(received).get("usage_metadata")), ("input_cost", "output_cost")),
+        (mapping(mapping(output_value).get("usage_metadata")), ("input_cost", "output_cost")),
     ):
-        total = dollars(told.get("total_cost"))
+        total = dollars(report.get("total_cost"))
         if total is not None:
             return total
-        costs = [dollars(told.get(part)) for part in parts]
+        costs = [dollars(report.get(part)) for part in parts]
         if any(cost is not None for cost in costs):
             return sum(cost or 0.0 for cost in costs)
     return None
 
 
-def _model(run: Mapping[str, Any], metadata: Mapping[str, Any], received: Any) -> str | None:
+def _model(run: Mapping[str, Any], metadata: Mapping[str, Any], output_value: Any) -> str | None:
     invocation = mapping(mapping(from_json(run.get("extra"))).get("invocation_params"))
-    answered = mapping(_first_message(received).get("response_metadata"))
-    for found in (
-        mapping(received).get("model"),
-        answered.get("model_name"),
+    response = mapping(_first_message(output_value).get("response_metadata"))
+    for model in (
+        mapping(output_value).get("model"),
+        response.get("model_name"),
         metadata.get("ls_model_name"),
         invocation.get("model"),
         invocation.get("model_name"),
         mapping(from_json(run.get("inputs"))).get("model"),
     ):
-        if isinstance(found, str) and found:
-            return found
+        if isinstance(model, str) and model:
+            return model
     return None

@@ -43,15 +43,15 @@ class OtlpReader:
         """
         if not isinstance(value, dict | list):
             raise TranscriptError(f"expected spans, found {shape(value)}")
-        given: list[Event] = []
+        events: list[Event] = []
         try:
             for raw in raw_spans(value):
-                given += self._events.add(span_of(self._logs.joined(raw), self._memory))
+                events += self._events.add(span_of(self._logs.joined(raw), self._memory))
             for log in raw_logs(value):
                 self._logs.add(log)
         except RecursionError:
             raise TranscriptError("nested too deeply to be read") from None
-        return given
+        return events
 
     def finish(self) -> Sequence[Event]:
         """The events that still waited."""

@@ -31,14 +31,14 @@ class RawLog:
 
     Args:
         name: Its name.
-        told: Its attributes, and what its body holds.
+        fields: Its attributes, and what its body holds.
         trace: The trace that it belongs to.
         span: The span.
         at: Seconds.
     """
 
     name: str
-    told: Mapping[str, Any]
+    fields: Mapping[str, Any]
     trace: str
     span: str
     at: float | None
@@ -87,8 +87,8 @@ def raw_logs(value: Any, depth: int = 0) -> Iterator[RawLog]:
     if isinstance(name, str) and name.startswith("gen_ai.") and trace and span:
         body = plain_value(value.get("body"))
         at = _either(value, "timeUnixNano", "time_unix_nano", "observedTimeUnixNano", "timestamp")
-        told = {**attributes, **(body if isinstance(body, dict) else {"content": body} if body else {})}
-        yield RawLog(name=name, told=told, trace=trace, span=span, at=_time(at))
+        fields = {**attributes, **(body if isinstance(body, dict) else {"content": body} if body else {})}
+        yield RawLog(name=name, fields=fields, trace=trace, span=span, at=_time(at))
 
 
 def plain_value(value: Any, depth: int = 0) -> Any:
@@ -129,12 +129,12 @@ def plain_attributes(value: Any, depth: int = 0) -> dict[str, Any]:
     """Attributes by name: of a list of keys and values, or of an object."""
     if isinstance(value, dict):
         return {key: plain_value(item, depth) for key, item in value.items()}
-    found: dict[str, Any] = {}
+    plain: dict[str, Any] = {}
     for item in items(value):
-        told = mapping(item)
-        if isinstance(told.get("key"), str):
-            found[told["key"]] = plain_value(told.get("value"), depth)
-    return found
+        entry = mapping(item)
+        if isinstance(entry.get("key"), str):
+            plain[entry["key"]] = plain_value(entry.get("value"), depth)
+    return plain
 
 
 def _plainly_named(value: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -160,10 +160,10 @@ def _plainly_named(value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _plainly_keyed(attributes: object) -> dict[str, Any]:
-    told = [mapping(item) for item in items(attributes)]
+    entries = [mapping(item) for item in items(attributes)]
     return {
         item["Key"]: mapping(item.get("Value")).get("Value")
-        for item in told
+        for item in entries
         if isinstance(item.get("Key"), str)
     }
 
@@ -181,7 +181,7 @@ def _raw_span(value: Mapping[str, Any]) -> RawSpan | None:
     flat = flattened(plain_attributes(attributes))
     if isinstance(value.get("span_kind"), str):
         flat.setdefault("openinference.span.kind", value["span_kind"])
-    context = next((found for key in _CONTEXTS if (found := mapping(value.get(key)))), {})
+    context = next((inner for key in _CONTEXTS if (inner := mapping(value.get(key)))), {})
     start = _time(_either(value, *_STARTS))
     end = _time(_either(value, *_ENDS))
     microseconds = isinstance(value.get("duration"), int) and (
@@ -218,23 +218,23 @@ def _raw_span(value: Mapping[str, Any]) -> RawSpan | None:
 
 
 def _parent(value: Mapping[str, Any]) -> Any:
-    found = _either(value, "parentSpanId", "parent_span_id", "parentId", "parent_id")
-    if found is None:
-        found = mapping(value.get("parentSpanContext")).get("spanId")
-    if found is None:
+    parent = _either(value, "parentSpanId", "parent_span_id", "parentId", "parent_id")
+    if parent is None:
+        parent = mapping(value.get("parentSpanContext")).get("spanId")
+    if parent is None:
         for reference in items(value.get("references")):
             if mapping(reference).get("refType") == "CHILD_OF":
                 return mapping(reference).get("spanID")
-    return found
+    return parent
 
 
 def _events(value: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    found: list[tuple[str, Mapping[str, Any]]] = []
+    events: list[tuple[str, Mapping[str, Any]]] = []
     for event in items(value.get("events")):
-        told = mapping(event)
-        if isinstance(told.get("name"), str):
-            found.append((told["name"], plain_attributes(told.get("attributes"))))
-    return found
+        fields = mapping(event)
+        if isinstance(fields.get("name"), str):
+            events.append((fields["name"], plain_attributes(fields.get("attributes"))))
+    return events
 
 
 def _time(value: Any) -> float | None:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ebbtide.events.usage import Usage
-from ebbtide.traces.chats.message_shapes import Said
+from ebbtide.traces.chats.message_shapes import ChatMessage
 from ebbtide.traces.records.fields import compact, count
-from ebbtide.traces.records.provider_usage import disjoint_usage, has_tokens
+from ebbtide.traces.records.provider_usage import disjoint_usage
 from ebbtide.traces.telemetry.span_kind import SpanKind
 
 
@@ -49,8 +49,8 @@ class Span:
     model: str | None = None
     usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = None
-    inputs: Sequence[Said] = ()
-    outputs: Sequence[Said] = ()
+    inputs: Sequence[ChatMessage] = ()
+    outputs: Sequence[ChatMessage] = ()
     args: object = None
     result: object = None
     call_id: str | None = None
@@ -59,20 +59,23 @@ class Span:
     agent: str | None = None
 
     @property
-    def counted(self) -> bool:
+    def has_tokens(self) -> bool:
         """Whether it reports tokens."""
-        return has_tokens(self.usage)
+        return self.usage.tokens is not None
 
     @property
-    def spent(self) -> bool:
+    def has_spent(self) -> bool:
         """Whether it reports tokens or cost."""
-        return bool(self.cost_usd) or self.counted
+        return bool(self.cost_usd) or self.has_tokens
 
     @property
     def text(self) -> str | None:
         """What came out, in words."""
         return (
-            "\n\n".join(said.text for said in self.outputs if said.text and said.role == "assistant") or None
+            "\n\n".join(
+                message.text for message in self.outputs if message.text and message.role == "assistant"
+            )
+            or None
         )
 
 

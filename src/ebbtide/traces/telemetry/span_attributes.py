@@ -9,7 +9,7 @@ from typing import Any
 
 from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.message_parts import call_id
-from ebbtide.traces.chats.message_shapes import said_in
+from ebbtide.traces.chats.message_shapes import messages_in
 from ebbtide.traces.records.fields import (
     arguments,
     count,
@@ -133,8 +133,8 @@ def kind_of(attributes: Mapping[str, Any]) -> SpanKind:
         return SpanKind.OTHER
     for name in (*names.OPERATION, *names.OTHER_KINDS):
         value = attributes.get(name)
-        if isinstance(value, str) and (found := _operation(value.lower())):
-            return found
+        if isinstance(value, str) and (kind := _operation(value.lower())):
+            return kind
     if names.first(attributes, names.TOOL_NAME):
         return SpanKind.TOOL
     if any(attributes.get(name) for name in names.AGENT):
@@ -153,9 +153,9 @@ def span_of(raw: RawSpan, memory: MessageMemory | None = None) -> Span:
         memory: What reads its messages; one that read those of earlier spans is faster.
     """
     attributes = dict(raw.attributes)
-    for name, told in raw.events:
+    for name, fields in raw.events:
         if name in (DETAILS, "exception"):
-            attributes = {**told, **attributes}
+            attributes = {**fields, **attributes}
     kind = kind_of(attributes)
     error = names.first(attributes, names.ERROR)
     output = langchain_message(mapping(from_json(attributes.get("output.value"))))
@@ -168,7 +168,7 @@ def span_of(raw: RawSpan, memory: MessageMemory | None = None) -> Span:
     tool = kind is SpanKind.TOOL
     # What makes an agent tells its instructions, which its calls of a model tell again.
     silent = tool or attributes.get("gen_ai.operation.name") == "create_agent"
-    sent, received = (
+    inputs, outputs = (
         ((), ()) if silent else messages_of(attributes, raw.events, kind, memory or MessageMemory())
     )
     args, result = _tool_values(attributes, raw.events) if tool else (None, reason)
@@ -185,8 +185,8 @@ def span_of(raw: RawSpan, memory: MessageMemory | None = None) -> Span:
         model=text(names.first(attributes, names.MODEL)),
         usage=usage_from(attributes),
         cost_usd=cost_from(attributes),
-        inputs=sent,
-        outputs=received,
+        inputs=inputs,
+        outputs=outputs,
         args=args,
         result=reason if result in (None, {}, "") and reason else result,
         call_id=_call_id(attributes, raw.events) if tool else None,
@@ -201,10 +201,10 @@ def _has_dotted_names(value: object) -> bool:
 
 
 def _flatten(prefix: str, tree: Mapping[str, Any], flat: dict[str, Any], deeper: int) -> None:
-    for key, found in tree.items():
-        value = found
-        if isinstance(found, list) and found and _has_dotted_names(found[0]):
-            value = {str(at): item for at, item in enumerate(found)}
+    for key, inner in tree.items():
+        value = inner
+        if isinstance(inner, list) and inner and _has_dotted_names(inner[0]):
+            value = {str(at): item for at, item in enumerate(inner)}
         if isinstance(value, dict) and deeper and f"{prefix}{key}" not in ("input.value", "output.value"):
             _flatten(f"{prefix}{key}.", value, flat, deeper - 1)
         else:
@@ -225,9 +225,9 @@ def _operation(value: str) -> SpanKind | None:
 
 
 def _name(kind: SpanKind, name: str, attributes: Mapping[str, Any]) -> str:
-    told = names.first(attributes, names.TOOL_NAME if kind is SpanKind.TOOL else names.AGENT)
-    if kind in (SpanKind.TOOL, SpanKind.AGENT) and isinstance(told, str):
-        return told
+    tool_or_agent = names.first(attributes, names.TOOL_NAME if kind is SpanKind.TOOL else names.AGENT)
+    if kind in (SpanKind.TOOL, SpanKind.AGENT) and isinstance(tool_or_agent, str):
+        return tool_or_agent
     return plain_name(name) or str(kind)
 
 
@@ -236,23 +236,23 @@ def _tool_values(
 ) -> tuple[object, object]:
     args = names.first(attributes, names.TOOL_ARGUMENTS)
     result = names.first(attributes, names.TOOL_RESULT)
-    for name, told in events:
+    for name, fields in events:
         if name == "gen_ai.tool.message" and args is None:
-            args = told.get("content")
+            args = fields.get("content")
         elif name in ANSWERS and result is None:
-            result = told.get("message", told.get("content"))
+            result = fields.get("message", fields.get("content"))
         elif name == DETAILS:
-            args, result = _parts_of(told, args, result)
+            args, result = _parts_of(fields, args, result)
     if result is None and any(attributes.get(name) == "" for name in names.TOOL_RESULT):
         result = ""
     return unwrapped_args(arguments(args)), unwrapped_result(result)
 
 
-def _parts_of(told: Mapping[str, Any], args: object, result: object) -> tuple[object, object]:
-    for said in said_in(told.get("gen_ai.input.messages"), "user"):
-        args = args if args is not None or not said.asked else said.asked[0].args
-    for said in said_in(told.get("gen_ai.output.messages"), "assistant"):
-        result = result if result is not None or not said.answered else said.answered[0].result
+def _parts_of(fields: Mapping[str, Any], args: object, result: object) -> tuple[object, object]:
+    for message in messages_in(fields.get("gen_ai.input.messages"), "user"):
+        args = args if args is not None or not message.requests else message.requests[0].args
+    for message in messages_in(fields.get("gen_ai.output.messages"), "assistant"):
+        result = result if result is not None or not message.answers else message.answers[0].result
     return args, result
 
 
@@ -268,16 +268,20 @@ def unwrapped_args(value: object) -> object:
 
 def unwrapped_result(value: object) -> object:
     """A result without the message that LangChain puts around it."""
-    told = from_json(value)
-    inner = mapping(told)
+    content = from_json(value)
+    inner = mapping(content)
     if set(inner) == {"output", "kwargs"}:
-        told, inner = inner["output"], mapping(inner["output"])
-        value = told
+        content, inner = inner["output"], mapping(inner["output"])
+        value = content
     message = langchain_message(inner)
     if message.get("type") == "tool" and "content" in message:
         return shown(message["content"])
-    if isinstance(told, list) and told and all(isinstance(mapping(part).get("text"), str) for part in told):
-        return shown(told)
+    if (
+        isinstance(content, list)
+        and content
+        and all(isinstance(mapping(part).get("text"), str) for part in content)
+    ):
+        return shown(content)
     return value
 
 
@@ -291,12 +295,17 @@ def langchain_message(value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _call_id(attributes: Mapping[str, Any], events: Sequence[tuple[str, Mapping[str, Any]]]) -> str | None:
-    found = call_id(names.first(attributes, names.TOOL_CALL_ID))
-    if found is None:
-        found = next(
-            (call_id(told.get("id")) for name, told in events if name == "gen_ai.tool.message"), None
+    name = call_id(names.first(attributes, names.TOOL_CALL_ID))
+    if name is None:
+        name = next(
+            (
+                call_id(fields.get("id"))
+                for event_name, fields in events
+                if event_name == "gen_ai.tool.message"
+            ),
+            None,
         )
-    if found is None:
+    if name is None:
         output = langchain_message(mapping(from_json(attributes.get("output.value"))))
-        found = call_id(output.get("tool_call_id"))
-    return found
+        name = call_id(output.get("tool_call_id"))
+    return name

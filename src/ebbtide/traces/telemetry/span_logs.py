@@ -29,8 +29,8 @@ class SpanLogs:
 
     def add(self, log: RawLog) -> None:
         """An event was logged."""
-        told = span_of(RawSpan(attributes=_CHAT, events=[(log.name, log.told)]))
-        if self._events.hears(log.trace, log.span, told.inputs, told.outputs):
+        span = span_of(RawSpan(attributes=_CHAT, events=[(log.name, log.fields)]))
+        if self._events.hears(log.trace, log.span, span.inputs, span.outputs):
             return
         self._logs.setdefault((log.trace, log.span), []).append(log)
         if len(self._logs) > _MOST:
@@ -39,15 +39,15 @@ class SpanLogs:
     def joined(self, raw: RawSpan) -> RawSpan:
         """A span with its events that were logged before."""
         logs = self._logs.pop((raw.trace, raw.id), None) if raw.id else None
-        return replace(raw, events=[*raw.events, *((log.name, log.told) for log in logs)]) if logs else raw
+        return replace(raw, events=[*raw.events, *((log.name, log.fields) for log in logs)]) if logs else raw
 
     def alone(self) -> Iterator[RawSpan]:
         """Spans that nobody told of, made of what was logged of a model's answers."""
         for (trace, number), logs in self._logs.items():
             if any(log.name in (*ANSWERS, DETAILS) for log in logs):
-                events = [(log.name, log.told) for log in logs]
+                events = [(log.name, log.fields) for log in logs]
                 times = [log.at for log in logs if log.at is not None]
-                attributes = {**_CHAT, **next((log.told for log in logs if log.name == DETAILS), {})}
+                attributes = {**_CHAT, **next((log.fields for log in logs if log.name == DETAILS), {})}
                 start, end = (min(times), max(times)) if times else (None, None)
                 yield RawSpan(
                     name="chat",

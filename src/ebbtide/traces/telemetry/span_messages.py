@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ebbtide.traces.chats.message_shapes import Said, said_in
+from ebbtide.traces.chats.message_shapes import ChatMessage, messages_in
 from ebbtide.traces.records.fields import from_json, items, mapping
 from ebbtide.traces.telemetry import genai_names as names
 from ebbtide.traces.telemetry.message_memory import Fields, MessageMemory
@@ -28,36 +28,40 @@ def messages_of(
     events: Sequence[tuple[str, Mapping[str, Any]]],
     kind: SpanKind,
     memory: MessageMemory,
-) -> tuple[list[Said], list[Said]]:
+) -> tuple[list[ChatMessage], list[ChatMessage]]:
     """What went into a span, and what came out: of an agent or a chain its last words only."""
     lists = names.listed(attributes)
-    sent, received = _from_events([*events, *_events_inside(attributes)])
-    listed = _listed(attributes, lists, names.LISTED_INPUTS, "user", memory)
-    if listed or not sent:
-        sent = listed or memory.said_in(names.first(attributes, names.INPUTS), "user")
+    inputs, outputs = _from_events([*events, *_events_inside(attributes)])
+    messages = _listed(attributes, lists, names.LISTED_INPUTS, "user", memory)
+    if messages or not inputs:
+        inputs = messages or memory.messages_in(names.first(attributes, names.INPUTS), "user")
     system = names.first(attributes, names.SYSTEM)
     if system is not None:
-        known = {said.text for said in sent if said.role == "system"}
-        instructions = [said.text for said in said_in(system, "system") if said.text not in known]
-        sent = [*(Said(role="system", text=words) for words in instructions if words), *sent]
-    listed = _listed(attributes, lists, names.LISTED_OUTPUTS, "assistant", memory)
-    if listed or not received:
-        received = listed or said_in(names.first(attributes, names.OUTPUTS), "assistant")
+        texts = {message.text for message in inputs if message.role == "system"}
+        instructions = [
+            message.text for message in messages_in(system, "system") if message.text not in texts
+        ]
+        inputs = [*(ChatMessage(role="system", text=words) for words in instructions if words), *inputs]
+    messages = _listed(attributes, lists, names.LISTED_OUTPUTS, "assistant", memory)
+    if messages or not outputs:
+        outputs = messages or messages_in(names.first(attributes, names.OUTPUTS), "assistant")
     answer = attributes.get("ai.response.text"), attributes.get("ai.response.toolCalls")
     if any(answer):
-        received = said_in(
+        outputs = messages_in(
             {"role": "assistant", "content": answer[0], "tool_calls": from_json(answer[1])}, "assistant"
         )
     if kind in (SpanKind.AGENT, SpanKind.OTHER):
-        transcript = said_in(names.first(attributes, names.TRANSCRIPTS), "assistant")
-        received = last_answer(received) or last_answer(transcript)
-    return sent, received
+        transcript = messages_in(names.first(attributes, names.TRANSCRIPTS), "assistant")
+        outputs = last_answer(outputs) or last_answer(transcript)
+    return inputs, outputs
 
 
-def last_answer(messages: Sequence[Said]) -> list[Said]:
+def last_answer(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """The last words of a conversation, which are what an agent gives back."""
-    said = next((said for said in reversed(messages) if said.text and said.role == "assistant"), None)
-    return [said] if said else []
+    answer = next(
+        (answer for answer in reversed(messages) if answer.text and answer.role == "assistant"), None
+    )
+    return [answer] if answer else []
 
 
 def _listed(
@@ -66,13 +70,13 @@ def _listed(
     prefixes: Sequence[str],
     role: str,
     memory: MessageMemory,
-) -> list[Said]:
+) -> list[ChatMessage]:
     for prefix in prefixes:
-        found = attributes.get(prefix) if prefix.startswith("llm.") else None
-        if isinstance(found, list):
-            messages = said_in(found, role)
+        listed_messages = attributes.get(prefix) if prefix.startswith("llm.") else None
+        if isinstance(listed_messages, list):
+            messages = messages_in(listed_messages, role)
         else:
-            messages = memory.said_listed(lists.get(prefix, ()), role)
+            messages = memory.messages_listed(lists.get(prefix, ()), role)
         if messages:
             return messages
     return []
@@ -80,36 +84,38 @@ def _listed(
 
 def _events_inside(attributes: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     """Events that are written into an attribute."""
-    found = items(from_json(attributes.get("events")))
+    records = items(from_json(attributes.get("events")))
     return [
-        (event["event.name"], event) for event in found if isinstance(mapping(event).get("event.name"), str)
+        (event["event.name"], event) for event in records if isinstance(mapping(event).get("event.name"), str)
     ]
 
 
-def _from_events(events: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[list[Said], list[Said]]:
-    sent: list[Said] = []
-    received: list[Said] = []
+def _from_events(
+    events: Sequence[tuple[str, Mapping[str, Any]]],
+) -> tuple[list[ChatMessage], list[ChatMessage]]:
+    inputs: list[ChatMessage] = []
+    outputs: list[ChatMessage] = []
     for name, attributes in events:
-        role, told = _EVENT_ROLES.get(name), _plain_event(attributes)
+        role, fields = _EVENT_ROLES.get(name), _plain_event(attributes)
         if role is not None:
-            sent += said_in(_event_message(told, role), role)
+            inputs += messages_in(_event_message(fields, role), role)
         elif name in ANSWERS:
-            inner = from_json(told.get("message", told.get("gen_ai.completion", told)))
-            received += said_in(
+            inner = from_json(fields.get("message", fields.get("gen_ai.completion", fields)))
+            outputs += messages_in(
                 _event_message(inner, "assistant") if isinstance(inner, dict) else inner, "assistant"
             )
-    return sent, received
+    return inputs, outputs
 
 
-def _plain_event(told: Mapping[str, Any]) -> Mapping[str, Any]:
+def _plain_event(fields: Mapping[str, Any]) -> Mapping[str, Any]:
     """An event's attributes; some write all of it as JSON into one."""
-    inner = from_json(told.get("gen_ai.event.content"))
-    return {**told, **inner} if isinstance(inner, dict) else told
+    inner = from_json(fields.get("gen_ai.event.content"))
+    return {**fields, **inner} if isinstance(inner, dict) else fields
 
 
-def _event_message(told: Mapping[str, Any], role: str) -> dict[str, Any]:
-    content = from_json(told.get("content", told.get("gen_ai.prompt", told.get("text"))))
-    message = {**told, "role": role, "content": content, "tool_calls": from_json(told.get("tool_calls"))}
+def _event_message(fields: Mapping[str, Any], role: str) -> dict[str, Any]:
+    content = from_json(fields.get("content", fields.get("gen_ai.prompt", fields.get("text"))))
+    message = {**fields, "role": role, "content": content, "tool_calls": from_json(fields.get("tool_calls"))}
     if role == "tool":
-        message["tool_call_id"] = told.get("id") or told.get("tool_call_id")
+        message["tool_call_id"] = fields.get("id") or fields.get("tool_call_id")
     return message

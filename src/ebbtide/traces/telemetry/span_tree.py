@@ -64,14 +64,14 @@ class SpanTree:
             span.conversation,
             span.agent,
             span.model,
-            span.usage if span.counted else None,
+            span.usage if span.has_tokens else None,
             span.cost_usd or None,
         )
         if len(self.nodes) > MOST_KNOWN:
             self.nodes.popitem(last=False)
         details = self.details_inside(key)
         details |= Detail.LLM if span.kind is SpanKind.LLM else Detail.NOTHING
-        details |= Detail.TOKENS if span.counted else Detail.NOTHING
+        details |= Detail.TOKENS if span.has_tokens else Detail.NOTHING
         details |= Detail.COST if span.cost_usd else Detail.NOTHING
         # Only an agent's or a model's words are an answer; a chain's output may be anything.
         if span.kind in (SpanKind.LLM, SpanKind.AGENT) and span.text is not None:

@@ -17,7 +17,7 @@ from dataclasses import replace
 from ebbtide.events.event import Event, ModelCall, ModelPart
 from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.chain_events import ChainEvents, Slot
-from ebbtide.traces.chats.message_shapes import Said
+from ebbtide.traces.chats.message_shapes import ChatMessage
 from ebbtide.traces.records.joining import Seen
 from ebbtide.traces.records.provider_usage import reported
 from ebbtide.traces.telemetry.contexts import Contexts
@@ -89,13 +89,15 @@ class SpanEvents:
         """Look at a span that sums up what is inside it once more, when all of that is over."""
         if key in self._endings or span.kind not in (SpanKind.AGENT, SpanKind.OTHER):
             return
-        if span.spent or span.text:
+        if span.has_spent or span.text:
             start = span.start if span.start is not None else self._latest
             end = span.end if span.end is not None else start
             heapq.heappush(self._order, (max(start, end), 0.0, self._number, key, True))
             self._endings.add(key)
 
-    def hears(self, trace: str, number: str, inputs: Sequence[Said], outputs: Sequence[Said]) -> bool:
+    def hears(
+        self, trace: str, number: str, inputs: Sequence[ChatMessage], outputs: Sequence[ChatMessage]
+    ) -> bool:
         """Messages of a call of a model that came apart from its span; False if no such span waits."""
         span = self._waiting.get((trace, number))
         if span is None or span.kind is not SpanKind.LLM:
@@ -148,7 +150,7 @@ class SpanEvents:
             self._note_tools(span.trace)
             self._tool(key, span)
         elif span.inputs and Detail.LLM not in self._tree.details_under(key) and self._tree.speaks(key, span):
-            self._make_ready(self._chain(key).heard(span.inputs, span.start))
+            self._make_ready(self._chain(key).take_input(span.inputs, span.start))
         return events
 
     def _model(self, key: Key, span: Span) -> None:
@@ -158,7 +160,7 @@ class SpanEvents:
             return  # A wrapper around the call that stands inside it.
         chain = self._chain(key, span if span.kind is SpanKind.LLM else None)
         span = self._with_sums(key, self._unwrapped(key, span))
-        self._make_ready(chain.heard(span.inputs, span.start))
+        self._make_ready(chain.take_input(span.inputs, span.start))
         usage = span.usage if Detail.TOKENS not in inside else Usage()
         model = span.model or next((node.model for _, node in self._tree.around(key) if node.model), None)
         cost = span.cost_usd if Detail.COST not in inside else None
@@ -171,12 +173,12 @@ class SpanEvents:
             ts=span.end if span.end is not None else span.start,
             usage=reported(replace(usage, model=model, cost_usd=cost)),
         )
-        self._contexts.said(chain.chain_id, span.inputs, span.outputs)
-        asked = [item for said in span.outputs for item in said.asked]
-        self._make_ready(chain.said(call, asked))
-        answered = [said for said in span.outputs if said.answered]
-        if answered:  # A provider's own tools answer within the same message.
-            self._make_ready(chain.heard(span.outputs, call.ts))
+        self._contexts.remember(chain.chain_id, span.inputs, span.outputs)
+        requests = [item for message in span.outputs for item in message.requests]
+        self._make_ready(chain.take_reply(call, requests))
+        answers = [message for message in span.outputs if message.answers]
+        if answers:  # A provider's own tools answer within the same message.
+            self._make_ready(chain.take_input(span.outputs, call.ts))
 
     def _unwrapped(self, key: Key, span: Span) -> Span:
         """A call of a model that says nothing, with what the wrapper around it says."""
@@ -185,13 +187,13 @@ class SpanEvents:
         if wrapper is None:
             return span
         around[0][1].wrapper = None
-        if any(said.text or said.asked for said in span.outputs):
+        if any(message.text or message.requests for message in span.outputs):
             return span
         return replace(span, outputs=wrapper.outputs, inputs=span.inputs or wrapper.inputs)
 
     def _with_sums(self, key: Key, span: Span) -> Span:
         """A call of a model with the tokens and cost that only spans around it report: the first has all."""
-        if span.kind is not SpanKind.LLM or span.error or (span.counted and span.cost_usd):
+        if span.kind is not SpanKind.LLM or span.error or (span.has_tokens and span.cost_usd):
             return span
         for place, node in self._tree.around(key)[1:]:
             if node.kind is SpanKind.TOOL:
@@ -226,23 +228,23 @@ class SpanEvents:
             return
         if around is None:
             self._tree.nodes[key].slot = slot
-            self._make_ready(chain.ran(slot))
+            self._make_ready(chain.take_call(slot))
 
     def _ended(self, key: Key, span: Span) -> None:
         """What an agent or a chain reports that nothing inside it does."""
         if self._tree.nodes[key].kind is SpanKind.TOOL:
             return
         under = self._tree.details_under(key)
-        heard = Detail.LLM in under or Detail.TEXT in under or not self._tree.speaks(key, span)
-        words = None if heard else span.text
-        counted = span.counted and Detail.TOKENS not in under
+        is_heard = Detail.LLM in under or Detail.TEXT in under or not self._tree.speaks(key, span)
+        words = None if is_heard else span.text
+        has_tokens_left = span.has_tokens and Detail.TOKENS not in under
         cost = span.cost_usd if Detail.COST not in under else None
         chain = self._chain(key)
         if words == chain.last_words:
-            words = None  # Said already, by a model whose place in the tree is not known.
-        if not words and not counted and not cost:
+            words = None  # ChatMessage already, by a model whose place in the tree is not known.
+        if not words and not has_tokens_left and not cost:
             return
-        usage = span.usage if counted else Usage()
+        usage = span.usage if has_tokens_left else Usage()
         call = ModelCall(
             text=words,
             error=span.error,
@@ -251,7 +253,7 @@ class SpanEvents:
             ts=span.end if span.end is not None else span.start,
             usage=reported(replace(usage, model=span.model, cost_usd=cost)),
         )
-        self._make_ready(chain.said(call, ()))
+        self._make_ready(chain.take_reply(call, ()))
 
     def _same_call_around(self, key: Key, span: Span) -> Slot | None:
         """The call that two instrumentations record, one inside the other."""
@@ -314,6 +316,6 @@ class SpanEvents:
 
 def _words(span: Span) -> str | None:
     """What a model said: an empty text where it answered without words, why it failed where it did."""
-    answered = any(said.role == "assistant" for said in span.outputs)
+    is_answer = any(message.role == "assistant" for message in span.outputs)
     failure = span.result if span.error and isinstance(span.result, str) else None
-    return span.text or failure or ("" if answered else None)
+    return span.text or failure or ("" if is_answer else None)

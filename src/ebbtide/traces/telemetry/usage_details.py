@@ -52,18 +52,18 @@ _INSIDE = ("prompt_details.", "details.", "cache_read.", "cache_write.", "cache_
 
 def usage_in(details: Mapping[str, Any]) -> Usage:
     """Tokens by class; the total, or the names, show whether cached ones and thoughts are parts of others."""
-    sent, written = (count(either(details, *keys)) for keys in (_SENT, _RECEIVED))
-    read, stored, thought = (count(either(details, *keys)) for keys in (_READ, _WRITTEN, _THOUGHT))
+    fresh, output = (count(either(details, *keys)) for keys in (_SENT, _RECEIVED))
+    cached, stored, thought = (count(either(details, *keys)) for keys in (_READ, _WRITTEN, _THOUGHT))
     total = count(either(details, *_TOTAL))
-    apart = (read or 0) + (stored or 0)
-    plain = (sent or 0) + (written or 0)
+    apart = (cached or 0) + (stored or 0)
+    plain = (fresh or 0) + (output or 0)
     if thought and total is not None and total in (plain + thought, plain + thought + apart):
-        written = (written or 0) + thought  # Counted beside the other output, not as a part of it.
+        output = (output or 0) + thought  # Counted beside the other output, not as a part of it.
         plain += thought
     inside = any(key.startswith(_INSIDE) for key in details)
-    if apart and sent is not None and total != plain and not inside:
-        sent += apart  # Counted beside the other input; `usage_of` takes them out again.
-    return usage_of(total_input=sent, output=written, read=read, written=stored, total=None)
+    if apart and fresh is not None and total != plain and not inside:
+        fresh += apart  # Counted beside the other input; `usage_of` takes them out again.
+    return usage_of(total_input=fresh, output=output, read=cached, written=stored, total=None)
 
 
 def cost_in(details: Mapping[str, Any]) -> float | None:

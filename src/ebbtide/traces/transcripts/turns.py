@@ -42,9 +42,9 @@ class TurnRounds:
             return ()
         if self._unit is RoundUnit.TURN:
             return self._round(turn)
-        done = self._close() if turn.speaker in self._circle else ()
+        rounds = self._close() if turn.speaker in self._circle else ()
         self._circle[turn.speaker] = turn
-        return done
+        return rounds
 
     def finish(self) -> tuple[Round, ...]:
         """The circle that was still open.
@@ -52,15 +52,15 @@ class TurnRounds:
         Raises:
             TranscriptError: There was no turn at all.
         """
-        done = self._close()
+        rounds = self._close()
         if not self._made:
             raise TranscriptError("there are no turns with text", hint="A conversation has at least one.")
-        return done
+        return rounds
 
     def _close(self) -> tuple[Round, ...]:
-        done = self._round(*self._circle.values()) if self._circle else ()
+        rounds = self._round(*self._circle.values()) if self._circle else ()
         self._circle.clear()
-        return done
+        return rounds
 
     def _round(self, *turns: Turn) -> tuple[Round]:
         self._made += 1
