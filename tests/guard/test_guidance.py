@@ -10,7 +10,7 @@ import pytest
 
 from ebbtide.budget.limits import Limits
 from ebbtide.errors import CallRefused, RunHalted, RunStopped
-from ebbtide.events.event import Event, ToolCall
+from ebbtide.events.event import Event
 from ebbtide.events.transcript import Round
 from ebbtide.events.usage import Usage
 from ebbtide.guard.execution_context import ExecutionContext
@@ -41,18 +41,6 @@ class Sink:
         return [event["severity"] for event in self.events if event["event_type"] == "VERDICT"]
 
 
-class Counting(Supervisor):
-    """Counts how often it is asked."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.asked_before_tools = 0
-
-    def check_before_tool(self, call: ToolCall) -> Verdict:
-        self.asked_before_tools += 1
-        return super().check_before_tool(call)
-
-
 class Planned(Supervisor):
     """Answers every event with one verdict, and every question with what holds."""
 
@@ -67,8 +55,8 @@ class Planned(Supervisor):
     def check_before_model(self, chain_id: str | None = None, *, now: float | None = None) -> Verdict:
         return self.planned
 
-    def check_before_tool(self, call: ToolCall) -> Verdict:
-        return self.planned
+    def ending(self, chain_id: str) -> Verdict | None:
+        return self.planned if self.planned.ends and not self.planned.shadow else None
 
 
 def ready(**how: Any) -> Supervisor:
@@ -142,17 +130,16 @@ def test_an_agent_that_is_stuck_is_stopped_with_the_reason() -> None:
     assert not healthy.take_nudges()
 
 
-def test_no_tool_is_asked_about_before_there_is_anything_to_say() -> None:
-    """What no verdict speaks against needs no question; the model is asked about always."""
-    supervisor = Counting()
-    run = ExecutionContext(supervisor=supervisor)
-    look = run.wrap_tool_call(lambda place: f"nothing in {place}")
-    for number in range(20):
-        look(f"room {number}")
-    assert supervisor.asked_before_tools == 0
-    for _ in range(4):
-        look("attic")
-    assert supervisor.asked_before_tools == 1  # before the fourth, after the nudge of the third
+def test_contexts_that_share_a_supervisor_end_together() -> None:
+    """What one has used up the other cannot use: a tool is asked about before every call."""
+    supervisor = Supervisor(limits=Limits(tool_calls=2))
+    first, second = (ExecutionContext(supervisor=supervisor, chain_id=name) for name in "ab")
+    look = first.wrap_tool_call(lambda number: number)
+    assert [look(1), look(2)] == [1, 2]
+    made: list[int] = []
+    with pytest.raises(CallRefused):
+        second.wrap_tool_call(made.append)(3)
+    assert made == []
 
 
 @pytest.mark.clause("X02")
@@ -253,19 +240,17 @@ def test_only_a_stop_cuts_what_is_under_way(action: Action) -> None:
         assert words == (["a", "b"] if action is Action.STOP and not shadow else list("abcd"))
 
 
-def test_a_model_that_chants_again_after_its_nudge_is_cut() -> None:
-    """It hears of the first stream before the second, which does not come to its end."""
+def test_a_model_that_chants_is_cut() -> None:
+    """A stream cannot be told anything: one that goes on after two reports does not come to its end."""
     run = ExecutionContext(supervisor=Supervisor())
-    say = run.wrap_llm_call(lambda: (word for word in ["no no no no no no "] * 12))
-    assert len(list(say())) == 12
-    assert run.take_nudges() == [
-        "The text ends in copies of itself. Try something else, or say what is missing and finish."
-    ]
     words = []
     endless = run.wrap_llm_call(lambda: repeat("no no no no no no "), stream=True)
     with pytest.raises(RunStopped, match="it went on after it had been reported"):
         words.extend(word for word in endless())
-    assert len(words) == 12  # twice as many as were reported last
+    assert len(words) == 6
+    assert run.take_nudges() == [
+        "The text ends in copies of itself. Try something else, or say what is missing and finish."
+    ]
 
 
 def test_no_nudge_is_lost_and_none_comes_twice() -> None:

@@ -30,8 +30,8 @@ class Broken:
     def check_before_model(self, chain_id: str | None = None, *, now: float | None = None) -> Verdict:
         raise LookupError(chain_id, now)
 
-    def check_before_tool(self, call: ToolCall) -> Verdict:
-        raise LookupError(call.name)
+    def ending(self, chain_id: str) -> Verdict | None:
+        raise LookupError(chain_id)
 
 
 class BrokenGraph(ExecutionGraph):
@@ -79,10 +79,10 @@ def test_a_broken_pipeline_and_supervisor_break_nothing() -> None:
     assert [look("attic") for _ in range(4)] == ["attic"] * 4
     report = run.report()
     assert report.degraded
-    assert report.faults == {"supervisor": 4, "pipeline": 1}  # the repeats of the graph
+    assert report.faults == {"supervisor": 8, "pipeline": 1}  # the repeats of the graph
     assert report.last_fault == "supervisor: LookupError: ToolCall"
     assert run.wrap_llm_call(lambda: "answered")() == "answered"
-    assert run.report().faults == {"supervisor": 6, "pipeline": 2}  # asked before it; and 70 % of the steps
+    assert run.report().faults == {"supervisor": 10, "pipeline": 2}  # asked before it; and 70 % of the steps
     assert not ExecutionContext().report().degraded
 
 

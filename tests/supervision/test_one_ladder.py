@@ -93,7 +93,7 @@ CASES = {
     ),
     "a stream that chants": Case(
         events=CHANT * 3,
-        actions=f"allow allow allow nudge {'allow ' * 20}stop",
+        actions="allow allow allow nudge allow stop",
         kind="chanting",
         reason="a text that ends in 216 copies of itself (events 4-38).",
         nudge="The text ends in copies of itself.",
@@ -186,6 +186,7 @@ def guarded(case: Case) -> tuple[Watching, ExecutionContext, list[str], RunStopp
 
     with pytest.raises(RunStopped) as halt:
         agent()
+    nudges.extend(run.take_nudges())
     return supervisor, run, nudges, halt.value
 
 

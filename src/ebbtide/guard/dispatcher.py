@@ -78,7 +78,7 @@ class Dispatcher:
         key = attempt_key(args, kwargs) if failed else None
         cost_usd, tokens = self._metering.at_most(operation, args, kwargs)
         try:
-            self._guidance.before(operation, args, kwargs)
+            self._guidance.before(operation)
             reservation = self._scope.reserve(
                 operation.kind, cost_usd=cost_usd, tokens=tokens, retry=key in failed
             )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Protocol
 
 from ebbtide.errors import CallRefused, RunStopped
-from ebbtide.events.event import Event, Phase, ToolCall
+from ebbtide.events.event import Event
 from ebbtide.guard.observers import Observers
 from ebbtide.guard.operation import Operation
 from ebbtide.supervision.facts import Facts
@@ -29,8 +29,8 @@ class Supervising(Protocol):
     def check_before_model(self, chain_id: str | None = None, *, now: float | None = None) -> Verdict:
         """What to do before a call of the model."""
 
-    def check_before_tool(self, call: ToolCall) -> Verdict:
-        """What to do before a call of a tool."""
+    def ending(self, chain_id: str) -> Verdict | None:
+        """The verdict that ends the chain, if there is one."""
 
 
 class Guidance:
@@ -60,15 +60,13 @@ class Guidance:
         # Reported nudges: the supervisor hands them over once more before the next call of the model.
         self._reported: deque[Facts] = deque(maxlen=_MOST_NUDGES)
         self._previous: Verdict | None = None
-        # Until a verdict has said anything, no call of a tool can be refused.
-        self._asks_before_tools = False
 
     @property
     def watches(self) -> bool:
         """Whether anybody wants to be told about calls."""
         return self._supervisor is not None
 
-    def before(self, operation: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    def before(self, operation: Operation) -> None:
         """Ask whether a call may be made.
 
         Raises:
@@ -79,21 +77,14 @@ class Guidance:
         if supervisor is None:
             return
         is_model = operation.kind == "llm"
-        if not is_model and not self._asks_before_tools:
-            return
+        verdict: Verdict | None
         try:
             if is_model:
                 verdict = supervisor.check_before_model(self._chain_id, now=self._clock())
             else:
-                call = ToolCall(
-                    name=operation.name,
-                    args=operation.arguments(args, kwargs),
-                    chain_id=self._chain_id,
-                    phase=Phase.STARTED,
-                )
-                verdict = supervisor.check_before_tool(call)
-            if not is_model and not verdict.ends:
-                return  # a nudge is for the model: it comes when the call is recorded
+                verdict = supervisor.ending(self._chain_id)
+                if verdict is None:
+                    return
             with self._in_order:
                 news = self._take(verdict)
                 if not verdict.ends:
@@ -152,7 +143,6 @@ class Guidance:
         previous, self._previous = self._previous, verdict
         if verdict is previous or verdict.action is Action.ALLOW:
             return None
-        self._asks_before_tools = True
         if verdict.action is Action.NUDGE:
             facts = [each for each in (*verdict.more, verdict.facts) if each and each not in self._reported]
             if not facts:

@@ -137,6 +137,21 @@ class Supervisor:
             default=run.judgement.calm,
         )
 
+    def ending(self, chain_id: str) -> Verdict | None:
+        """The finalize, escalate or stop that holds for a chain; None where there is none, or in shadow.
+
+        It is what `check_before_tool` gives where it ends the run, for less: no call has to be described.
+        """
+        if self._shadow:
+            return None
+        with self._lock:
+            verdict = self._run.judgement.run.ending
+            chain = self._run.chains.get(chain_id)
+            mine = None if chain is None else chain.active.ending_at(chain.turn)
+            if mine is None or (verdict is not None and verdict.rank >= mine.rank):
+                return verdict
+            return mine
+
     def check_before_model(self, chain_id: str | None = None, *, now: float | None = None) -> Verdict:
         """What to do before the next call of the model: the verb for adapters.
 
