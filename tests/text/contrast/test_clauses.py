@@ -14,8 +14,9 @@ from ebbtide.text.contrast.clauses import read_items
         ("It costs 3.", ["it", "costs", "3", "."]),
         ("Redisを使う", ["redis", "を使う"]),
         ("テストA", ["テスト", "a"]),
+        ("re-open the half-open link", ["reopen", "the", "half", "open", "link"]),
     ],
 )
-def test_numbers_of_a_list_say_nothing_and_each_script_is_a_word(text: str, words: list[str]) -> None:
-    """A number alone is what the text says; without spaces, words end where the script changes."""
+def test_what_is_a_word(text: str, words: list[str]) -> None:
+    """List numbers are none, a number alone is; words end where the script changes, and at most hyphens."""
     assert [item.text for item in read_items(text)[0]] == words
