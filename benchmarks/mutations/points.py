@@ -55,6 +55,7 @@ class Mutation:
 
     Args:
         line: Line of the change, from 1.
+        column: Its first byte in that line, from 1.
         start: First byte that is replaced.
         end: First byte after that.
         text: What stands there instead.
@@ -62,6 +63,7 @@ class Mutation:
     """
 
     line: int
+    column: int
     start: int
     end: int
     text: str
@@ -94,7 +96,9 @@ class _Points(ast.NodeVisitor):
         end = self._starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
         before = " ".join(self._code[start:end].decode().split())
         change = f"{before[:70]} -> {text[:70]}"
-        self.points.append(Mutation(line=node.lineno, start=start, end=end, text=text, change=change))
+        line, column = node.lineno, node.col_offset + 1
+        point = Mutation(line=line, column=column, start=start, end=end, text=text, change=change)
+        self.points.append(point)
 
     def visit(self, node: ast.AST) -> None:
         if self._depth and isinstance(node, _REMOVABLE) and not _is_needed(node):

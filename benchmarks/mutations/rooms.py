@@ -33,7 +33,8 @@ class Point:
     mutation: Mutation
 
     def __str__(self) -> str:
-        return f"{self.module.relative_to(SOURCE)}:{self.mutation.line}  {self.mutation.change}"
+        mutation = self.mutation
+        return f"{self.module.relative_to(SOURCE)}:{mutation.line}:{mutation.column}  {mutation.change}"
 
     @property
     def room(self) -> str:
