@@ -15,11 +15,17 @@ from ebbtide.decision_log.calibration.eligibility import (
 )
 from ebbtide.decision_log.calibration.reliability import Binning
 from ebbtide.decision_log.outcomes.review import Basis
-from ebbtide.decision_log.record import Decision, Outcome, Review, Scope, Status
+from ebbtide.decision_log.record import Decision, DecisionOutcome, DecisionScope, Review, Status
 from ebbtide.decisions.candidate import Candidate, ConfidenceSource
 from ebbtide.errors import ConfigError
 
-S, P, F, N, U = Outcome.SUCCESS, Outcome.PARTIAL, Outcome.FAILURE, Outcome.NOT_A_DECISION, Outcome.UNKNOWN
+S, P, F, N, U = (
+    DecisionOutcome.SUCCESS,
+    DecisionOutcome.PARTIAL,
+    DecisionOutcome.FAILURE,
+    DecisionOutcome.NOT_A_DECISION,
+    DecisionOutcome.UNKNOWN,
+)
 
 
 def decision(
@@ -37,7 +43,7 @@ def decision(
     review = () if outcome is None else (Review(outcome=outcome, by=by, ts=at + 9, observed=observed),)
     return Decision(
         id=f"d{at:g}",
-        scope=Scope(agent=agent),
+        scope=DecisionScope(agent=agent),
         candidate=Candidate(
             description="Use Redis for sessions",
             confidence=confidence,
@@ -53,7 +59,7 @@ def decision(
 
 CONFLICT = Decision(
     id="conflict",
-    scope=Scope(),
+    scope=DecisionScope(),
     candidate=Candidate(description="Use Redis for sessions", confidence=0.8),
     status=Status.KEPT,
     opened_at=0.0,

@@ -9,7 +9,7 @@ from ebbtide.decision_log.cleaning import cleanup
 from ebbtide.decision_log.cleaning.cleaning_plan import Plan, Protection
 from ebbtide.decision_log.decision_log import DecisionLog
 from ebbtide.decision_log.entry import Entry
-from ebbtide.decision_log.record import Link, Outcome, Relation, Review, Status
+from ebbtide.decision_log.record import DecisionOutcome, Link, Relation, Review, Status
 from ebbtide.decisions.candidate import Candidate, Reason, Source
 from ebbtide.errors import ConfigError, StaleDecisionError
 from ebbtide.profile import Profile
@@ -107,7 +107,10 @@ def test_noise_is_no_original(rows: Rows) -> None:
 PROTECTED = {
     "explicit": (Protection.EXPLICIT, {"source": Source.EXPLICIT}),
     "forced": (Protection.FORCED, {"forced": True}),
-    "reviewed": (Protection.REVIEWED, {"reviews": (Review(outcome=Outcome.SUCCESS, by="ana", ts=1.0),)}),
+    "reviewed": (
+        Protection.REVIEWED,
+        {"reviews": (Review(outcome=DecisionOutcome.SUCCESS, by="ana", ts=1.0),)},
+    ),
     "superseding": (Protection.SUPERSEDING, {"links": (Link(relation=Relation.SUPERSEDES, to="x"),)}),
     "linked": (Protection.LINKED, {"links": (Link(relation=Relation.DEPENDS_ON, to="x"),)}),
 }
@@ -154,7 +157,7 @@ def test_a_row_that_changed_stops_it_all(rows: Rows) -> None:
     """The rows that changed are named, and none is touched."""
     noise, other = rows.add(NOISE), rows.add("skip")
     plan = cleanup.audit(rows.log)
-    rows.log.review(other, Review(outcome=Outcome.SUCCESS, by="ana", ts=rows.at))
+    rows.log.review(other, Review(outcome=DecisionOutcome.SUCCESS, by="ana", ts=rows.at))
     assert cleanup.changed_since(rows.log, plan.going) == (other,)
     with pytest.raises(StaleDecisionError, match=other):
         cleanup.apply(rows.log, plan)

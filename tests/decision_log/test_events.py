@@ -116,8 +116,8 @@ def test_a_cut_tail_shows_against_a_head():
     noted = f"3:{events[-1].hash}"
     assert not faults(events[:2])
     assert "last event" in faults(events[:2], head=noted)[0][1]
-    assert "noted" in faults(events[:2], noted=noted)[0][1]
-    assert not faults(events, head=noted, noted=f"2:{events[1].hash}")
+    assert "noted" in faults(events[:2], noted_head=noted)[0][1]
+    assert not faults(events, head=noted, noted_head=f"2:{events[1].hash}")
 
 
 def test_a_rewritten_stream_shows_against_a_noted_head():
@@ -125,7 +125,7 @@ def test_a_rewritten_stream_shows_against_a_noted_head():
     noted = f"2:{chain({'text': 'a'}, {'text': 'b'})[-1].hash}"
     rewritten = chain({"text": "a"}, {"text": "x"}, {"text": "c"})
     assert not faults(rewritten)
-    assert faults(rewritten, noted=noted) == [(2, "it is not the head that was noted")]
+    assert faults(rewritten, noted_head=noted) == [(2, "it is not the head that was noted")]
 
 
 def test_bodies_go_only_where_an_event_says_so():

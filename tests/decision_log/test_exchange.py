@@ -20,7 +20,7 @@ from ebbtide.decision_log.exchange.numbering import NUMBERS
 from ebbtide.decision_log.exchange.nygard import write_nygard
 from ebbtide.decision_log.exchange.reading import read_decisions
 from ebbtide.decision_log.exchange.rows import RowFields
-from ebbtide.decision_log.record import Decision, Link, Outcome, Relation, Scope, Status
+from ebbtide.decision_log.record import Decision, DecisionOutcome, DecisionScope, Link, Relation, Status
 from ebbtide.decision_log.wire import decision_document
 from ebbtide.decisions.candidate import Candidate, Reason, ReasonKind, Stakes
 from ebbtide.errors import ConfigError, TranscriptError
@@ -42,7 +42,12 @@ def decision(description: str = "Use SQLite for the log", **changes) -> Decision
         name: changes.pop(name) for name in ("reasons", "options", "assumptions", "stakes") if name in changes
     }
     return Decision(
-        **{**fields, "scope": Scope(), "candidate": Candidate(description=description, **said), **changes}
+        **{
+            **fields,
+            "scope": DecisionScope(),
+            "candidate": Candidate(description=description, **said),
+            **changes,
+        }
     )
 
 
@@ -203,7 +208,7 @@ def test_rows_with_keys_of_their_own() -> None:
     keys = RowFields.parse("description=chosen,time=at,confidence=conf,id=nr")
     (one,) = entries(f"{line}\n", keys=keys)
     assert (one.candidate.confidence, one.opened_at) == (0.7, 1772359200.0)
-    assert [review.outcome for review in one.reviews] == [Outcome.PARTIAL]
+    assert [review.outcome for review in one.reviews] == [DecisionOutcome.PARTIAL]
     assert one.origin == entries(f"\n{line}\n", keys=keys)[0].origin
 
 

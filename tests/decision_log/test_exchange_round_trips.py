@@ -17,7 +17,16 @@ from ebbtide.decision_log.exchange.madr import write_madr
 from ebbtide.decision_log.exchange.markdown import block, inline, item, items, sections, unescaped
 from ebbtide.decision_log.exchange.reading import read_decisions
 from ebbtide.decision_log.exchange.rows import RowFields
-from ebbtide.decision_log.record import Decision, Link, Mode, Outcome, Relation, Review, Scope, Status
+from ebbtide.decision_log.record import (
+    Decision,
+    DecisionOutcome,
+    DecisionScope,
+    Link,
+    Mode,
+    Relation,
+    Review,
+    Status,
+)
 from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
 from ebbtide.decisions.candidate import Candidate, ConfidenceSource, Reason, ReasonKind, Source, Stakes
 
@@ -73,7 +82,7 @@ ASSESSMENTS = RULES.flatmap(
 DECISIONS = st.builds(
     Decision,
     id=IDS,
-    scope=st.builds(Scope, agent=SAID, session=some(SAID)),
+    scope=st.builds(DecisionScope, agent=SAID, session=some(SAID)),
     candidate=CANDIDATES,
     status=st.sampled_from([status for status in Status if status is not Status.PURGED]),
     opened_at=TIMES,
@@ -87,7 +96,7 @@ DECISIONS = st.builds(
     reviews=st.lists(
         st.builds(
             Review,
-            outcome=st.sampled_from(Outcome),
+            outcome=st.sampled_from(DecisionOutcome),
             by=SAID,
             evidence=TEXTS,
             ts=TIMES,

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.deliberation import Deliberation, Mode
+from ebbtide.decision_log.deliberation import Deliberation
 from ebbtide.decision_log.folding import SHOWN, fold
-from ebbtide.decision_log.record import Decision, Outcome, Relation, Review, Status
+from ebbtide.decision_log.record import Decision, DecisionOutcome, Mode, Relation, Review, Status
 from ebbtide.decision_log.wire import decision_document, from_wire
 from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
 from ebbtide.errors import ConfigError, DecisionError
@@ -72,7 +72,8 @@ def walk(log: DecisionLog, clock: Clock, mode: Mode, steps) -> None:
                 ids += [answer.id] if answer.id else []
             elif what == "review":
                 log.review(
-                    known, Review(outcome=list(Outcome)[which % 5], by="ana", ts=clock(), evidence=text)
+                    known,
+                    Review(outcome=list(DecisionOutcome)[which % 5], by="ana", ts=clock(), evidence=text),
                 )
             elif what == "link":
                 log.link(known, Relation.RELATED_TO, other, why=text)

@@ -10,7 +10,7 @@ from ebbtide.decision_log.decision_log import DecisionLog
 from ebbtide.decision_log.deliberation import Deliberation
 from ebbtide.decision_log.entry import Change, Entry
 from ebbtide.decision_log.outcomes.review import outcome_of
-from ebbtide.decision_log.record import Outcome, Relation, Review, Status
+from ebbtide.decision_log.record import DecisionOutcome, Relation, Review, Status
 from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
 from ebbtide.decisions.candidate import Candidate, Reason, Source, Stakes
 from ebbtide.errors import (
@@ -182,7 +182,7 @@ def test_quarantine_hides_and_restore_brings_back(log, clock):
 def test_a_batch_is_all_or_nothing(log):
     """A plan that is stale in one place changes nothing anywhere."""
     one, two = log.add(candidate("Use A for the log")), log.add(candidate("Use B for the mail"))
-    log.review(two.id, Review(outcome=Outcome.SUCCESS, by="ana", ts=1.7e9))
+    log.review(two.id, Review(outcome=DecisionOutcome.SUCCESS, by="ana", ts=1.7e9))
     plan = [Change(id=each.id, version=each.version, assessment=REFUSED) for each in (one, two)]
     with pytest.raises(StaleDecisionError) as raised:
         log.quarantine_batch(plan, by="clean-up")
@@ -220,11 +220,15 @@ def test_reviews_append_and_the_overdue_queue_empties(log, clock):
     assert ids(log.overdue(clock.now + 300)) == [due.id, later.id]
     clock.now += 150
     log.review(
-        due.id, Review(outcome=Outcome.PARTIAL, by="ci", evidence="build 7", ts=clock(), observed=True)
+        due.id,
+        Review(outcome=DecisionOutcome.PARTIAL, by="ci", evidence="build 7", ts=clock(), observed=True),
     )
-    reviewed = log.review(due.id, Review(outcome=Outcome.FAILURE, by="ana", ts=clock()))
-    assert [review.outcome for review in reviewed.reviews] == [Outcome.PARTIAL, Outcome.FAILURE]
-    assert outcome_of(reviewed) is Outcome.FAILURE
+    reviewed = log.review(due.id, Review(outcome=DecisionOutcome.FAILURE, by="ana", ts=clock()))
+    assert [review.outcome for review in reviewed.reviews] == [
+        DecisionOutcome.PARTIAL,
+        DecisionOutcome.FAILURE,
+    ]
+    assert outcome_of(reviewed) is DecisionOutcome.FAILURE
     assert log.overdue() == ()
 
 
@@ -251,7 +255,7 @@ def test_purging_takes_the_words_and_leaves_the_rest(log, clock, place):
     """After retention no table has the text; when, which rule and how it turned out stay; the chain holds."""
     word = "zebrafinch"
     kept = log.add(candidate(f"Use {word} for the log", reasons=(Reason(text=word),), category="tooling"))
-    log.review(kept.id, Review(outcome=Outcome.NOT_A_DECISION, by="ana", evidence=word, ts=clock()))
+    log.review(kept.id, Review(outcome=DecisionOutcome.NOT_A_DECISION, by="ana", evidence=word, ts=clock()))
     log.quarantine(kept.id, REFUSED, by="clean-up")
     young = log.add(candidate("Use B for the mail"))
     before = log.counts().counts
@@ -262,7 +266,7 @@ def test_purging_takes_the_words_and_leaves_the_rest(log, clock, place):
         "",
         "tooling",
     )
-    assert (outcome_of(left), left.assessment.primary.id) == (Outcome.NOT_A_DECISION, "test.noise")
+    assert (outcome_of(left), left.assessment.primary.id) == (DecisionOutcome.NOT_A_DECISION, "test.noise")
     assert left.assessment.primary.phrase == ""
     tables = ("decisions", "decision_events")
     stored = log.store.read(lambda s: [s.rows(f"SELECT * FROM {table}") for table in tables])  # noqa: S608 - names of ours
@@ -372,7 +376,7 @@ def test_nothing_crosses_tenants_agents_or_sessions(open_log, clock):
     kept = mine.add(candidate("Use SQLite for the log"), review_by=1.0)
     gone = mine.quarantine(mine.add(candidate("Done with it")).id, REFUSED, by="x")
     opened = Deliberation(mine).start("coder", "Where does it live?", "decision", "s1")
-    review = Review(outcome=Outcome.SUCCESS, by="eve", ts=1.0)
+    review = Review(outcome=DecisionOutcome.SUCCESS, by="eve", ts=1.0)
     before = list(mine.iterate())
     strangers = [
         open_log(tenant="evil"),

@@ -7,7 +7,7 @@ import pytest
 from ebbtide.decision_log.calibration.calibrate import calibrate_decisions
 from ebbtide.decision_log.calibration.diagram import reliability_html, reliability_lines, reliability_svg
 from ebbtide.decision_log.calibration.reliability import Binning
-from ebbtide.decision_log.record import Decision, Outcome, Review, Scope, Status
+from ebbtide.decision_log.record import Decision, DecisionOutcome, DecisionScope, Review, Status
 from ebbtide.decisions.candidate import Candidate
 
 
@@ -41,11 +41,11 @@ def decisions():
     rows = []
     for said, right in ((0.7, 21), (0.95, 15)):
         for at in range(30):
-            outcome = Outcome.SUCCESS if at < right else Outcome.FAILURE
+            outcome = DecisionOutcome.SUCCESS if at < right else DecisionOutcome.FAILURE
             rows.append(
                 Decision(
                     id=f"{said}-{at}",
-                    scope=Scope(),
+                    scope=DecisionScope(),
                     candidate=Candidate(description="x", confidence=said),
                     status=Status.KEPT,
                     opened_at=float(len(rows)),

@@ -7,10 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbtide.decision_log.outcomes.review import Basis, Overdue, basis_of, overdue, resolve
-from ebbtide.decision_log.record import Decision, Outcome, Review, Scope, Status
+from ebbtide.decision_log.record import Decision, DecisionOutcome, DecisionScope, Review, Status
 from ebbtide.decisions.candidate import Candidate, Stakes
 
-S, P, F, N, U = Outcome.SUCCESS, Outcome.PARTIAL, Outcome.FAILURE, Outcome.NOT_A_DECISION, Outcome.UNKNOWN
+S, P, F, N, U = (
+    DecisionOutcome.SUCCESS,
+    DecisionOutcome.PARTIAL,
+    DecisionOutcome.FAILURE,
+    DecisionOutcome.NOT_A_DECISION,
+    DecisionOutcome.UNKNOWN,
+)
 
 
 def person(outcome, ts, by="ann"):
@@ -28,7 +34,7 @@ def concluded(outcome, ts, by="signal:reversal"):
 def decision(name="d1", *, stakes=None, review_by=100.0, status=Status.KEPT, reviews=()):
     return Decision(
         id=name,
-        scope=Scope(),
+        scope=DecisionScope(),
         candidate=Candidate(description="Use Redis for sessions", stakes=stakes),
         status=status,
         opened_at=0.0,
@@ -102,7 +108,7 @@ def test_what_reviews_come_to(reviews, outcome, basis, against, conflict):
 
 REVIEWS = st.builds(
     Review,
-    outcome=st.sampled_from(Outcome),
+    outcome=st.sampled_from(DecisionOutcome),
     by=st.sampled_from(["ann", "bob", "signal:a", "signal:b"]),
     ts=st.integers(0, 5).map(float),
     observed=st.booleans(),

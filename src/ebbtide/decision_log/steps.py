@@ -10,7 +10,16 @@ from ebbtide.decision_log.entry import Entry
 from ebbtide.decision_log.events import EventKind
 from ebbtide.decision_log.folding import opening_body
 from ebbtide.decision_log.identifiers import is_id, origin_id
-from ebbtide.decision_log.record import Decision, Link, Mode, Occurrence, Relation, Review, Scope, Status
+from ebbtide.decision_log.record import (
+    Decision,
+    DecisionScope,
+    Link,
+    Mode,
+    Occurrence,
+    Relation,
+    Review,
+    Status,
+)
 from ebbtide.decision_log.store.rows import column_text
 from ebbtide.decision_log.store.transaction import CountKey, Transaction
 from ebbtide.decision_log.wire import to_wire
@@ -50,7 +59,7 @@ class Settlement:
 
 def open_decision(
     tx: Transaction,
-    scope: Scope,
+    scope: DecisionScope,
     candidate: Candidate,
     at: float,
     *,
@@ -95,7 +104,7 @@ def settle_opened(tx: Transaction, decision: Decision, settlement: Settlement) -
     return decision
 
 
-def settle_at_once(tx: Transaction, scope: Scope, settlement: Settlement) -> Decision:
+def settle_at_once(tx: Transaction, scope: DecisionScope, settlement: Settlement) -> Decision:
     """A decision is taken in one step."""
     body = _settlement_body(settlement)
     if scope.session is not None:
@@ -215,7 +224,7 @@ def add_occurrence(
     return original
 
 
-def import_entry(tx: Transaction, scope: Scope, entry: Entry, now: float) -> tuple[str, bool]:
+def import_entry(tx: Transaction, scope: DecisionScope, entry: Entry, now: float) -> tuple[str, bool]:
     """An entry from another log; one that is there already is left as it is.
 
     Returns:
@@ -270,7 +279,7 @@ def count_verdict(
 
 
 def verdict_keys(
-    scope: Scope, candidate: Candidate, assessment: Assessment | None, mode: str, verdict: str
+    scope: DecisionScope, candidate: Candidate, assessment: Assessment | None, mode: str, verdict: str
 ) -> list[CountKey]:
     """Under what a verdict is counted; the empty rule is the verdict itself."""
     first = CountKey(
@@ -289,7 +298,7 @@ def verdict_keys(
 
 def _append_first(
     tx: Transaction,
-    scope: Scope,
+    scope: DecisionScope,
     kind: EventKind,
     at: float,
     body: dict[str, Any],

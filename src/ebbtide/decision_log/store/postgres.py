@@ -197,17 +197,18 @@ class _Translated:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         if not isinstance(error, self._psycopg.Error):
             return
-        said = " ".join(str(error).split())[:300] or type(error).__name__
+        message = " ".join(str(error).split())[:300] or type(error).__name__
         session = self._session
         gone = session is not None and session._connection.closed  # noqa: SLF001 - of this module
         if session is not None and gone:
             session.broken = True
         if gone and self._committing:
             raise StoreError(
-                f"{self._name}: the connection broke during a commit ({said}); look whether it was recorded",
+                f"{self._name}: the connection broke during a commit ({message}); "
+                "look whether it was recorded",
                 recorded=None,
             ) from error
-        raise StoreError(f"{self._name}: {said}; {_hint(error, gone=gone)}") from error
+        raise StoreError(f"{self._name}: {message}; {_hint(error, gone=gone)}") from error
 
 
 def _hint(error: Any, *, gone: bool) -> str:
