@@ -69,11 +69,11 @@ def test_rates_come_from_reviews(filled):
     for number, each in enumerate((*sample.kept, *sample.refused)):
         outcome = DecisionOutcome.NOT_A_DECISION if number in {0, 5, 6, 7, 8} else DecisionOutcome.SUCCESS
         filled.review(each.id, Review(outcome=outcome, by="ana", ts=1.7e9))
-    seen = filled.sample(5)
-    assert (seen.noise.hits, seen.noise.total) == (1, 5)
-    assert (seen.missed.hits, seen.missed.total) == (1, 5)
-    assert seen.noise.interval == (0.0362, 0.6245)
-    assert not seen.unreviewed
+    sample = filled.sample(5)
+    assert (sample.noise.hits, sample.noise.total) == (1, 5)
+    assert (sample.missed.hits, sample.missed.total) == (1, 5)
+    assert sample.noise.interval == (0.0362, 0.6245)
+    assert not sample.unreviewed
     unsure = filled.sample(6).unreviewed[0]
     filled.review(unsure.id, Review(outcome=DecisionOutcome.UNKNOWN, by="ana", ts=1.7e9))
     assert unsure.id in {each.id for each in filled.sample(6).unreviewed}

@@ -245,9 +245,9 @@ def test_no_text_is_lost(log, text):
     work.think(opened, text)
     work.finalize(opened, description=text, reasons=[text], category=text)
     assert work.last.id == opened
-    found = log.get(opened)
-    assert (found.candidate.description, found.asked, found.thoughts) == (text, text, (text,))
-    assert found.candidate.category == text
+    decision = log.get(opened)
+    assert (decision.candidate.description, decision.asked, decision.thoughts) == (text, text, (text,))
+    assert decision.candidate.category == text
     assert log.verify().ok
 
 
@@ -326,9 +326,9 @@ def test_processes_give_one_record(place, open_log):
     for child in children:
         child.stdin.write("\n")
         child.stdin.flush()
-    said = [child.communicate(timeout=120)[0].split() for child in children]
+    text = [child.communicate(timeout=120)[0].split() for child in children]
     assert [child.returncode for child in children] == [0, 0, 0]
-    for verdicts in zip(*said, strict=True):
+    for verdicts in zip(*text, strict=True):
         assert sorted(verdicts) == ["duplicate", "duplicate", "kept"]
     log = open_log()
     assert len(log.list().decisions) == 10
@@ -359,9 +359,9 @@ def test_a_write_that_fails_leaves_no_trace_in_the_window(log):
     assert work.record_decision("Use a queue for the mails because bursts are long", session="s").kept
 
     def fails(tx) -> None:
-        found = log.view.scope(None, "s")
+        scope = log.view.scope(None, "s")
         steps.settle_at_once(
-            tx, found, steps.Settlement(candidate=Candidate(description=USE_SQLITE), at=log.clock())
+            tx, scope, steps.Settlement(candidate=Candidate(description=USE_SQLITE), at=log.clock())
         )
         raise RuntimeError("not this time")
 
@@ -392,16 +392,16 @@ def test_async_does_not_block_the_loop(open_log):
 
         beside = asyncio.create_task(tick())
         async with AsyncDeliberation(Deliberation(log)) as work:
-            done = await asyncio.gather(*(one(work, number) for number in range(20)))
+            process = await asyncio.gather(*(one(work, number) for number in range(20)))
             assert (await work.record_decision("ok")).verdict is DecisionVerdict.QUARANTINED
             assert await work.finalize(None) is None
             assert await work.run(lambda: log.counts().kept) == 20
         beside.cancel()
         assert ticks > 20
-        return done
+        return process
 
-    done = asyncio.run(main())
-    assert all(kept is not None and kept == last for kept, last in done)
+    process = asyncio.run(main())
+    assert all(kept is not None and kept == last for kept, last in process)
     assert log.verify().ok
 
 

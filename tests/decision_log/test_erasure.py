@@ -35,14 +35,14 @@ FILLER = "The queue of the mails is long because bursts come in the morning. "
 def write(log: DecisionLog) -> list[str]:
     """Decisions with secret words in every place that takes words, short and long, among many others."""
     work, ids = Deliberation(log), []
-    asked, text, thought, reason, option, expected, evidence, why = SECRETS
+    question, text, thought, reason, option, expected, evidence, why = SECRETS
     for number in range(60):
         work.record_decision(
             f"Use store {number} for part {number} because of one writer", session=f"o{number}"
         )
     for number, length in enumerate((1, 40, 400)):
         session = f"s{number}"
-        opened = work.start("coder", f"Which {asked}{number}?", "decision", session)
+        opened = work.start("coder", f"Which {question}{number}?", "decision", session)
         work.think(opened, f"{thought}{number} {FILLER * length}")
         kept = work.finalize(
             opened,
@@ -173,9 +173,9 @@ def test_what_a_server_promises(postgres_url, postgres_server, tmp_path):
             ids = write(log)
             assert pieces_in(files()) >= set(PIECES[:4])
             redact(log, ids)
-            written = subprocess.run(dump, capture_output=True, check=True).stdout
-            (tmp_path / "dump.sql").write_bytes(written)
-            assert b"part 75" in written
+            dump_text = subprocess.run(dump, capture_output=True, check=True).stdout
+            (tmp_path / "dump.sql").write_bytes(dump_text)
+            assert b"part 75" in dump_text
             assert pieces_in([tmp_path / "dump.sql"]) == set()
             assert log.search(SECRETS[1] + "0") == ()
             # Old row versions stay until the tables are rewritten and nobody may see them any more.

@@ -117,8 +117,8 @@ def test_numbers_stay(tmp_path: Path) -> None:
     """A second export keeps numbers and names, leaves foreign pages alone, and writes what changed."""
     (tmp_path / "0007-by-hand.md").write_text("# By hand\n")
     first, second = decision(), decision("Cache pages in the proxy", id="01HF7YAT000002FGBB85YR")
-    done = export_folder([first], tmp_path)
-    assert (done.files, done.new, done.changed) == ({first.id: "0008-use-sqlite-for-the-log.md"}, 1, 1)
+    result = export_folder([first], tmp_path)
+    assert (result.files, result.new, result.changed) == ({first.id: "0008-use-sqlite-for-the-log.md"}, 1, 1)
     renamed = decision("Use SQLite in WAL mode for the log")
     again = export_folder([second, renamed], tmp_path)
     assert again.files == {
@@ -140,7 +140,7 @@ def test_superseded_pages_point_to_each_other(tmp_path: Path) -> None:
 
 
 def test_broken_numbers_stop_the_export(tmp_path: Path) -> None:
-    """Without the file that remembers, numbers would change: that is said, not done."""
+    """Without the file that remembers, numbers would change: that is said, not result."""
     (tmp_path / NUMBERS).write_text("{")
     with pytest.raises(ConfigError, match=r"numbers\.json"):
         export_folder([decision()], tmp_path)

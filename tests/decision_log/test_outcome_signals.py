@@ -145,12 +145,12 @@ def test_only_what_is_about_the_decision_and_came_after_it_counts():
 )
 def test_what_became_of_the_changes(evidence, outcome, names):
     """A revert outweighs every check, and of several runs of one check the last counts."""
-    found = ChangeSignal().read(BLIND, evidence)
+    finding = ChangeSignal().read(BLIND, evidence)
     if outcome is None:
-        assert found is None
+        assert finding is None
     else:
-        assert found is not None
-        assert (found.outcome, found.basis, found.evidence) == (outcome, Basis.OBSERVED, names)
+        assert finding is not None
+        assert (finding.outcome, finding.basis, finding.evidence) == (outcome, Basis.OBSERVED, names)
 
 
 @pytest.mark.clause("Q17")
@@ -207,8 +207,12 @@ def test_signals_become_reviews_that_can_be_told_apart():
         ("signal:changes", True, "observed, strength 0.5: ci passed (commit:4f2a9c1)"),
         ("signal:reversal", False, "inferred, strength 0.3: superseded by d2 after 1.0 days"),
     ]
-    found = resolve(reviews)
-    assert (found.outcome, found.basis, len(found.against)) == (DecisionOutcome.SUCCESS, Basis.OBSERVED, 1)
+    resolution = resolve(reviews)
+    assert (resolution.outcome, resolution.basis, len(resolution.against)) == (
+        DecisionOutcome.SUCCESS,
+        Basis.OBSERVED,
+        1,
+    )
 
 
 class Strict:

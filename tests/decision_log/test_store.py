@@ -175,5 +175,5 @@ def test_a_file_needs_the_standard_library_only(path, project):
         "'__file__', None) or '')))"
     )
     command = [sys.executable, "-I", "-S", "-c", program, str(project / "src"), str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr) == ("[]\n", "")
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (process.stdout, process.stderr) == ("[]\n", "")

@@ -132,7 +132,7 @@ class Counters:
             "# HELP ebbtide_decisions Decisions in the log, by where they stand.",
             "# TYPE ebbtide_decisions gauge",
             *(
-                f'ebbtide_decisions{{status="{_escaped(status)}"}} {times}'
+                f'ebbtide_decisions{{status="{_escape(status)}"}} {times}'
                 for status, times in self.by_status.items()
             ),
         ]
@@ -178,11 +178,11 @@ def _sample(name: str, count: Count, *, rule: bool) -> str:
     }
     if rule:
         labels |= {"layer": count.layer, "rule": count.rule}
-    text = ",".join(f'{key}="{_escaped(value)}"' for key, value in labels.items())
+    text = ",".join(f'{key}="{_escape(value)}"' for key, value in labels.items())
     return f"{name}{{{text}}} {count.times}"
 
 
-def _escaped(value: str) -> str:
+def _escape(value: str) -> str:
     return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 

@@ -176,7 +176,7 @@ class DecisionLog(ReadableLog):
         """
 
         def work(tx: Transaction) -> Decision:
-            old, new = self._loaded(tx, [decision_id, by])
+            old, new = self._load(tx, [decision_id, by])
             return steps.supersede(tx, old, new, self._time(None), why=why)
 
         return self._write(self.view.agent or "", work)
@@ -204,7 +204,7 @@ class DecisionLog(ReadableLog):
 
         def work(tx: Transaction) -> tuple[Decision, ...]:
             at = self._time(None)
-            decisions = self._loaded(tx, ids)
+            decisions = self._load(tx, ids)
             return tuple(steps.restore(tx, each, at, by=by, why=why, undo=undo) for each in decisions)
 
         return self._write(self.view.agent or "", work)
@@ -232,7 +232,7 @@ class DecisionLog(ReadableLog):
         plan = list(changes)
 
         def work(tx: Transaction) -> tuple[Decision, ...]:
-            decisions = self._loaded(tx, [change.id for change in plan])
+            decisions = self._load(tx, [change.id for change in plan])
             pairs = list(zip(decisions, plan, strict=True))
             stale = tuple(each.id for each, change in pairs if change.version not in (None, each.version))
             if stale:
@@ -272,12 +272,12 @@ class DecisionLog(ReadableLog):
 
     def _step(self, decision_id: str, step: Callable[[Transaction, Decision, float], Decision]) -> Decision:
         def work(tx: Transaction) -> Decision:
-            return step(tx, self._loaded(tx, [decision_id])[0], self._time(None))
+            return step(tx, self._load(tx, [decision_id])[0], self._time(None))
 
         return self._write(self.view.agent or "", work)
 
-    def _loaded(self, tx: Transaction, ids: Iterable[str]) -> list[Decision]:
-        return upkeep.loaded(tx, self.view, ids)
+    def _load(self, tx: Transaction, ids: Iterable[str]) -> list[Decision]:
+        return upkeep.load_decisions(tx, self.view, ids)
 
     def _write(self, agent: str, work: Callable[[Transaction], _T]) -> _T:
         return self.store.write(work, order=(self.tenant, agent))

@@ -30,7 +30,7 @@ def erase(tx: Transaction, decision: Decision, at: float, *, kind: EventKind, by
         "why": why,
         "events": numbers,
         "text_hash": next((event.body_hash for event in events), ""),
-        "counted": [[*key[2:], times] for key, times in sorted(counted(events).items())],
+        "counted": [[*key[2:], times] for key, times in sorted(count_keys(events).items())],
         "state": to_wire(remainder),
     }
     remainder = tx.happen(remainder, kind, at, body)
@@ -71,7 +71,7 @@ def _erase_occurrence(
         "why": why,
         "of": duplicate.id,
         "events": numbers,
-        "counted": [[*key[2:], times] for key, times in sorted(counted(about, original).items())],
+        "counted": [[*key[2:], times] for key, times in sorted(count_keys(about, original).items())],
         "state": to_wire(remainder),
     }
     remainder = tx.happen(remainder, EventKind.REDACTED, at, body)
@@ -110,7 +110,7 @@ def read_event(tenant: str, agent: str, stored: StoredEvent) -> Event:
     )
 
 
-def counted(events: Iterable[Event], before: Decision | None = None) -> Counter[CountKey]:
+def count_keys(events: Iterable[Event], before: Decision | None = None) -> Counter[CountKey]:
     """What the events of one decision were counted under, in order; `before` is what it was before them."""
     decision = before
     keys: Counter[CountKey] = Counter()

@@ -154,7 +154,7 @@ def start(
         )
     assessment = duplicate_assessment(duplicate, None, rules.profile)
     if rules.mode is not Mode.ENFORCE:
-        decision = steps.open_decision(tx, scope, candidate, at, noted=(assessment, rules.mode))
+        decision = steps.open_decision(tx, scope, candidate, at, objection=(assessment, rules.mode))
         return DecisionAnswer(
             verdict=DecisionVerdict.OPENED,
             mode=rules.mode,
@@ -167,7 +167,7 @@ def start(
         tx.load(scope.tenant, scope.agent, duplicate.of),
         _occurrence(duplicate, "start", candidate, at),
         at,
-        counted=(candidate, assessment, rules.mode),
+        to_count=(candidate, assessment, rules.mode),
     )
     return DecisionAnswer(
         verdict=DecisionVerdict.DUPLICATE, mode=rules.mode, assessment=assessment, duplicate=duplicate

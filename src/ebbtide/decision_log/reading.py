@@ -69,7 +69,7 @@ class ReadableLog:
         Raises:
             UnknownDecisionError: This view has none of that id.
         """
-        return self._seen(self.stored(decision_id), self.clock())
+        return self._with_expiry(self.stored(decision_id), self.clock())
 
     def stored(self, decision_id: str) -> Decision:
         """One decision as the store has it: an open one is open, whatever the time.
@@ -125,7 +125,7 @@ class ReadableLog:
         criteria = self._filter(
             statuses_of(status, _LISTED), category=category, source=source, since=since, until=until
         )
-        return self._page(self._narrowed(agent, session), criteria, limit, cursor)
+        return self._page(self._narrow(agent, session), criteria, limit, cursor)
 
     def iterate(
         self,
@@ -137,7 +137,7 @@ class ReadableLog:
         page: int = 500,
     ) -> Iterator[Decision]:
         """Every decision, oldest first; with status None in every state."""
-        view = self._narrowed(agent, None)
+        view = self._narrow(agent, None)
         criteria = self._filter(None if status is None else statuses_of(status, ()), since=since, until=until)
         after: str | None = None
         while decisions := self._oldest(view, criteria, _at_least_one(page), after):
@@ -152,13 +152,13 @@ class ReadableLog:
         Endings do not count ("caches" finds "caching"). Open decisions are not searched, and quarantined
         ones only where `status` asks for them.
         """
-        view, now = self._narrowed(agent, None), self.clock()
+        view, now = self._narrow(agent, None), self.clock()
         criteria = self._filter(statuses_of(status, _FOUND))
         most = _at_least_one(limit)
         hits = self.store.read(
             lambda s: questions.search(s, self.store.database, view, text, criteria, limit=most)
         )
-        return tuple(SearchHit(decision=self._seen(hit.decision, now), rank=hit.rank) for hit in hits)
+        return tuple(SearchHit(decision=self._with_expiry(hit.decision, now), rank=hit.rank) for hit in hits)
 
     def get_recent_decisions(
         self, agent_id: str, since: float, limit: int = 5, session: str | None = None
@@ -216,19 +216,17 @@ class ReadableLog:
         Raises:
             ConfigError: `expected_head` needs a view of one agent, or a head is not ``seq:hash``.
         """
-        noted_heads = upkeep.noted_heads(self.view, expected_head, heads)
+        noted_heads = upkeep.checked_heads(self.view, expected_head, heads)
         return self.store.read(lambda s: upkeep.verify(s, self.view, noted_heads))
 
     def _time(self, at: float | None) -> float:
         return checked_time(self.clock() if at is None else at)
 
-    def _narrowed(self, agent: str | None, session: str | None) -> View:
+    def _narrow(self, agent: str | None, session: str | None) -> View:
         here = self.view
         if agent is None and session is None:
             return here
-        return View(
-            tenant=here.tenant, agent=here.narrowed_agent(agent), session=here.narrowed_session(session)
-        )
+        return View(tenant=here.tenant, agent=here.narrow_agent(agent), session=here.narrow_session(session))
 
     def _filter(
         self,
@@ -254,15 +252,15 @@ class ReadableLog:
             lambda s: questions.newest(s, view, criteria, limit=most + 1, before=cursor)
         )
         more = decisions[most - 1].id if len(decisions) > most else None
-        return Page(decisions=tuple(self._seen(each, now) for each in decisions[:most]), cursor=more)
+        return Page(decisions=tuple(self._with_expiry(each, now) for each in decisions[:most]), cursor=more)
 
     def _oldest(self, view: View, criteria: Filter, limit: int, after: str | None) -> Sequence[Decision]:
         now = self.clock()
         decisions = self.store.read(lambda s: questions.oldest(s, view, criteria, limit=limit, after=after))
-        return [self._seen(each, now) for each in decisions]
+        return [self._with_expiry(each, now) for each in decisions]
 
-    def _seen(self, decision: Decision, now: float) -> Decision:
-        return upkeep.seen(decision, now, self.open_ttl_s)
+    def _with_expiry(self, decision: Decision, now: float) -> Decision:
+        return upkeep.with_expiry(decision, now, self.open_ttl_s)
 
 
 def statuses_of(status: Statuses, default: tuple[Status, ...]) -> tuple[Status, ...]:

@@ -46,7 +46,7 @@ def search_words(texts: Iterable[str]) -> list[str]:
 
 
 def _forms(word: str) -> Iterable[str]:
-    return _remembered(word) if len(word) <= _LONGEST else _forms_of(word)
+    return _cached_forms(word) if len(word) <= _LONGEST else _forms_of(word)
 
 
 def _forms_of(word: str) -> tuple[str, ...]:
@@ -64,7 +64,7 @@ def _forms_of(word: str) -> tuple[str, ...]:
     return tuple(forms)
 
 
-_remembered = lru_cache(maxsize=1 << 13)(_forms_of)
+_cached_forms = lru_cache(maxsize=1 << 13)(_forms_of)
 
 
 def _code(text: str) -> str:

@@ -63,12 +63,12 @@ def open_decision(
     candidate: Candidate,
     at: float,
     *,
-    noted: tuple[Assessment, Mode] | None = None,
+    objection: tuple[Assessment, Mode] | None = None,
 ) -> Decision:
-    """Somebody begins to think about something; `noted` is what would have been refused, and is counted."""
+    """Somebody begins to think about something; `objection`, which was overruled, is counted."""
     body = opening_body(candidate, scope.session)
-    if noted is not None:
-        assessment, mode = noted
+    if objection is not None:
+        assessment, mode = objection
         body["counted"] = _count_body(candidate, assessment, mode)
         for key in verdict_keys(scope, candidate, assessment, mode.value, "opened")[1:]:
             tx.count(key)
@@ -201,7 +201,7 @@ def add_occurrence(
     occurrence: Occurrence,
     at: float,
     *,
-    counted: tuple[Candidate, Assessment, Mode] | None = None,
+    to_count: tuple[Candidate, Assessment, Mode] | None = None,
 ) -> Decision:
     """A duplicate was refused: its original counts it and keeps what it said.
 
@@ -210,12 +210,12 @@ def add_occurrence(
         original: What it is a duplicate of.
         occurrence: What it said.
         at: When.
-        counted: What is to be counted: the candidate, what is against it, and the mode. None where the
+        to_count: What is to be counted: the candidate, what is against it, and the mode. None where the
             duplicate has a record of its own, which counts.
     """
     body: dict[str, Any] = to_wire(occurrence)
-    if counted is not None:
-        candidate, assessment, mode = counted
+    if to_count is not None:
+        candidate, assessment, mode = to_count
         body["counted"] = _count_body(candidate, assessment, mode)
         for key in verdict_keys(original.scope, candidate, assessment, mode.value, "duplicate"):
             tx.count(key)
@@ -363,7 +363,7 @@ def _settlement_body(settlement: Settlement) -> dict[str, Any]:
 
 
 def _count_body(candidate: Candidate, assessment: Assessment, mode: Mode) -> dict[str, Any]:
-    """What a count in `ebbtide.decision_log.erasing.counted` is made of."""
+    """What a count in `ebbtide.decision_log.erasing.count_keys` is made of."""
     about = {"source": candidate.source.value, "frame": candidate.frame}
     return {"candidate": about, "assessment": assessment.to_dict(), "mode": mode.value}
 

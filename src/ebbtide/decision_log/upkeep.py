@@ -8,7 +8,7 @@ from functools import partial
 
 from ebbtide.decision_log import steps
 from ebbtide.decision_log.counters import Sample
-from ebbtide.decision_log.erasing import counted, erase, read_event
+from ebbtide.decision_log.erasing import count_keys, erase, read_event
 from ebbtide.decision_log.events import Event, EventKind, Fault, Verification, check_stream
 from ebbtide.decision_log.folding import apply, fold
 from ebbtide.decision_log.record import Decision, Status
@@ -24,14 +24,14 @@ from ebbtide.errors import ConfigError, UnknownDecisionError
 _AT_ONCE = 200
 
 
-def seen(decision: Decision, now: float, open_ttl_s: float) -> Decision:
+def with_expiry(decision: Decision, now: float, open_ttl_s: float) -> Decision:
     """A decision as it reads now: an open one whose time is over is abandoned, noted or not."""
     if decision.status is not Status.OPENED or now - decision.opened_at <= open_ttl_s:
         return decision
     return replace(decision, status=Status.ABANDONED, settled_at=decision.opened_at + open_ttl_s)
 
 
-def loaded(tx: Transaction, view: View, ids: Iterable[str]) -> list[Decision]:
+def load_decisions(tx: Transaction, view: View, ids: Iterable[str]) -> list[Decision]:
     """Decisions of a view that are to be changed, in the order of their ids in `ids`.
 
     Raises:
@@ -118,7 +118,7 @@ def redact(store: Store, view: View, at: float, decision_id: str, *, by: str, wh
     """Take out the text of one decision."""
 
     def work(tx: Transaction) -> Decision:
-        decision = loaded(tx, view, [decision_id])[0]
+        decision = load_decisions(tx, view, [decision_id])[0]
         if decision.status is Status.PURGED:
             return decision
         return erase(tx, decision, at, kind=EventKind.REDACTED, by=by, why=why)
@@ -149,7 +149,7 @@ def sample(session: Session, view: View, size: int) -> Sample:
     )
 
 
-def noted_heads(view: View, expected_head: str | None, heads: Mapping[str, str] | None) -> dict[str, str]:
+def checked_heads(view: View, expected_head: str | None, heads: Mapping[str, str] | None) -> dict[str, str]:
     """The heads that were noted before, by agent.
 
     Raises:
@@ -185,11 +185,11 @@ def verify(session: Session, view: View, noted_heads: Mapping[str, str]) -> Veri
         events += check.events
         purged += check.purged
         if not check.faults:
-            faults += _unlike(session, view.tenant, agent)
+            faults += _table_faults(session, view.tenant, agent)
     return Verification(faults=tuple(faults), events=events, heads=last_events, purged=purged)
 
 
-def _unlike(session: Session, tenant: str, agent: str) -> Iterator[Fault]:
+def _table_faults(session: Session, tenant: str, agent: str) -> Iterator[Fault]:
     """Where the table of decisions does not say what the events add up to."""
     after, rows_seen = "", 0
     while rows := session.rows(statements.ROWS_OF_AGENT, (tenant, agent, after, _AT_ONCE)):
@@ -211,12 +211,12 @@ def rebuild(store: Store, view: View) -> int:
     """Make decisions and counts anew from their events, agent by agent."""
     agents = store.read(lambda session: questions.streams(session, view))
     return sum(
-        store.write(partial(_rebuilt, tenant=view.tenant, agent=agent), order=(view.tenant, agent))
+        store.write(partial(_rebuild_agent, tenant=view.tenant, agent=agent), order=(view.tenant, agent))
         for agent in agents
     )
 
 
-def _rebuilt(tx: Transaction, tenant: str, agent: str) -> int:
+def _rebuild_agent(tx: Transaction, tenant: str, agent: str) -> int:
     tx.lock(tenant, agent)
     tx.clear(tenant, agent)
     decisions: dict[str, Decision] = {}
@@ -227,6 +227,6 @@ def _rebuilt(tx: Transaction, tenant: str, agent: str) -> int:
         events.setdefault(event.decision_id, []).append(event)
     for identifier, decision in decisions.items():
         tx.save(decision, new=True)
-        for key, times in counted(events[identifier]).items():
+        for key, times in count_keys(events[identifier]).items():
             tx.count(key, times)
     return len(decisions)

@@ -50,28 +50,28 @@ class View:
         """
         return DecisionScope(
             tenant=self.tenant,
-            agent=self.narrowed_agent(agent) or _NAMELESS,
-            session=self.narrowed_session(session),
+            agent=self.narrow_agent(agent) or _NAMELESS,
+            session=self.narrow_session(session),
         )
 
-    def narrowed_agent(self, agent: str | None) -> str | None:
+    def narrow_agent(self, agent: str | None) -> str | None:
         """The agent to look at.
 
         Raises:
             ConfigError: It is not the one of the view.
         """
-        return _narrowed(self.agent, agent, "agent")
+        return _narrow(self.agent, agent, "agent")
 
-    def narrowed_session(self, session: str | None) -> str | None:
+    def narrow_session(self, session: str | None) -> str | None:
         """The session to look at.
 
         Raises:
             ConfigError: It is not the one of the view.
         """
-        return _narrowed(self.session, session, "session")
+        return _narrow(self.session, session, "session")
 
 
-def _narrowed(bound: str | None, name: str | None, what: str) -> str | None:
+def _narrow(bound: str | None, name: str | None, what: str) -> str | None:
     if name is None:
         return bound
     checked_name(name, what)

@@ -12,7 +12,7 @@ from ebbtide.decision_log.exchange import madr
 from ebbtide.decision_log.exchange.arrivals import Origins
 from ebbtide.decision_log.exchange.front_matter import split_front_matter
 from ebbtide.decision_log.exchange.full import read_full
-from ebbtide.decision_log.exchange.markdown import Section, items, sections, unescaped
+from ebbtide.decision_log.exchange.markdown import Section, items, sections, unescape
 from ebbtide.decision_log.record import Status
 from ebbtide.decisions.candidate import Candidate, Reason, ReasonKind, Source
 from ebbtide.errors import TranscriptError
@@ -98,7 +98,7 @@ def _outcome(under: Mapping[str, Section]) -> str:
     text = under[madr.OUTCOME].text if madr.OUTCOME in under else ""
     words = text.removeprefix(madr.CHOSEN).lstrip("\n").removeprefix(" ")
     in_quotes = words[:1] == '"' == words[-1:] and "\n" not in words and len(words) > 1
-    return unescaped(words[1:-1] if in_quotes and text.startswith(f'{madr.CHOSEN} "') else words)
+    return unescape(words[1:-1] if in_quotes and text.startswith(f'{madr.CHOSEN} "') else words)
 
 
 def _lines(under: Mapping[str, Section], title: str) -> tuple[str, ...]:
@@ -106,12 +106,12 @@ def _lines(under: Mapping[str, Section], title: str) -> tuple[str, ...]:
 
 
 def _items(under: Mapping[str, Section], title: str) -> list[str]:
-    return [unescaped(text) for text in items(_lines(under, title))]
+    return [unescape(text) for text in items(_lines(under, title))]
 
 
 def _reason(text: str) -> dict[str, str]:
     kind = _KIND.match(text)
-    return {"text": unescaped(text[kind.end() :]), "kind": kind[1]} if kind else {"text": unescaped(text)}
+    return {"text": unescape(text[kind.end() :]), "kind": kind[1]} if kind else {"text": unescape(text)}
 
 
 def _foreign(values: Mapping[str, Any], parts: Sequence[Section], body: str, origins: Origins) -> Entry:
@@ -132,16 +132,16 @@ def _foreign(values: Mapping[str, Any], parts: Sequence[Section], body: str, ori
     choice = _CHOSEN.fullmatch(first.strip())
     outcome = _plain(choice[1] if choice else first)
     at = _moment(values.get("date") or old.get("date"))
-    reasons = [*_listed(parts_of, "drivers"), *([_plain(choice[2])] if choice and choice[2] else [])]
+    reasons = [*_list_items(parts_of, "drivers"), *([_plain(choice[2])] if choice and choice[2] else [])]
     thoughts = [part.text for part in parts_of.get("context", ())] + [more.strip()]
     thoughts += [part.text for part in parts_of.get("consequences", ())]
     adds_to_title = outcome.casefold() not in ("", title.casefold())
     return Entry(
         candidate=Candidate(
             description=f"{title}: {outcome}" if adds_to_title and outcome else title,
-            options=tuple(_listed(parts_of, "options")),
+            options=tuple(_list_items(parts_of, "options")),
             reasons=tuple(Reason(text=text) for text in reasons if text),
-            assumptions=tuple(_listed(parts_of, "assumptions")),
+            assumptions=tuple(_list_items(parts_of, "assumptions")),
             source=Source.IMPORT,
         ),
         status=_status(values.get("status") or old.get("status") or _first_line(parts_of.get("status", ()))),
@@ -167,7 +167,7 @@ def _by_kind(parts: Sequence[Section]) -> dict[str, list[Section]]:
     return by_kind
 
 
-def _listed(by_kind: Mapping[str, Sequence[Section]], kind: str) -> list[str]:
+def _list_items(by_kind: Mapping[str, Sequence[Section]], kind: str) -> list[str]:
     parts = by_kind.get(kind, ())
     texts = [_plain(text) for part in parts for text in items(part.lines)]
     return [text for text in texts if text] or [_plain(part.text) for part in parts if part.text]

@@ -53,7 +53,7 @@ def inline(text: str) -> str:
     >>> inline("# no heading\nno <b>")
     '\\# no heading&#10;no \\<b>'
     """
-    line = "&#10;".join(map(_escaped, text.split("\n")))
+    line = "&#10;".join(map(_escape, text.split("\n")))
     # Hashes at the end of a heading are no part of it.
     return f"{line[:-1]}\\#" if line.endswith("#") and line[-2:-1] != "\\" else line
 
@@ -64,7 +64,7 @@ def block(text: str, *, indent: str = "") -> str:
     if not inside:
         return "&#10;" * len(text)
     before, _, after = text.partition(inside)
-    lines = [_escaped(line) for line in inside.split("\n")]
+    lines = [_escape(line) for line in inside.split("\n")]
     body = "\n".join(f"{indent}{line}" if at and line else line for at, line in enumerate(lines))
     return "&#10;" * len(before) + body + "&#10;" * len(after)
 
@@ -74,7 +74,7 @@ def item(text: str) -> str:
     return f"* {block(text, indent=_INDENT)}"
 
 
-def unescaped(text: str) -> str:
+def unescape(text: str) -> str:
     """What `inline` and `block` were given."""
     return _ESCAPE.sub(_character, text)
 
@@ -112,7 +112,7 @@ def items(lines: Iterable[str]) -> list[str]:
     return ["\n".join(part).strip("\n") for part in rows]
 
 
-def _escaped(line: str) -> str:
+def _escape(line: str) -> str:
     line = _ANYWHERE.sub(lambda match: f"\\{match[0]}", line)
     number = _NUMBERED.match(line)
     if number:

@@ -46,7 +46,7 @@ class Transaction:
     Args:
         session: The connection, inside a transaction that may write.
         database: What it is connected to.
-        known: Streams of earlier transactions; `settled` gives them back.
+        streams: Those of earlier transactions; `keep_streams` gives them back.
     """
 
     def __init__(self, session: Session, database: Database, streams: Streams) -> None:
@@ -227,10 +227,10 @@ class Transaction:
 
     def flush(self) -> None:
         """Write what was only noted so far."""
-        for sql, many in self.noted():
+        for sql, many in self.take_writes():
             self._session.run_many(sql, many)
 
-    def noted(self) -> list[Write]:
+    def take_writes(self) -> list[Write]:
         """What is to be written: statements, each with its values. It counts as written from here on."""
         new: list[Values] = []
         changed: list[Values] = []
@@ -263,7 +263,7 @@ class Transaction:
             stream.changed = False
         return [(sql, many) for sql, many in writes if many]
 
-    def settled(self) -> None:
+    def keep_streams(self) -> None:
         """The commit is done: what is known of the streams holds for the next transaction."""
         for key, stream in self._streams.items():
             self._known[key] = stream
