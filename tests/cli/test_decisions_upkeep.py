@@ -27,11 +27,11 @@ class Shell:
             "EBBTIDE_LOG": str(self.folder / "log.db"),
         }
         command = [sys.executable, "-m", "ebbtide", "decisions", *map(str, arguments)]
-        done = subprocess.run(
+        process = subprocess.run(
             command, input=stdin, capture_output=True, env=env, cwd=self.folder, timeout=120, check=False
         )
-        assert b"Traceback" not in done.stderr, done.stderr.decode()
-        return done
+        assert b"Traceback" not in process.stderr, process.stderr.decode()
+        return process
 
     def json(self, *arguments: str | Path, **options) -> dict:
         return json.loads(self.run(*arguments, "--json", **options).stdout)
@@ -46,10 +46,10 @@ def shell(tmp_path: Path) -> Shell:
 def old_log(tmp_path_factory) -> Path:
     """A folder with a log, and the example of an old one in it."""
     shell = Shell(tmp_path_factory.mktemp("old"))
-    done = shell.run("import", EXAMPLES / "old-log.jsonl", "--fields", FIELDS)
-    assert done.returncode == 2
-    assert done.stdout.decode() == "8 imported\n"
-    assert "old-log.jsonl:9: not JSON" in done.stderr.decode()
+    process = shell.run("import", EXAMPLES / "old-log.jsonl", "--fields", FIELDS)
+    assert process.returncode == 2
+    assert process.stdout.decode() == "8 imported\n"
+    assert "old-log.jsonl:9: not JSON" in process.stderr.decode()
     return shell.folder
 
 
@@ -86,8 +86,8 @@ def test_a_changed_plan_is_refused(imported: Shell) -> None:
     imported.run("audit", "--output", "plan.json")
     path = imported.folder / "plan.json"
     path.write_text(path.read_text().replace('"done"', '"not done"'))
-    done = imported.run("apply", "--plan", "plan.json", "--yes")
-    assert (done.returncode, b"was changed after it was made" in done.stderr) == (2, True)
+    process = imported.run("apply", "--plan", "plan.json", "--yes")
+    assert (process.returncode, b"was changed after it was made" in process.stderr) == (2, True)
 
 
 def test_an_import_twice_adds_nothing(imported: Shell) -> None:
@@ -96,8 +96,8 @@ def test_an_import_twice_adds_nothing(imported: Shell) -> None:
 
     copy = imported.folder / "copy.jsonl.gz"
     copy.write_bytes(gzip.compress((EXAMPLES / "old-log.jsonl").read_bytes()))
-    done = imported.json("import", copy, "--fields", FIELDS)
-    assert (done["created"], done["present"], len(done["broken"])) == ([], 8, 1)
+    process = imported.json("import", copy, "--fields", FIELDS)
+    assert (process["created"], process["present"], len(process["broken"])) == ([], 8, 1)
     dry = imported.json(
         "import", "-", "--dry-run", "--fields", "description=decision,time=date,category=team",
         stdin=(EXAMPLES / "old-log.csv").read_bytes(),
@@ -108,8 +108,8 @@ def test_an_import_twice_adds_nothing(imported: Shell) -> None:
 
 def test_pages_out_and_in_again(imported: Shell) -> None:
     """The pages of an export are the decisions that they were made of."""
-    done = imported.json("export", "pages")
-    assert (done["new"], done["changed"]) == (8, 8)
+    process = imported.json("export", "pages")
+    assert (process["new"], process["changed"]) == (8, 8)
     assert imported.json("export", "pages")["changed"] == 0
     before = imported.json("export")["decisions"]
     other = Shell(imported.folder / "other")
@@ -124,11 +124,11 @@ def test_pages_out_and_in_again(imported: Shell) -> None:
 @pytest.mark.parametrize("kind", ["json", "jsonl", "json-adr"])
 def test_files_out_and_in_again(imported: Shell, kind: str) -> None:
     """So are those of a file; standard output and standard input will do."""
-    written = imported.run("export", "--format", kind).stdout
+    text = imported.run("export", "--format", kind).stdout
     other = Shell(imported.folder / "other")
     other.folder.mkdir()
-    done = other.json("import", "-", stdin=written)
-    assert (len(done["created"]), done["broken"]) == (8, [])
+    process = other.json("import", "-", stdin=text)
+    assert (len(process["created"]), process["broken"]) == (8, [])
 
 
 def test_one_agent_of_a_log(imported: Shell) -> None:
@@ -142,8 +142,8 @@ def test_one_agent_of_a_log(imported: Shell) -> None:
 
 def test_calibration_of_a_log(imported: Shell) -> None:
     """Two of eight say something: the rest is counted by reason; the diagram is a file."""
-    found = imported.json("calibration", "--plot", "d.svg")
-    assert (found["decisions"], found["n"]) == (8, 2)
+    calibration = imported.json("calibration", "--plot", "d.svg")
+    assert (calibration["decisions"], calibration["n"]) == (8, 2)
     assert (imported.folder / "d.svg").read_text().startswith("<svg")
     imported.json("calibration", "--plot", "d.png")
     assert (imported.folder / "d.png").read_bytes().startswith(b"\x89PNG")
@@ -160,16 +160,16 @@ def test_purge_needs_yes(imported: Shell) -> None:
     assert imported.json("verify")["purged"] == 0
     assert len(imported.json("purge", "--before", "0d", "--yes")["ids"]) == 4
     assert imported.json("list", "--status", "quarantined")["decisions"] == []
-    checked = imported.json("verify")
-    assert checked["ok"]
-    assert checked["purged"] > 0
+    verification = imported.json("verify")
+    assert verification["ok"]
+    assert verification["purged"] > 0
 
 
 def test_a_conversation_through_the_gate(shell: Shell) -> None:
     """What would be kept, what not, and why; users are left out unless asked for."""
-    found = shell.json("from", EXAMPLES / "conversation.json")
-    assert found["counts"] == {"kept": 5, "refused": 1, "duplicate": 1}
-    assert found["reversals"] == 1
+    answer = shell.json("from", EXAMPLES / "conversation.json")
+    assert answer["counts"] == {"kept": 5, "refused": 1, "duplicate": 1}
+    assert answer["reversals"] == 1
     printed = shell.run("from", EXAMPLES / "conversation.json").stdout.decode()
     assert "said already in turn 4" in printed
     assert "Does it take the place of what was said in turn 8?" in printed
@@ -199,7 +199,7 @@ def test_a_conversation_is_recorded_once(shell: Shell) -> None:
 )
 def test_files_that_cannot_be_read(shell: Shell, content: bytes, expected: str) -> None:
     """A message, and no log is begun for nothing."""
-    done = shell.run("import", "-", stdin=content)
-    assert done.returncode == 2
-    assert expected in done.stderr.decode()
+    process = shell.run("import", "-", stdin=content)
+    assert process.returncode == 2
+    assert expected in process.stderr.decode()
     assert not (shell.folder / "log.db").exists()

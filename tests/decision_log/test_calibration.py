@@ -15,11 +15,17 @@ from ebbtide.decision_log.calibration.eligibility import (
 )
 from ebbtide.decision_log.calibration.reliability import Binning
 from ebbtide.decision_log.outcomes.review import Basis
-from ebbtide.decision_log.record import Decision, Outcome, Review, Scope, Status
+from ebbtide.decision_log.record import Decision, DecisionOutcome, DecisionScope, Review, Status
 from ebbtide.decisions.candidate import Candidate, ConfidenceSource
 from ebbtide.errors import ConfigError
 
-S, P, F, N, U = Outcome.SUCCESS, Outcome.PARTIAL, Outcome.FAILURE, Outcome.NOT_A_DECISION, Outcome.UNKNOWN
+S, P, F, N, U = (
+    DecisionOutcome.SUCCESS,
+    DecisionOutcome.PARTIAL,
+    DecisionOutcome.FAILURE,
+    DecisionOutcome.NOT_A_DECISION,
+    DecisionOutcome.UNKNOWN,
+)
 
 
 def decision(
@@ -37,7 +43,7 @@ def decision(
     review = () if outcome is None else (Review(outcome=outcome, by=by, ts=at + 9, observed=observed),)
     return Decision(
         id=f"d{at:g}",
-        scope=Scope(agent=agent),
+        scope=DecisionScope(agent=agent),
         candidate=Candidate(
             description="Use Redis for sessions",
             confidence=confidence,
@@ -53,7 +59,7 @@ def decision(
 
 CONFLICT = Decision(
     id="conflict",
-    scope=Scope(),
+    scope=DecisionScope(),
     candidate=Candidate(description="Use Redis for sessions", confidence=0.8),
     status=Status.KEPT,
     opened_at=0.0,
@@ -98,10 +104,10 @@ def test_what_counts_and_why_the_rest_does_not(row, expected):
 
 def test_where_a_confidence_came_from():
     """Where nobody said, exactly one half is the default and everything else stated."""
-    found = [
+    sources = [
         confidence_source(Candidate(description="x", confidence=value)) for value in (None, 0.5, 0.50001)
     ]
-    assert found == [None, ConfidenceSource.DEFAULT, ConfidenceSource.STATED]
+    assert sources == [None, ConfidenceSource.DEFAULT, ConfidenceSource.STATED]
 
 
 def test_what_counts_can_be_chosen():
@@ -117,18 +123,18 @@ def test_what_counts_can_be_chosen():
 def test_the_excluded_are_counted_by_reason():
     """Nothing disappears: what counts and what does not add up to all."""
     rows = [decision(), decision(0.9, F), decision(0.5), decision(0.5), decision(None), CONFLICT]
-    found = calibrate_decisions(rows)
-    assert (found.decisions, found.n) == (6, 2)
-    assert dict(found.excluded) == {
+    result = calibrate_decisions(rows)
+    assert (result.decisions, result.n) == (6, 2)
+    assert dict(result.excluded) == {
         Exclusion.NO_CONFIDENCE: 1,
         Exclusion.DEFAULT_CONFIDENCE: 2,
         Exclusion.CONFLICT: 1,
     }
-    assert [reason for reason, _ in found.excluded] == [
-        reason for reason in Exclusion if reason in dict(found.excluded)
+    assert [reason for reason, _ in result.excluded] == [
+        reason for reason in Exclusion if reason in dict(result.excluded)
     ]
-    assert found.scores is not None
-    assert found.scores.brier.score == pytest.approx((0.2**2 + 0.9**2) / 2)
+    assert result.scores is not None
+    assert result.scores.brier.score == pytest.approx((0.2**2 + 0.9**2) / 2)
 
 
 @pytest.mark.clause("Q18")
@@ -137,17 +143,17 @@ def test_groups_speak_from_thirty_on():
     rows = [decision(category="tooling", agent="ann") for _ in range(30)]
     rows += [decision(category="process", agent="bob", outcome=F) for _ in range(29)]
     rows += [decision(agent="ann")]
-    found = calibrate_decisions(rows)
-    assert [(group.name, group.n, group.scores is None) for group in found.by_category] == [
+    result = calibrate_decisions(rows)
+    assert [(group.name, group.n, group.scores is None) for group in result.by_category] == [
         ("tooling", 30, False),
         ("process", 29, True),
         (None, 1, True),
     ]
-    assert [(group.name, group.n, group.scores is None) for group in found.by_agent] == [
+    assert [(group.name, group.n, group.scores is None) for group in result.by_agent] == [
         ("ann", 31, False),
         ("bob", 29, True),
     ]
-    scores = found.by_category[0].scores
+    scores = result.by_category[0].scores
     assert scores is not None
     assert scores.brier.score == pytest.approx(0.04)
     assert all(group.scores for group in calibrate_decisions(rows, least=1).by_category)
@@ -155,8 +161,8 @@ def test_groups_speak_from_thirty_on():
 
 def test_nothing_to_say():
     """Without a forecast there are no scores, no drift and no groups, but the reasons."""
-    found = calibrate_decisions([decision(None)])
-    assert (found.n, found.scores, found.drift, found.by_agent) == (0, None, None, ())
+    result = calibrate_decisions([decision(None)])
+    assert (result.n, result.scores, result.drift, result.by_agent) == (0, None, None, ())
     assert calibrate_decisions([]).to_dict()["decisions"] == 0
 
 

@@ -30,7 +30,7 @@ def test_by_hand():
     """Every part of five forecasts, as the fraction that it is."""
     brier = read_brier(split(FIVE, Binning.DISTINCT))
     tenths = [(6, 1), (6, 0), (8, 1), (8, 1), (9, 0)]
-    score = sum((Fraction(said, 10) - right) ** 2 for said, right in tenths) / 5
+    score = sum((Fraction(tenth, 10) - right) ** 2 for tenth, right in tenths) / 5
     base = Fraction(3, 5)
     reliability = (2 * Fraction(1, 10) ** 2 + 2 * Fraction(2, 10) ** 2 + Fraction(9, 10) ** 2) / 5
     resolution = (2 * (Fraction(1, 2) - base) ** 2 + 2 * (1 - base) ** 2 + base**2) / 5

@@ -13,9 +13,10 @@ from ebbtide.decision_log.calibration.drift import find_drift
 def stream(*pieces):
     """Forecasts in time: of each piece every `every`-th fails."""
     rows = []
-    for length, said, every in pieces:
+    for length, confidence, every in pieces:
         rows += [
-            Forecast(said, float(number % every != 0), float(len(rows) + number)) for number in range(length)
+            Forecast(confidence, float(number % every != 0), float(len(rows) + number))
+            for number in range(length)
         ]
     return rows
 

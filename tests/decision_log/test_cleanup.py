@@ -9,7 +9,7 @@ from ebbtide.decision_log.cleaning import cleanup
 from ebbtide.decision_log.cleaning.cleaning_plan import Plan, Protection
 from ebbtide.decision_log.decision_log import DecisionLog
 from ebbtide.decision_log.entry import Entry
-from ebbtide.decision_log.record import Link, Outcome, Relation, Review, Status
+from ebbtide.decision_log.record import DecisionOutcome, Link, Relation, Review, Status
 from ebbtide.decisions.candidate import Candidate, Reason, Source
 from ebbtide.errors import ConfigError, StaleDecisionError
 from ebbtide.profile import Profile
@@ -35,7 +35,7 @@ class Rows:
         return added.id
 
     def statuses(self) -> dict[str, Status]:
-        return {found.id: found.status for found in self.log.iterate()}
+        return {decision.id: decision.status for decision in self.log.iterate()}
 
 
 @pytest.fixture
@@ -58,14 +58,14 @@ def test_noise_is_planned_taken_out_and_brought_back(rows: Rows) -> None:
     assert ids(plan) == [noise, short]
     assert plan.examined == 3
     assert sum(plan.by_rule.values()) == 2
-    done = cleanup.apply(rows.log, plan)
-    assert [(found.id, found.status) for found in done] == [
+    changes = cleanup.apply(rows.log, plan)
+    assert [(decision.id, decision.status) for decision in changes] == [
         (noise, Status.QUARANTINED),
         (short, Status.QUARANTINED),
     ]
-    assert [found.id for found in rows.log.list().decisions] == [kept]
+    assert [decision.id for decision in rows.log.list().decisions] == [kept]
     assert rows.log.get(noise).assessment == plan.going[0].assessment
-    assert {found.id for found in cleanup.restore(rows.log, plan)} == {noise, short}
+    assert {decision.id for decision in cleanup.restore(rows.log, plan)} == {noise, short}
     assert set(rows.statuses().values()) == {Status.KEPT}
     assert rows.log.verify().ok
 
@@ -94,7 +94,7 @@ def test_a_reversal_is_a_question(rows: Rows) -> None:
     second = rows.add("Disable retries for the billing client")
     plan = cleanup.audit(rows.log)
     assert plan.going == ()
-    assert [(found.id, found.of) for found in plan.reversals] == [(second, first)]
+    assert [(decision.id, decision.of) for decision in plan.reversals] == [(second, first)]
 
 
 def test_noise_is_no_original(rows: Rows) -> None:
@@ -107,7 +107,10 @@ def test_noise_is_no_original(rows: Rows) -> None:
 PROTECTED = {
     "explicit": (Protection.EXPLICIT, {"source": Source.EXPLICIT}),
     "forced": (Protection.FORCED, {"forced": True}),
-    "reviewed": (Protection.REVIEWED, {"reviews": (Review(outcome=Outcome.SUCCESS, by="ana", ts=1.0),)}),
+    "reviewed": (
+        Protection.REVIEWED,
+        {"reviews": (Review(outcome=DecisionOutcome.SUCCESS, by="ana", ts=1.0),)},
+    ),
     "superseding": (Protection.SUPERSEDING, {"links": (Link(relation=Relation.SUPERSEDES, to="x"),)}),
     "linked": (Protection.LINKED, {"links": (Link(relation=Relation.DEPENDS_ON, to="x"),)}),
 }
@@ -154,12 +157,12 @@ def test_a_row_that_changed_stops_it_all(rows: Rows) -> None:
     """The rows that changed are named, and none is touched."""
     noise, other = rows.add(NOISE), rows.add("skip")
     plan = cleanup.audit(rows.log)
-    rows.log.review(other, Review(outcome=Outcome.SUCCESS, by="ana", ts=rows.at))
+    rows.log.review(other, Review(outcome=DecisionOutcome.SUCCESS, by="ana", ts=rows.at))
     assert cleanup.changed_since(rows.log, plan.going) == (other,)
     with pytest.raises(StaleDecisionError, match=other):
         cleanup.apply(rows.log, plan)
     assert set(rows.statuses().values()) == {Status.KEPT}
-    assert [found.id for found in cleanup.apply(rows.log, plan, leave=[other])] == [noise]
+    assert [decision.id for decision in cleanup.apply(rows.log, plan, leave=[other])] == [noise]
 
 
 def test_applying_twice_is_refused(rows: Rows) -> None:
@@ -224,8 +227,8 @@ def test_the_profile_judges(rows: Rows) -> None:
 def test_a_reason_saves_a_short_one() -> None:
     """The gate sees the whole record, not its description alone."""
     with DecisionLog.open(":memory:") as log:
-        said = Candidate(
+        candidate = Candidate(
             description="Use Kafka", reasons=(Reason(text="It runs already"),), source=Source.IMPORT
         )
-        log.add_batch([Entry(candidate=said, opened_at=1.0)])
+        log.add_batch([Entry(candidate=candidate, opened_at=1.0)])
         assert cleanup.audit(log).going == ()

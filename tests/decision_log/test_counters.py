@@ -2,8 +2,8 @@
 
 import pytest
 
-from ebbtide.decision_log.deliberation import Deliberation, Mode
-from ebbtide.decision_log.record import Outcome, Review
+from ebbtide.decision_log.deliberation import Deliberation
+from ebbtide.decision_log.record import DecisionOutcome, Mode, Review
 from ebbtide.decisions.candidate import TurnContext
 
 KEEP = "Use store {0} for part {0} because there is one writer of {1}"
@@ -67,15 +67,15 @@ def test_rates_come_from_reviews(filled):
     """Noise is what is none among the kept, missed what is one among the refused, with intervals."""
     sample = filled.sample(5)
     for number, each in enumerate((*sample.kept, *sample.refused)):
-        outcome = Outcome.NOT_A_DECISION if number in {0, 5, 6, 7, 8} else Outcome.SUCCESS
+        outcome = DecisionOutcome.NOT_A_DECISION if number in {0, 5, 6, 7, 8} else DecisionOutcome.SUCCESS
         filled.review(each.id, Review(outcome=outcome, by="ana", ts=1.7e9))
-    seen = filled.sample(5)
-    assert (seen.noise.hits, seen.noise.total) == (1, 5)
-    assert (seen.missed.hits, seen.missed.total) == (1, 5)
-    assert seen.noise.interval == (0.0362, 0.6245)
-    assert not seen.unreviewed
+    sample = filled.sample(5)
+    assert (sample.noise.hits, sample.noise.total) == (1, 5)
+    assert (sample.missed.hits, sample.missed.total) == (1, 5)
+    assert sample.noise.interval == (0.0362, 0.6245)
+    assert not sample.unreviewed
     unsure = filled.sample(6).unreviewed[0]
-    filled.review(unsure.id, Review(outcome=Outcome.UNKNOWN, by="ana", ts=1.7e9))
+    filled.review(unsure.id, Review(outcome=DecisionOutcome.UNKNOWN, by="ana", ts=1.7e9))
     assert unsure.id in {each.id for each in filled.sample(6).unreviewed}
 
 

@@ -8,9 +8,10 @@ import threading
 import pytest
 
 from ebbtide.decision_log import steps
+from ebbtide.decision_log.answer import DecisionVerdict
 from ebbtide.decision_log.async_deliberation import AsyncDeliberation
-from ebbtide.decision_log.deliberation import Deliberation, Mode, Verdict
-from ebbtide.decision_log.record import Relation, Status
+from ebbtide.decision_log.deliberation import Deliberation
+from ebbtide.decision_log.record import Mode, Relation, Status
 from ebbtide.decisions.candidate import Candidate, ConfidenceSource, Reason, Source, Stakes, TurnContext
 from ebbtide.errors import ConfigError, LifecycleError, UnknownDecisionError
 from ebbtide.profile import Profile
@@ -27,7 +28,7 @@ def test_frames_that_are_captured(log):
     assert work.start("coder", "Which store?", "decision")
     assert work.start("coder", "Why does the build hang?", "debug")
     assert work.start("coder", "Rename the module", "task") is None
-    assert work.last.verdict is Verdict.NOT_CAPTURED
+    assert work.last.verdict is DecisionVerdict.NOT_CAPTURED
     assert "record_decision" in work.last.reason
     assert log.counts().not_captured == 1
     assert log.counts().by("frame")["task"] == {"not_captured": 1}
@@ -43,15 +44,19 @@ def test_explicit_records(log):
     kept = work.record_decision(
         USE_SQLITE, frame="task", confidence=0.5, confidence_source=ConfidenceSource.STATED
     )
-    assert (kept.verdict, kept.kept, kept.reason) == (Verdict.KEPT, True, None)
+    assert (kept.verdict, kept.kept, kept.reason) == (DecisionVerdict.KEPT, True, None)
     assert kept.decision.candidate.source is Source.EXPLICIT
     refused = work.record_decision("ok", frame="task")
-    assert refused.verdict is Verdict.QUARANTINED
+    assert refused.verdict is DecisionVerdict.QUARANTINED
     assert refused.reason
     assert refused.assessment.primary.id
     assert [each.id for each in log.list().decisions] == [kept.id]
     forced = work.record_decision("ok then", frame="task", force=True)
-    assert (forced.verdict, forced.decision.forced, forced.decision.refused) == (Verdict.KEPT, True, True)
+    assert (forced.verdict, forced.decision.forced, forced.decision.refused) == (
+        DecisionVerdict.KEPT,
+        True,
+        True,
+    )
     assert forced.reason == refused.reason
     assert log.verify().ok
 
@@ -65,7 +70,7 @@ def test_a_refusal_is_kept_apart(log):
     assert work.finalize(opened, description=NOISE, context=turn) is None
     assert log.list().decisions == ()
     assert log.search("created") == ()
-    assert work.last.verdict is Verdict.QUARANTINED
+    assert work.last.verdict is DecisionVerdict.QUARANTINED
     refused = log.quarantined().decisions[0]
     assert (refused.id, refused.candidate.description) == (opened, NOISE)
     assert refused.assessment.primary.reason == work.last.reason
@@ -85,12 +90,16 @@ def test_the_window_compares_like_with_like(log, clock, profile):
     assert work.finalize(first, description=USE_SQLITE) == first
     clock.now += 200
     assert work.start("coder", question, "decision", "s1") is None
-    assert (work.last.verdict, work.last.duplicate.of, work.last.id) == (Verdict.DUPLICATE, first, None)
+    assert (work.last.verdict, work.last.duplicate.of, work.last.id) == (
+        DecisionVerdict.DUPLICATE,
+        first,
+        None,
+    )
     assert work.start("coder", USE_SQLITE, "decision", "s1")  # a question, where that was an answer
     assert work.start("coder", question, "decision", "s2")
     other = work.start("coder", "What should hold the log of all decisions?", "decision", "s1")
     assert work.finalize(other, description=USE_SQLITE) is None
-    assert work.last.verdict is Verdict.DUPLICATE
+    assert work.last.verdict is DecisionVerdict.DUPLICATE
     assert log.get(first).occurrences == 3
     clock.now += 101
     assert work.start("coder", question, "decision", "s1")
@@ -119,7 +128,7 @@ def test_a_reversal_is_kept_and_told(log):
     work = Deliberation(log)
     first = work.record_decision("Enable retries for the billing client in production", session="s").id
     answer = work.record_decision("Disable retries for the billing client in production", session="s")
-    assert answer.verdict is Verdict.KEPT
+    assert answer.verdict is DecisionVerdict.KEPT
     assert answer.reversals == (first,)
     link = log.get(answer.id).links[0]
     assert (link.relation, link.to) == (Relation.CONTRADICTS, first)
@@ -163,7 +172,7 @@ def test_finalizing_again_gives_the_same_answer(log):
     noise = work.start("coder", "What about the pull request?", "decision", "s1")
     assert work.finalize(noise, description=NOISE) is None
     assert work.finalize(noise, description=NOISE) is None
-    assert work.last.verdict is Verdict.QUARANTINED
+    assert work.last.verdict is DecisionVerdict.QUARANTINED
 
 
 def test_none_skips(log):
@@ -194,7 +203,7 @@ def test_clocks_that_jump(log, clock, jump):
     text = "Use a queue for the mails because bursts are long"
     after = work.record_decision(text, session="s").decision
     assert after.settled_at == pytest.approx(before.settled_at + jump, abs=1)
-    assert work.record_decision(text, session="s").verdict is Verdict.DUPLICATE
+    assert work.record_decision(text, session="s").verdict is DecisionVerdict.DUPLICATE
     stamps = [event.ts for each in (before, after) for event in log.events(each.id)]
     assert stamps == sorted(stamps)
     clock.now -= jump
@@ -236,9 +245,9 @@ def test_no_text_is_lost(log, text):
     work.think(opened, text)
     work.finalize(opened, description=text, reasons=[text], category=text)
     assert work.last.id == opened
-    found = log.get(opened)
-    assert (found.candidate.description, found.asked, found.thoughts) == (text, text, (text,))
-    assert found.candidate.category == text
+    decision = log.get(opened)
+    assert (decision.candidate.description, decision.asked, decision.thoughts) == (text, text, (text,))
+    assert decision.candidate.category == text
     assert log.verify().ok
 
 
@@ -282,7 +291,7 @@ def test_two_threads_give_one_record(log):
     for thread in threads:
         thread.join()
     verdicts = sorted(answer.verdict for answer in answers)
-    assert verdicts == [Verdict.DUPLICATE] * 7 + [Verdict.KEPT]
+    assert verdicts == [DecisionVerdict.DUPLICATE] * 7 + [DecisionVerdict.KEPT]
     kept = next(answer for answer in answers if answer.kept)
     assert {answer.duplicate.of for answer in answers if not answer.kept} == {kept.id}
     assert log.get(kept.id).occurrences == 8
@@ -317,9 +326,9 @@ def test_processes_give_one_record(place, open_log):
     for child in children:
         child.stdin.write("\n")
         child.stdin.flush()
-    said = [child.communicate(timeout=120)[0].split() for child in children]
+    text = [child.communicate(timeout=120)[0].split() for child in children]
     assert [child.returncode for child in children] == [0, 0, 0]
-    for verdicts in zip(*said, strict=True):
+    for verdicts in zip(*text, strict=True):
         assert sorted(verdicts) == ["duplicate", "duplicate", "kept"]
     log = open_log()
     assert len(log.list().decisions) == 10
@@ -350,9 +359,9 @@ def test_a_write_that_fails_leaves_no_trace_in_the_window(log):
     assert work.record_decision("Use a queue for the mails because bursts are long", session="s").kept
 
     def fails(tx) -> None:
-        found = log.view.scope(None, "s")
+        scope = log.view.scope(None, "s")
         steps.settle_at_once(
-            tx, found, steps.Settlement(candidate=Candidate(description=USE_SQLITE), at=log.clock())
+            tx, scope, steps.Settlement(candidate=Candidate(description=USE_SQLITE), at=log.clock())
         )
         raise RuntimeError("not this time")
 
@@ -383,16 +392,16 @@ def test_async_does_not_block_the_loop(open_log):
 
         beside = asyncio.create_task(tick())
         async with AsyncDeliberation(Deliberation(log)) as work:
-            done = await asyncio.gather(*(one(work, number) for number in range(20)))
-            assert (await work.record_decision("ok")).verdict is Verdict.QUARANTINED
+            process = await asyncio.gather(*(one(work, number) for number in range(20)))
+            assert (await work.record_decision("ok")).verdict is DecisionVerdict.QUARANTINED
             assert await work.finalize(None) is None
             assert await work.run(lambda: log.counts().kept) == 20
         beside.cancel()
         assert ticks > 20
-        return done
+        return process
 
-    done = asyncio.run(main())
-    assert all(kept is not None and kept == last for kept, last in done)
+    process = asyncio.run(main())
+    assert all(kept is not None and kept == last for kept, last in process)
     assert log.verify().ok
 
 

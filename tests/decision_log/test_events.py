@@ -29,8 +29,8 @@ def chain(*bodies, kinds=None) -> list[StoredEvent]:
         body_json = canonical_json(body)
         kind = kinds[number - 1] if kinds else "thought"
         digest = body_digest(body_json)
-        said = (kind, "D1", float(number), digest)
-        previous = chain_digest(previous, ("t", "a", number), said)
+        facts = (kind, "D1", float(number), digest)
+        previous = chain_digest(previous, ("t", "a", number), facts)
         events.append(
             StoredEvent(
                 seq=number,
@@ -45,17 +45,17 @@ def chain(*bodies, kinds=None) -> list[StoredEvent]:
     return events
 
 
-def faults(events, **known) -> list[tuple[int, str]]:
-    return [(fault.seq, fault.what) for fault in check_stream("t", "a", events, **known).faults]
+def faults(events, **heads) -> list[tuple[int, str]]:
+    return [(fault.seq, fault.what) for fault in check_stream("t", "a", events, **heads).faults]
 
 
 @given(JSON)
 def test_canonical_json_loses_nothing(value):
     """Any value comes back, from ASCII without NUL."""
-    written = canonical_json({"value": value})
-    assert written.isascii()
-    assert "\x00" not in written
-    assert json.loads(written) == {"value": value}
+    text = canonical_json({"value": value})
+    assert text.isascii()
+    assert "\x00" not in text
+    assert json.loads(text) == {"value": value}
 
 
 def test_canonical_json_has_one_form():
@@ -97,9 +97,9 @@ def test_what_is_written_verifies(bodies):
 def test_changes_show(change, seq):
     """Every change of a stored event is a fault, at the place where it is."""
     events = chain({"text": "a"}, {"text": "b"}, {"text": "c"}, {"text": "d"})
-    found = faults(change(events))
-    assert found
-    assert found[0][0] == seq
+    problems = faults(change(events))
+    assert problems
+    assert problems[0][0] == seq
 
 
 def test_new_hashes_do_not_help():
@@ -113,29 +113,29 @@ def test_new_hashes_do_not_help():
 def test_a_cut_tail_shows_against_a_head():
     """A tail that was cut off shows against the store's own head, and against one that was noted."""
     events = chain({"text": "a"}, {"text": "b"}, {"text": "c"})
-    noted = f"3:{events[-1].hash}"
+    noted_head = f"3:{events[-1].hash}"
     assert not faults(events[:2])
-    assert "last event" in faults(events[:2], head=noted)[0][1]
-    assert "noted" in faults(events[:2], noted=noted)[0][1]
-    assert not faults(events, head=noted, noted=f"2:{events[1].hash}")
+    assert "last event" in faults(events[:2], head=noted_head)[0][1]
+    assert "noted" in faults(events[:2], noted_head=noted_head)[0][1]
+    assert not faults(events, head=noted_head, noted_head=f"2:{events[1].hash}")
 
 
 def test_a_rewritten_stream_shows_against_a_noted_head():
     """A stream that was written anew from the start is sound, but its head is another one."""
-    noted = f"2:{chain({'text': 'a'}, {'text': 'b'})[-1].hash}"
+    noted_head = f"2:{chain({'text': 'a'}, {'text': 'b'})[-1].hash}"
     rewritten = chain({"text": "a"}, {"text": "x"}, {"text": "c"})
     assert not faults(rewritten)
-    assert faults(rewritten, noted=noted) == [(2, "it is not the head that was noted")]
+    assert faults(rewritten, noted_head=noted_head) == [(2, "it is not the head that was noted")]
 
 
 def test_bodies_go_only_where_an_event_says_so():
     """A missing body is in order where a later event of the same decision names it."""
     bodies = ({"text": "a"}, {"text": "b"}, {"events": [1]})
     events = chain(*bodies, kinds=["opened", "thought", "purged"])
-    gone = [replace(events[0], body_json=None), *events[1:]]
-    check = check_stream("t", "a", gone)
+    lost = [replace(events[0], body_json=None), *events[1:]]
+    check = check_stream("t", "a", lost)
     assert (check.faults, check.purged) == ([], 1)
     both = [replace(events[0], body_json=None), replace(events[1], body_json=None), events[2]]
     assert [seq for seq, _ in faults(both)] == [2]
-    other = [gone[0], events[1], replace(events[2], decision_id="D2")]
+    other = [lost[0], events[1], replace(events[2], decision_id="D2")]
     assert faults(other)

@@ -20,7 +20,7 @@ from ebbtide.decision_log.exchange.numbering import NUMBERS
 from ebbtide.decision_log.exchange.nygard import write_nygard
 from ebbtide.decision_log.exchange.reading import read_decisions
 from ebbtide.decision_log.exchange.rows import RowFields
-from ebbtide.decision_log.record import Decision, Link, Outcome, Relation, Scope, Status
+from ebbtide.decision_log.record import Decision, DecisionOutcome, DecisionScope, Link, Relation, Status
 from ebbtide.decision_log.wire import decision_document
 from ebbtide.decisions.candidate import Candidate, Reason, ReasonKind, Stakes
 from ebbtide.errors import ConfigError, TranscriptError
@@ -42,7 +42,12 @@ def decision(description: str = "Use SQLite for the log", **changes) -> Decision
         name: changes.pop(name) for name in ("reasons", "options", "assumptions", "stakes") if name in changes
     }
     return Decision(
-        **{**fields, "scope": Scope(), "candidate": Candidate(description=description, **said), **changes}
+        **{
+            **fields,
+            "scope": DecisionScope(),
+            "candidate": Candidate(description=description, **said),
+            **changes,
+        }
     )
 
 
@@ -112,8 +117,8 @@ def test_numbers_stay(tmp_path: Path) -> None:
     """A second export keeps numbers and names, leaves foreign pages alone, and writes what changed."""
     (tmp_path / "0007-by-hand.md").write_text("# By hand\n")
     first, second = decision(), decision("Cache pages in the proxy", id="01HF7YAT000002FGBB85YR")
-    done = export_folder([first], tmp_path)
-    assert (done.files, done.new, done.changed) == ({first.id: "0008-use-sqlite-for-the-log.md"}, 1, 1)
+    result = export_folder([first], tmp_path)
+    assert (result.files, result.new, result.changed) == ({first.id: "0008-use-sqlite-for-the-log.md"}, 1, 1)
     renamed = decision("Use SQLite in WAL mode for the log")
     again = export_folder([second, renamed], tmp_path)
     assert again.files == {
@@ -135,7 +140,7 @@ def test_superseded_pages_point_to_each_other(tmp_path: Path) -> None:
 
 
 def test_broken_numbers_stop_the_export(tmp_path: Path) -> None:
-    """Without the file that remembers, numbers would change: that is said, not done."""
+    """Without the file that remembers, numbers would change: that is said, not result."""
     (tmp_path / NUMBERS).write_text("{")
     with pytest.raises(ConfigError, match=r"numbers\.json"):
         export_folder([decision()], tmp_path)
@@ -203,7 +208,7 @@ def test_rows_with_keys_of_their_own() -> None:
     keys = RowFields.parse("description=chosen,time=at,confidence=conf,id=nr")
     (one,) = entries(f"{line}\n", keys=keys)
     assert (one.candidate.confidence, one.opened_at) == (0.7, 1772359200.0)
-    assert [review.outcome for review in one.reviews] == [Outcome.PARTIAL]
+    assert [review.outcome for review in one.reviews] == [DecisionOutcome.PARTIAL]
     assert one.origin == entries(f"\n{line}\n", keys=keys)[0].origin
 
 

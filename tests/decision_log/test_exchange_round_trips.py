@@ -14,10 +14,19 @@ from ebbtide.decision_log.exchange.full import write_full
 from ebbtide.decision_log.exchange.json_adr import write_json_adr
 from ebbtide.decision_log.exchange.jsonl import write_jsonl
 from ebbtide.decision_log.exchange.madr import write_madr
-from ebbtide.decision_log.exchange.markdown import block, inline, item, items, sections, unescaped
+from ebbtide.decision_log.exchange.markdown import block, inline, item, items, sections, unescape
 from ebbtide.decision_log.exchange.reading import read_decisions
 from ebbtide.decision_log.exchange.rows import RowFields
-from ebbtide.decision_log.record import Decision, Link, Mode, Outcome, Relation, Review, Scope, Status
+from ebbtide.decision_log.record import (
+    Decision,
+    DecisionOutcome,
+    DecisionScope,
+    Link,
+    Mode,
+    Relation,
+    Review,
+    Status,
+)
 from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
 from ebbtide.decisions.candidate import Candidate, ConfidenceSource, Reason, ReasonKind, Source, Stakes
 
@@ -73,7 +82,7 @@ ASSESSMENTS = RULES.flatmap(
 DECISIONS = st.builds(
     Decision,
     id=IDS,
-    scope=st.builds(Scope, agent=SAID, session=some(SAID)),
+    scope=st.builds(DecisionScope, agent=SAID, session=some(SAID)),
     candidate=CANDIDATES,
     status=st.sampled_from([status for status in Status if status is not Status.PURGED]),
     opened_at=TIMES,
@@ -87,7 +96,7 @@ DECISIONS = st.builds(
     reviews=st.lists(
         st.builds(
             Review,
-            outcome=st.sampled_from(Outcome),
+            outcome=st.sampled_from(DecisionOutcome),
             by=SAID,
             evidence=TEXTS,
             ts=TIMES,
@@ -131,12 +140,12 @@ def test_json_lines_read_back_as_they_were(some: list[Decision]) -> None:
 @given(SAID, st.lists(SAID, max_size=3))
 def test_csv_with_any_text(description: str, options: list[str]) -> None:
     """What another program writes as CSV is read as it was meant."""
-    written = io.StringIO()
-    writer = csv.writer(written)
+    text = io.StringIO()
+    writer = csv.writer(text)
     writer.writerow(["what", "options", "time"])
     writer.writerow([description, json.dumps(options), "2026-03-01T10:00:00Z"])
     # What has a line of its own first may look like another format; the format is named.
-    (one,) = read(written.getvalue(), kind=FileFormat.CSV, keys=RowFields(description="what"))
+    (one,) = read(text.getvalue(), kind=FileFormat.CSV, keys=RowFields(description="what"))
     assert one.candidate.description == description
     assert one.candidate.options == tuple(options)
     assert one.opened_at == 1772359200.0
@@ -145,19 +154,19 @@ def test_csv_with_any_text(description: str, options: list[str]) -> None:
 @given(TEXTS)
 def test_text_stays_text(text: str) -> None:
     """Escaped text opens no section, and comes back as it was."""
-    assert unescaped(inline(text)) == text
+    assert unescape(inline(text)) == text
     assert "\n" not in inline(text)
     page = sections(f"# {inline(text)}\n\n{block(text)}\n\n## Next\n")
     assert [part.level for part in page] == [0, 1, 2]
-    assert unescaped(page[1].title) == text
-    assert unescaped(page[1].text) == text
+    assert unescape(page[1].title) == text
+    assert unescape(page[1].text) == text
 
 
 @given(st.lists(TEXTS))
 def test_items_stay_items(texts: list[str]) -> None:
     """Each text is one item of a list."""
     page = "\n".join(map(item, texts))
-    assert [unescaped(entry) for entry in items(page.split("\n"))] == texts
+    assert [unescape(entry) for entry in items(page.split("\n"))] == texts
 
 
 @given(st.dictionaries(st.from_regex(r"[a-z][a-z-]{0,8}", fullmatch=True), TEXTS | st.lists(TEXTS)), TEXTS)

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.deliberation import Deliberation, Mode
+from ebbtide.decision_log.deliberation import Deliberation
 from ebbtide.decision_log.folding import SHOWN, fold
-from ebbtide.decision_log.record import Decision, Outcome, Relation, Review, Status
+from ebbtide.decision_log.record import Decision, DecisionOutcome, Mode, Relation, Review, Status
 from ebbtide.decision_log.wire import decision_document, from_wire
 from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
 from ebbtide.errors import ConfigError, DecisionError
@@ -55,16 +55,16 @@ class Clock:
 def walk(log: DecisionLog, clock: Clock, mode: Mode, steps) -> None:
     work, ids = Deliberation(log, mode=mode), []
     for what, which, text in steps:
-        known = ids[which % len(ids)] if ids else "none"
+        identifier = ids[which % len(ids)] if ids else "none"
         other = ids[(which + 1) % len(ids)] if ids else "none"
         try:
             if what == "start":
                 answer = work.try_start(f"a{which % 2}", text, "decision", "s")
                 ids += [answer.id] if answer.id else []
             elif what == "think":
-                work.think(known, text)
+                work.think(identifier, text)
             elif what == "finalize":
-                work.finalize(known, description=text, reasons=["so"], prediction=text or None)
+                work.finalize(identifier, description=text, reasons=["so"], prediction=text or None)
             elif what in {"record", "force"}:
                 answer = work.record_decision(
                     text, agent_id=f"a{which % 2}", session="s", force=what == "force"
@@ -72,18 +72,19 @@ def walk(log: DecisionLog, clock: Clock, mode: Mode, steps) -> None:
                 ids += [answer.id] if answer.id else []
             elif what == "review":
                 log.review(
-                    known, Review(outcome=list(Outcome)[which % 5], by="ana", ts=clock(), evidence=text)
+                    identifier,
+                    Review(outcome=list(DecisionOutcome)[which % 5], by="ana", ts=clock(), evidence=text),
                 )
             elif what == "link":
-                log.link(known, Relation.RELATED_TO, other, why=text)
+                log.link(identifier, Relation.RELATED_TO, other, why=text)
             elif what == "supersede":
-                log.supersede(known, by=other)
+                log.supersede(identifier, by=other)
             elif what == "restore":
-                log.restore(known, by="ana")
+                log.restore(identifier, by="ana")
             elif what == "quarantine":
-                log.quarantine(known, REFUSED, by="clean-up")
+                log.quarantine(identifier, REFUSED, by="clean-up")
             elif what == "redact":
-                log.redact(known, by="ana")
+                log.redact(identifier, by="ana")
             elif what == "purge":
                 log.purge(before=clock.now - which, status=list(Status)[which], by="ana")
             elif what == "sweep":

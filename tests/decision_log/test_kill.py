@@ -55,18 +55,18 @@ def test_nothing_acknowledged_is_lost(tmp_path):
             assert child.stdout.readline()
         time.sleep(chance.random() * 0.15)
         os.killpg(child.pid, signal.SIGKILL)
-        said = child.stdout.read().decode()
+        text = child.stdout.read().decode()
         child.wait()
         child.stdout.close()
         killed += CHILDREN
-        acknowledged += [line.split() for line in said.splitlines() if line != "ready"]
+        acknowledged += [line.split() for line in text.splitlines() if line != "ready"]
     assert killed >= 200
     with DecisionLog.open(place) as log:
-        found = {decision.id: decision for decision in log.iterate()}
+        decisions = {decision.id: decision for decision in log.iterate()}
         for what, identifier in acknowledged:
-            assert identifier in found
-            assert what == "opened" or found[identifier].status.value == "kept"
-        texts = [decision.candidate.description for decision in found.values()]
+            assert identifier in decisions
+            assert what == "opened" or decisions[identifier].status.value == "kept"
+        texts = [decision.candidate.description for decision in decisions.values()]
         assert len(texts) == len(set(texts))
         assert len(acknowledged) > killed
         assert log.verify().ok

@@ -10,7 +10,7 @@ from ebbtide.decision_log.decision_log import DecisionLog
 from ebbtide.decision_log.deliberation import Deliberation
 from ebbtide.decision_log.entry import Change, Entry
 from ebbtide.decision_log.outcomes.review import outcome_of
-from ebbtide.decision_log.record import Outcome, Relation, Review, Status
+from ebbtide.decision_log.record import DecisionOutcome, Relation, Review, Status
 from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
 from ebbtide.decisions.candidate import Candidate, Reason, Source, Stakes
 from ebbtide.errors import (
@@ -27,8 +27,8 @@ REFUSED = Assessment(
 )
 
 
-def candidate(text: str, **known) -> Candidate:
-    return Candidate(description=text, **known)
+def candidate(text: str, **fields) -> Candidate:
+    return Candidate(description=text, **fields)
 
 
 def ids(decisions) -> list[str]:
@@ -37,7 +37,7 @@ def ids(decisions) -> list[str]:
 
 def test_a_decision_comes_back_whole(log):
     """Everything that was said is there again, in a log that is opened anew as well."""
-    said = candidate(
+    text = candidate(
         "Use SQLite\x00 \ud800 \U0001f680 \u062a\u0642\u0631\u0631",
         options=("SQLite", "PostgreSQL"),
         reasons=(Reason(text="no server"),),
@@ -48,10 +48,10 @@ def test_a_decision_comes_back_whole(log):
         frame="task",
         source=Source.EXPLICIT,
     )
-    kept = log.add(said, session="s1", prediction="it holds", review_by=1.8e9)
-    found = log.get(kept.id)
-    assert found == kept
-    assert (found.candidate, found.scope.session, found.prediction) == (said, "s1", "it holds")
+    kept = log.add(text, session="s1", prediction="it holds", review_by=1.8e9)
+    decision = log.get(kept.id)
+    assert decision == kept
+    assert (decision.candidate, decision.scope.session, decision.prediction) == (text, "s1", "it holds")
     assert ids(log.list(category="arch\x00itecture").decisions) == [kept.id]
 
 
@@ -156,16 +156,16 @@ def test_any_word_of_a_text_finds_it(words):
     with DecisionLog.open(":memory:") as log:
         kept = log.add(candidate(" ".join(words)))
         for word in words:
-            found = [hit.decision.id for hit in log.search(word)]
-            assert found in ([kept.id], [])
-            assert found or not any(sign.isalnum() for sign in word)
+            hits = [hit.decision.id for hit in log.search(word)]
+            assert hits in ([kept.id], [])
+            assert hits or not any(sign.isalnum() for sign in word)
 
 
 def test_quarantine_hides_and_restore_brings_back(log, clock):
     """What is in quarantine is neither listed nor found, and comes back as it was."""
     kept = log.add(candidate("Use SQLite for the log because there is one writer"))
-    gone = log.quarantine(kept.id, REFUSED, by="clean-up", version=kept.version)
-    assert gone.status is Status.QUARANTINED
+    lost = log.quarantine(kept.id, REFUSED, by="clean-up", version=kept.version)
+    assert lost.status is Status.QUARANTINED
     assert log.list().decisions == ()
     assert log.search("sqlite") == ()
     assert ids(log.quarantined(rule="test.noise").decisions) == [kept.id]
@@ -182,7 +182,7 @@ def test_quarantine_hides_and_restore_brings_back(log, clock):
 def test_a_batch_is_all_or_nothing(log):
     """A plan that is stale in one place changes nothing anywhere."""
     one, two = log.add(candidate("Use A for the log")), log.add(candidate("Use B for the mail"))
-    log.review(two.id, Review(outcome=Outcome.SUCCESS, by="ana", ts=1.7e9))
+    log.review(two.id, Review(outcome=DecisionOutcome.SUCCESS, by="ana", ts=1.7e9))
     plan = [Change(id=each.id, version=each.version, assessment=REFUSED) for each in (one, two)]
     with pytest.raises(StaleDecisionError) as raised:
         log.quarantine_batch(plan, by="clean-up")
@@ -220,11 +220,15 @@ def test_reviews_append_and_the_overdue_queue_empties(log, clock):
     assert ids(log.overdue(clock.now + 300)) == [due.id, later.id]
     clock.now += 150
     log.review(
-        due.id, Review(outcome=Outcome.PARTIAL, by="ci", evidence="build 7", ts=clock(), observed=True)
+        due.id,
+        Review(outcome=DecisionOutcome.PARTIAL, by="ci", evidence="build 7", ts=clock(), observed=True),
     )
-    reviewed = log.review(due.id, Review(outcome=Outcome.FAILURE, by="ana", ts=clock()))
-    assert [review.outcome for review in reviewed.reviews] == [Outcome.PARTIAL, Outcome.FAILURE]
-    assert outcome_of(reviewed) is Outcome.FAILURE
+    reviewed = log.review(due.id, Review(outcome=DecisionOutcome.FAILURE, by="ana", ts=clock()))
+    assert [review.outcome for review in reviewed.reviews] == [
+        DecisionOutcome.PARTIAL,
+        DecisionOutcome.FAILURE,
+    ]
+    assert outcome_of(reviewed) is DecisionOutcome.FAILURE
     assert log.overdue() == ()
 
 
@@ -251,26 +255,26 @@ def test_purging_takes_the_words_and_leaves_the_rest(log, clock, place):
     """After retention no table has the text; when, which rule and how it turned out stay; the chain holds."""
     word = "zebrafinch"
     kept = log.add(candidate(f"Use {word} for the log", reasons=(Reason(text=word),), category="tooling"))
-    log.review(kept.id, Review(outcome=Outcome.NOT_A_DECISION, by="ana", evidence=word, ts=clock()))
+    log.review(kept.id, Review(outcome=DecisionOutcome.NOT_A_DECISION, by="ana", evidence=word, ts=clock()))
     log.quarantine(kept.id, REFUSED, by="clean-up")
     young = log.add(candidate("Use B for the mail"))
     before = log.counts().counts
     assert log.purge(before=young.opened_at, by="ana") == (kept.id,)
-    left = log.get(kept.id)
-    assert (left.status, left.candidate.description, left.candidate.category) == (
+    rest = log.get(kept.id)
+    assert (rest.status, rest.candidate.description, rest.candidate.category) == (
         Status.PURGED,
         "",
         "tooling",
     )
-    assert (outcome_of(left), left.assessment.primary.id) == (Outcome.NOT_A_DECISION, "test.noise")
-    assert left.assessment.primary.phrase == ""
+    assert (outcome_of(rest), rest.assessment.primary.id) == (DecisionOutcome.NOT_A_DECISION, "test.noise")
+    assert rest.assessment.primary.phrase == ""
     tables = ("decisions", "decision_events")
-    stored = log.store.read(lambda s: [s.rows(f"SELECT * FROM {table}") for table in tables])  # noqa: S608 - names of ours
-    assert word not in repr(stored)
+    rows = log.store.read(lambda s: [s.rows(f"SELECT * FROM {table}") for table in tables])  # noqa: S608 - names of ours
+    assert word not in repr(rows)
     assert log.verify().purged == 3
     assert log.verify().ok
     log.rebuild()
-    assert log.get(kept.id) == left
+    assert log.get(kept.id) == rest
     assert log.counts().counts == before
     assert log.purge(before=young.opened_at, by="ana") == ()
     with pytest.raises(LifecycleError, match="purged"):
@@ -287,8 +291,8 @@ def test_redacting_reaches_the_original(log):
     log.redact(again.id, by="ana", why="asked to")
     original = log.get(first.id)
     assert (original.occurrences, original.again[0].reasons, original.again[0].text) == (2, (), "")
-    stored = log.store.read(lambda s: s.rows("SELECT * FROM decision_events"))
-    assert "zebrafinch" not in repr(stored)
+    rows = log.store.read(lambda s: s.rows("SELECT * FROM decision_events"))
+    assert "zebrafinch" not in repr(rows)
     before = list(log.iterate()), log.counts()
     log.rebuild()
     assert (list(log.iterate()), log.counts()) == before
@@ -355,9 +359,9 @@ def test_changes_behind_its_back_show(log, change):
             tx.session.run(sql)
 
     log.store.write(edit)
-    found = log.verify(expected_head=heads["coder"])
-    assert not found.ok
-    assert found.to_dict()["faults"]
+    verification = log.verify(expected_head=heads["coder"])
+    assert not verification.ok
+    assert verification.to_dict()["faults"]
     if change in {"state", "row"}:
         log.rebuild()
         assert log.verify(heads=heads).ok
@@ -370,9 +374,9 @@ def test_nothing_crosses_tenants_agents_or_sessions(open_log, clock):
     """Through every public method, one tenant sees and changes nothing of another, and so do bound agents."""
     mine = open_log(tenant="acme", agent="coder", session="s1")
     kept = mine.add(candidate("Use SQLite for the log"), review_by=1.0)
-    gone = mine.quarantine(mine.add(candidate("Done with it")).id, REFUSED, by="x")
+    lost = mine.quarantine(mine.add(candidate("Done with it")).id, REFUSED, by="x")
     opened = Deliberation(mine).start("coder", "Where does it live?", "decision", "s1")
-    review = Review(outcome=Outcome.SUCCESS, by="eve", ts=1.0)
+    review = Review(outcome=DecisionOutcome.SUCCESS, by="eve", ts=1.0)
     before = list(mine.iterate())
     strangers = [
         open_log(tenant="evil"),
@@ -393,8 +397,8 @@ def test_nothing_crosses_tenants_agents_or_sessions(open_log, clock):
             "link to": lambda s, o=own: s.link(o.id, Relation.RELATED_TO, kept.id),
             "supersede": lambda s, o=own: s.supersede(kept.id, by=o.id),
             "supersede by": lambda s, o=own: s.supersede(o.id, by=kept.id),
-            "restore": lambda s: s.restore(gone.id, by="eve"),
-            "restore_batch": lambda s: s.restore_batch([gone.id], by="eve"),
+            "restore": lambda s: s.restore(lost.id, by="eve"),
+            "restore_batch": lambda s: s.restore_batch([lost.id], by="eve"),
             "quarantine": lambda s: s.quarantine(kept.id, REFUSED, by="eve"),
             "quarantine_batch": lambda s: s.quarantine_batch(
                 [Change(id=kept.id, assessment=REFUSED)], by="eve"
@@ -407,7 +411,7 @@ def test_nothing_crosses_tenants_agents_or_sessions(open_log, clock):
             with pytest.raises(UnknownDecisionError):
                 ask(stranger)
         everything = tuple(Status)
-        theirs = {kept.id, gone.id, opened}
+        theirs = {kept.id, lost.id, opened}
         assert not theirs & set(ids(stranger.list(status=everything).decisions))
         assert not theirs & set(ids(stranger.iterate()))
         assert not theirs & {hit.decision.id for hit in stranger.search("sqlite", status=everything)}
@@ -426,8 +430,17 @@ def test_nothing_crosses_tenants_agents_or_sessions(open_log, clock):
             assert stranger.rebuild() == 1
             assert stranger.verify().events < 5
     assert list(mine.iterate()) == before
-    asked = {"get", "stored", "resolve", "list", "iterate", "search", "get_recent_decisions", "quarantined"}
-    asked |= {
+    methods = {
+        "get",
+        "stored",
+        "resolve",
+        "list",
+        "iterate",
+        "search",
+        "get_recent_decisions",
+        "quarantined",
+    }
+    methods |= {
         "overdue",
         "events",
         "counts",
@@ -439,10 +452,10 @@ def test_nothing_crosses_tenants_agents_or_sessions(open_log, clock):
         "review",
         "link",
     }
-    asked |= {"supersede", "restore", "restore_batch", "quarantine", "quarantine_batch", "sweep", "purge"}
-    asked |= {"redact", "rebuild", "open", "scope", "close", "agent", "tenant", "session"}
+    methods |= {"supersede", "restore", "restore_batch", "quarantine", "quarantine_batch", "sweep", "purge"}
+    methods |= {"redact", "rebuild", "open", "scope", "close", "agent", "tenant", "session"}
     public = {name for name, _ in inspect.getmembers(DecisionLog) if not name.startswith("_")}
-    assert public == asked
+    assert public == methods
 
 
 def test_a_bound_view_takes_no_other_names(log):

@@ -10,14 +10,22 @@ from ebbtide.decision_log.outcomes.outcome_signals import (
     ChangeSignal,
     Evidence,
     EvidenceKind,
-    Finding,
+    OutcomeFinding,
     ReversalSignal,
     VerdictSignal,
     evidence_of,
     review_by_signals,
 )
 from ebbtide.decision_log.outcomes.review import Basis, resolve
-from ebbtide.decision_log.record import Decision, Link, Outcome, Relation, Review, Scope, Status
+from ebbtide.decision_log.record import (
+    Decision,
+    DecisionOutcome,
+    DecisionScope,
+    Link,
+    Relation,
+    Review,
+    Status,
+)
 from ebbtide.decisions.candidate import Candidate, ConfidenceSource, Reason, Stakes
 from ebbtide.errors import ConfigError
 
@@ -50,7 +58,7 @@ def test_a_signal_sees_neither_words_nor_confidence():
     hidden = "HIDDEN"
     decision = Decision(
         id="d1",
-        scope=Scope(),
+        scope=DecisionScope(),
         candidate=Candidate(
             description=hidden,
             options=(hidden,),
@@ -67,7 +75,7 @@ def test_a_signal_sees_neither_words_nor_confidence():
         thoughts=(hidden,),
         links=(Link(relation=Relation.CONTRADICTS, to="d2", why=hidden),),
         superseded_by="d2",
-        reviews=(Review(outcome=Outcome.SUCCESS, by="ann", evidence=hidden, ts=8.0),),
+        reviews=(Review(outcome=DecisionOutcome.SUCCESS, by="ann", evidence=hidden, ts=8.0),),
         prediction=hidden,
     )
     blind = BlindDecision.of(decision, refs=["pr:90"], times={"d2": 9.0})
@@ -100,14 +108,18 @@ def test_a_signal_sees_neither_words_nor_confidence():
 def test_an_open_decision_counts_from_its_beginning():
     """Where it was never settled, what happened since it was opened is about it."""
     decision = Decision(
-        id="d1", scope=Scope(), candidate=Candidate(description="x"), status=Status.OPENED, opened_at=5.0
+        id="d1",
+        scope=DecisionScope(),
+        candidate=Candidate(description="x"),
+        status=Status.OPENED,
+        opened_at=5.0,
     )
     assert BlindDecision.of(decision).settled_at == 5.0
 
 
 def test_only_what_is_about_the_decision_and_came_after_it_counts():
     """Other commits, and checks from before, say nothing; the rest comes oldest first."""
-    mine = [check(True, ts=1000.0), verdict(Outcome.SUCCESS), revert()]
+    mine = [check(True, ts=1000.0), verdict(DecisionOutcome.SUCCESS), revert()]
     others = [check(False, ts=999.9), check(False, about="commit:fffffff"), check(False, about="decision:d2")]
     assert evidence_of(BLIND, [*reversed(mine), *others]) == (mine[0], mine[2], mine[1])
 
@@ -117,38 +129,38 @@ def test_only_what_is_about_the_decision_and_came_after_it_counts():
     ("evidence", "outcome", "names"),
     [
         ([], None, ()),
-        ([verdict(Outcome.SUCCESS)], None, ()),
-        ([check(True)], Outcome.SUCCESS, ("ci passed (commit:4f2a9c1)",)),
-        ([check(False)], Outcome.FAILURE, ("ci failed (commit:4f2a9c1)",)),
+        ([verdict(DecisionOutcome.SUCCESS)], None, ()),
+        ([check(True)], DecisionOutcome.SUCCESS, ("ci passed (commit:4f2a9c1)",)),
+        ([check(False)], DecisionOutcome.FAILURE, ("ci failed (commit:4f2a9c1)",)),
         (
             [check(True), check(False, source="lint")],
-            Outcome.PARTIAL,
+            DecisionOutcome.PARTIAL,
             ("ci passed (commit:4f2a9c1)", "lint failed (commit:4f2a9c1)"),
         ),
-        ([check(False), check(True, ts=2500.0)], Outcome.SUCCESS, ("ci passed (commit:4f2a9c1)",)),
-        ([check(True, ts=2500.0), revert()], Outcome.FAILURE, ("revert 77b1d02 (pr:90)",)),
-        ([revert(), check(True, ts=3500.0)], Outcome.FAILURE, ("revert 77b1d02 (pr:90)",)),
+        ([check(False), check(True, ts=2500.0)], DecisionOutcome.SUCCESS, ("ci passed (commit:4f2a9c1)",)),
+        ([check(True, ts=2500.0), revert()], DecisionOutcome.FAILURE, ("revert 77b1d02 (pr:90)",)),
+        ([revert(), check(True, ts=3500.0)], DecisionOutcome.FAILURE, ("revert 77b1d02 (pr:90)",)),
     ],
     ids=["nothing", "no change", "passed", "failed", "some", "last run", "taken back", "green after revert"],
 )
 def test_what_became_of_the_changes(evidence, outcome, names):
     """A revert outweighs every check, and of several runs of one check the last counts."""
-    found = ChangeSignal().read(BLIND, evidence)
+    finding = ChangeSignal().read(BLIND, evidence)
     if outcome is None:
-        assert found is None
+        assert finding is None
     else:
-        assert found is not None
-        assert (found.outcome, found.basis, found.evidence) == (outcome, Basis.OBSERVED, names)
+        assert finding is not None
+        assert (finding.outcome, finding.basis, finding.evidence) == (outcome, Basis.OBSERVED, names)
 
 
 @pytest.mark.clause("Q17")
 def test_a_verdict_is_a_person_s():
     """It enters the log under the person's name, the newest of several."""
-    evidence = [verdict(Outcome.SUCCESS), verdict(Outcome.FAILURE, ts=5000.0, by="bob")]
+    evidence = [verdict(DecisionOutcome.SUCCESS), verdict(DecisionOutcome.FAILURE, ts=5000.0, by="bob")]
     reviews = review_by_signals(BLIND, evidence)
     assert reviews == (
         Review(
-            outcome=Outcome.FAILURE,
+            outcome=DecisionOutcome.FAILURE,
             by="bob",
             evidence="attested, strength 1: comment 12",
             ts=5000.0,
@@ -178,7 +190,11 @@ def test_an_early_reversal_is_partial_and_only_inferred(after_days, found):
         finding = ReversalSignal().read(blind, [])
         assert (finding is not None) is found
         if finding is not None:
-            assert (finding.outcome, finding.basis, finding.ts) == (Outcome.PARTIAL, Basis.INFERRED, ts)
+            assert (finding.outcome, finding.basis, finding.ts) == (
+                DecisionOutcome.PARTIAL,
+                Basis.INFERRED,
+                ts,
+            )
             assert finding.evidence == (f"superseded by d2 after {after_days:.1f} days",)
 
 
@@ -191,8 +207,12 @@ def test_signals_become_reviews_that_can_be_told_apart():
         ("signal:changes", True, "observed, strength 0.5: ci passed (commit:4f2a9c1)"),
         ("signal:reversal", False, "inferred, strength 0.3: superseded by d2 after 1.0 days"),
     ]
-    found = resolve(reviews)
-    assert (found.outcome, found.basis, len(found.against)) == (Outcome.SUCCESS, Basis.OBSERVED, 1)
+    resolution = resolve(reviews)
+    assert (resolution.outcome, resolution.basis, len(resolution.against)) == (
+        DecisionOutcome.SUCCESS,
+        Basis.OBSERVED,
+        1,
+    )
 
 
 class Strict:
@@ -203,8 +223,8 @@ class Strict:
     def read(self, decision, evidence):
         if len(evidence) < 2:
             return None
-        return Finding(
-            outcome=Outcome.SUCCESS,
+        return OutcomeFinding(
+            outcome=DecisionOutcome.SUCCESS,
             basis=Basis.OBSERVED,
             strength=0.4,
             evidence=tuple(f"{item.source} {at}" for at, item in enumerate(evidence)),
@@ -226,30 +246,30 @@ def test_signals_of_others():
     [
         (lambda: check(None), "passed = None"),
         (lambda: verdict(None), "no outcome"),
-        (lambda: verdict(Outcome.SUCCESS, by=None), "expected a person"),
-        (lambda: verdict(Outcome.SUCCESS, by="signal:changes"), "expected a person"),
+        (lambda: verdict(DecisionOutcome.SUCCESS, by=None), "expected a person"),
+        (lambda: verdict(DecisionOutcome.SUCCESS, by="signal:changes"), "expected a person"),
         (lambda: ReversalSignal(within_days=0), "within_days = 0"),
         (
-            lambda: Finding(
-                outcome=Outcome.SUCCESS, basis=Basis.OBSERVED, strength=0.5, evidence=(" ",), ts=0.0
+            lambda: OutcomeFinding(
+                outcome=DecisionOutcome.SUCCESS, basis=Basis.OBSERVED, strength=0.5, evidence=(" ",), ts=0.0
             ),
             "name its evidence",
         ),
         (
-            lambda: Finding(
-                outcome=Outcome.SUCCESS, basis=Basis.OBSERVED, strength=0.0, evidence=("ci",), ts=0.0
+            lambda: OutcomeFinding(
+                outcome=DecisionOutcome.SUCCESS, basis=Basis.OBSERVED, strength=0.0, evidence=("ci",), ts=0.0
             ),
             "strength = 0.0",
         ),
         (
-            lambda: Finding(
-                outcome=Outcome.SUCCESS, basis=Basis.ATTESTED, strength=0.5, evidence=("ci",), ts=0.0
+            lambda: OutcomeFinding(
+                outcome=DecisionOutcome.SUCCESS, basis=Basis.ATTESTED, strength=0.5, evidence=("ci",), ts=0.0
             ),
             "a person behind it",
         ),
         (
-            lambda: Finding(
-                outcome=Outcome.SUCCESS,
+            lambda: OutcomeFinding(
+                outcome=DecisionOutcome.SUCCESS,
                 basis=Basis.OBSERVED,
                 strength=0.5,
                 evidence=("ci",),

@@ -97,8 +97,8 @@ def by_hand(rows):
         p = math.prod(
             chance if right else 1 - chance for chance, right in zip(chances, outcomes, strict=True)
         )
-        left = list(outcomes)
-        total += p * sum(abs(sum(forecast.confidence - left.pop(0) for forecast in row)) / n for row in rows)
+        rest = list(outcomes)
+        total += p * sum(abs(sum(forecast.confidence - rest.pop(0) for forecast in row)) / n for row in rows)
     return total
 
 

@@ -7,10 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbtide.decision_log.outcomes.review import Basis, Overdue, basis_of, overdue, resolve
-from ebbtide.decision_log.record import Decision, Outcome, Review, Scope, Status
+from ebbtide.decision_log.record import Decision, DecisionOutcome, DecisionScope, Review, Status
 from ebbtide.decisions.candidate import Candidate, Stakes
 
-S, P, F, N, U = Outcome.SUCCESS, Outcome.PARTIAL, Outcome.FAILURE, Outcome.NOT_A_DECISION, Outcome.UNKNOWN
+S, P, F, N, U = (
+    DecisionOutcome.SUCCESS,
+    DecisionOutcome.PARTIAL,
+    DecisionOutcome.FAILURE,
+    DecisionOutcome.NOT_A_DECISION,
+    DecisionOutcome.UNKNOWN,
+)
 
 
 def person(outcome, ts, by="ann"):
@@ -28,7 +34,7 @@ def concluded(outcome, ts, by="signal:reversal"):
 def decision(name="d1", *, stakes=None, review_by=100.0, status=Status.KEPT, reviews=()):
     return Decision(
         id=name,
-        scope=Scope(),
+        scope=DecisionScope(),
         candidate=Candidate(description="Use Redis for sessions", stakes=stakes),
         status=status,
         opened_at=0.0,
@@ -39,8 +45,8 @@ def decision(name="d1", *, stakes=None, review_by=100.0, status=Status.KEPT, rev
 
 def test_what_a_review_rests_on():
     """A name that is no signal's is a person's."""
-    found = [basis_of(review) for review in (person(S, 1), measured(S, 1), concluded(S, 1))]
-    assert found == [Basis.ATTESTED, Basis.OBSERVED, Basis.INFERRED]
+    bases = [basis_of(review) for review in (person(S, 1), measured(S, 1), concluded(S, 1))]
+    assert bases == [Basis.ATTESTED, Basis.OBSERVED, Basis.INFERRED]
 
 
 @pytest.mark.clause("Q17")
@@ -89,20 +95,20 @@ def test_what_a_review_rests_on():
 )
 def test_what_reviews_come_to(reviews, outcome, basis, against, conflict):
     """A person stands over signals, the newest person over older ones, and a contradiction stays one."""
-    found = resolve(reviews)
-    assert (found.outcome, found.basis, len(found.against), found.conflict) == (
+    resolution = resolve(reviews)
+    assert (resolution.outcome, resolution.basis, len(resolution.against), resolution.conflict) == (
         outcome,
         basis,
         against,
         conflict,
     )
-    assert found.agreed is (outcome is not None and not against)
-    assert all(review.outcome is outcome for review in found.held_by) or conflict
+    assert resolution.agreed is (outcome is not None and not against)
+    assert all(review.outcome is outcome for review in resolution.held_by) or conflict
 
 
 REVIEWS = st.builds(
     Review,
-    outcome=st.sampled_from(Outcome),
+    outcome=st.sampled_from(DecisionOutcome),
     by=st.sampled_from(["ann", "bob", "signal:a", "signal:b"]),
     ts=st.integers(0, 5).map(float),
     observed=st.booleans(),
@@ -112,12 +118,12 @@ REVIEWS = st.builds(
 @given(st.lists(REVIEWS, max_size=6))
 def test_no_word_is_lost(reviews):
     """Whoever knows something, by their latest review, stands on one of the two sides."""
-    found = resolve(reviews)
-    ordered = sorted(reviews, key=lambda review: review.ts)
-    latest = {review.by: review for review in ordered}.values()
-    told = [review for review in latest if review.outcome is not U]
-    assert all(review in found.held_by + found.against for review in told)
-    assert (found.outcome is None) is (not reviews or found.conflict)
+    resolution = resolve(reviews)
+    by_time = sorted(reviews, key=lambda review: review.ts)
+    latest = {review.by: review for review in by_time}.values()
+    informed = [review for review in latest if review.outcome is not U]
+    assert all(review in resolution.held_by + resolution.against for review in informed)
+    assert (resolution.outcome is None) is (not reviews or resolution.conflict)
 
 
 def test_wire_form():

@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import subprocess
 import sys
 from pathlib import Path
 
@@ -153,3 +154,26 @@ def test_a_server_that_goes_away(own_postgres):
         )
         assert {first, opened} == {decision.id for decision in log.iterate()}
         assert log.verify().ok
+
+
+def test_a_file_needs_the_standard_library_only(path, project):
+    """A SQLite log is made, written, searched, cleaned and verified where no package is installed."""
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1]); "
+        "from ebbtide.decision_log.decision_log import DecisionLog; "
+        "from ebbtide.decision_log.deliberation import Deliberation; "
+        "from ebbtide.decision_log.calibration.calibrate import calibrate_decisions; "
+        "from ebbtide.decision_log.cleaning.cleanup import audit; "
+        "from ebbtide.decision_log.exchange.folder import export_folder; "
+        "from ebbtide.decision_log.exchange.reading import read_decisions; "
+        "log = DecisionLog.open(sys.argv[2]); "
+        "answer = Deliberation(log).record_decision('Use a queue for the mails because bursts are long'); "
+        "assert [hit.decision.id for hit in log.search('queue')] == [answer.id]; "
+        "audit(log); calibrate_decisions(log.iterate()); log.redact(answer.id, by='ann'); "
+        "assert log.verify().ok; "
+        "print(sorted(name for name in sys.modules if 'site-packages' in (getattr(sys.modules[name], "
+        "'__file__', None) or '')))"
+    )
+    command = [sys.executable, "-I", "-S", "-c", program, str(project / "src"), str(path)]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (process.stdout, process.stderr) == ("[]\n", "")

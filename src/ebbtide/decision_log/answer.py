@@ -12,7 +12,7 @@ from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.repeats.duplicates import DuplicateVerdict
 
 
-class Verdict(StrEnum):
+class DecisionVerdict(StrEnum):
     """What became of a candidate."""
 
     OPENED = "opened"  #: it is being thought about
@@ -23,7 +23,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class DecisionAnswer:
     """What became of a candidate, and why.
 
     Args:
@@ -36,7 +36,7 @@ class Answer:
         degraded: Why the gate could not be asked, so that the candidate was kept; None where it could.
     """
 
-    verdict: Verdict
+    verdict: DecisionVerdict
     mode: Mode
     decision: Decision | None = None
     assessment: Assessment | None = None
@@ -51,22 +51,27 @@ class Answer:
     @property
     def kept(self) -> bool:
         """Whether it is in the log, or being thought about."""
-        return self.verdict in {Verdict.OPENED, Verdict.KEPT}
+        return self.verdict in {DecisionVerdict.OPENED, DecisionVerdict.KEPT}
 
     @property
     def reason(self) -> str | None:
         """What speaks against it, in one sentence; None where nothing does. It may be kept all the same."""
-        if self.verdict is Verdict.NOT_CAPTURED:
+        if self.verdict is DecisionVerdict.NOT_CAPTURED:
             return "nothing is recorded in this frame; record_decision works in any frame"
         return None if self.assessment is None else self.assessment.reason
 
     @property
     def reversals(self) -> tuple[str, ...]:
         """Ids of earlier decisions that it may reverse: does it supersede them?"""
-        found = self.duplicate
-        if found is None or found.is_duplicate or found.difference is None or found.of is None:
+        duplicate = self.duplicate
+        if (
+            duplicate is None
+            or duplicate.is_duplicate
+            or duplicate.difference is None
+            or duplicate.of is None
+        ):
             return ()
-        return (found.of,)
+        return (duplicate.of,)
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""

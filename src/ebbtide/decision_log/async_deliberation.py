@@ -9,13 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from ebbtide.decision_log.answer import Answer
+from ebbtide.decision_log.answer import DecisionAnswer
 from ebbtide.decision_log.deliberation import Deliberation
 from ebbtide.errors import ConfigError
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
-_LAST: ContextVar[Answer | None] = ContextVar("ebbtide_last_answer", default=None)
+_LAST: ContextVar[DecisionAnswer | None] = ContextVar("ebbtide_last_answer", default=None)
 
 
 def _awaitable(
@@ -24,7 +24,7 @@ def _awaitable(
     """The same method, run in a thread; the answer that it leaves behind becomes that of the task."""
 
     async def call(self: AsyncDeliberation, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        def work() -> tuple[_T, Answer | None]:
+        def work() -> tuple[_T, DecisionAnswer | None]:
             deliberation = self.deliberation
             before = deliberation.last
             # By its name, so that what a subclass does instead is done here too.
@@ -62,7 +62,7 @@ class AsyncDeliberation:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="ebbtide-decisions")
 
     @property
-    def last(self) -> Answer | None:
+    def last(self) -> DecisionAnswer | None:
         """The latest answer that this task got; None before the first one."""
         return _LAST.get()
 

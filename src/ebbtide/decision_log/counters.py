@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ebbtide.decision_log.outcomes.review import outcome_of
-from ebbtide.decision_log.record import Decision, Outcome
+from ebbtide.decision_log.record import Decision, DecisionOutcome
 from ebbtide.rate import Rate
 
 _KEPT = frozenset({"kept"})
@@ -90,18 +90,18 @@ class Counters:
 
         A candidate counts once for each rule that fired, so that the sum may be above `refused`.
         """
-        found: dict[str, int] = {}
+        times: dict[str, int] = {}
         for count in self._rules():
-            found[count.rule] = found.get(count.rule, 0) + count.times
-        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+            times[count.rule] = times.get(count.rule, 0) + count.times
+        return dict(sorted(times.items(), key=lambda item: (-item[1], item[0])))
 
     def by(self, name: str) -> dict[str, dict[str, int]]:
         """Verdicts by ``source``, ``frame`` or ``mode``; by ``layer``, the rules that fired."""
-        found: dict[str, dict[str, int]] = {}
+        table: dict[str, dict[str, int]] = {}
         for count in self._rules() if name == "layer" else self._totals():
-            verdicts = found.setdefault(getattr(count, name), {})
+            verdicts = table.setdefault(getattr(count, name), {})
             verdicts[count.verdict] = verdicts.get(count.verdict, 0) + count.times
-        return found
+        return table
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
@@ -132,7 +132,7 @@ class Counters:
             "# HELP ebbtide_decisions Decisions in the log, by where they stand.",
             "# TYPE ebbtide_decisions gauge",
             *(
-                f'ebbtide_decisions{{status="{_escaped(status)}"}} {times}'
+                f'ebbtide_decisions{{status="{_escape(status)}"}} {times}'
                 for status, times in self.by_status.items()
             ),
         ]
@@ -144,8 +144,8 @@ class Counters:
     def _rules(self) -> Iterator[Count]:
         return (count for count in self.counts if count.rule and count.rule != FLAGGED)
 
-    def _verdicts(self, wanted: frozenset[str]) -> int:
-        return sum(count.times for count in self._totals() if count.verdict in wanted)
+    def _verdicts(self, verdicts: frozenset[str]) -> int:
+        return sum(count.times for count in self._totals() if count.verdict in verdicts)
 
 
 #: Stands for a rule where a candidate is counted once that had any rule against it.
@@ -178,11 +178,11 @@ def _sample(name: str, count: Count, *, rule: bool) -> str:
     }
     if rule:
         labels |= {"layer": count.layer, "rule": count.rule}
-    shown = ",".join(f'{key}="{_escaped(value)}"' for key, value in labels.items())
-    return f"{name}{{{shown}}} {count.times}"
+    text = ",".join(f'{key}="{_escape(value)}"' for key, value in labels.items())
+    return f"{name}{{{text}}} {count.times}"
 
 
-def _escaped(value: str) -> str:
+def _escape(value: str) -> str:
     return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
@@ -208,14 +208,14 @@ class Sample:
     @property
     def noise(self) -> Rate:
         """Of the kept ones that were reviewed, those that are no decision; aim of the spec: under 5 %."""
-        judged = [found for found in map(is_decision, self.kept) if found is not None]
-        return Rate(hits=judged.count(False), total=len(judged))
+        verdicts = [verdict for verdict in map(is_decision, self.kept) if verdict is not None]
+        return Rate(hits=verdicts.count(False), total=len(verdicts))
 
     @property
     def missed(self) -> Rate:
         """Of the refused ones that were reviewed or restored, those that are a decision."""
-        judged = [found for found in map(is_decision, self.refused) if found is not None]
-        return Rate(hits=judged.count(True), total=len(judged))
+        verdicts = [verdict for verdict in map(is_decision, self.refused) if verdict is not None]
+        return Rate(hits=verdicts.count(True), total=len(verdicts))
 
     @property
     def unreviewed(self) -> tuple[Decision, ...]:
@@ -243,8 +243,8 @@ def is_decision(decision: Decision) -> bool | None:
     says that it is one, unless a review says otherwise.
     """
     outcome = outcome_of(decision)
-    if outcome is Outcome.NOT_A_DECISION:
+    if outcome is DecisionOutcome.NOT_A_DECISION:
         return False
-    if outcome is not None and outcome is not Outcome.UNKNOWN:
+    if outcome is not None and outcome is not DecisionOutcome.UNKNOWN:
         return True
     return True if decision.restored else None

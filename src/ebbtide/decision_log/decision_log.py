@@ -132,9 +132,9 @@ class DecisionLog(ReadableLog):
 
         One that is there already, by its id or origin, is left as it is, so that an import can be repeated.
         """
-        known, now = list(entries), self._time(None)
-        scopes = [self.view.scope(entry.agent, entry.session) for entry in known]
-        for entry in known:
+        rows, now = list(entries), self._time(None)
+        scopes = [self.view.scope(entry.agent, entry.session) for entry in rows]
+        for entry in rows:
             for name in ("opened_at", "settled_at", "review_by"):
                 if getattr(entry, name) is not None:
                     checked_time(getattr(entry, name), name)
@@ -142,10 +142,10 @@ class DecisionLog(ReadableLog):
         def work(tx: Transaction) -> tuple[Added, ...]:
             for agent in sorted({scope.agent for scope in scopes}):
                 tx.lock(self.tenant, agent)
-            found = (
-                steps.import_entry(tx, scope, entry, now) for scope, entry in zip(scopes, known, strict=True)
+            results = (
+                steps.import_entry(tx, scope, entry, now) for scope, entry in zip(scopes, rows, strict=True)
             )
-            return tuple(Added(id=identifier, created=created) for identifier, created in found)
+            return tuple(Added(id=identifier, created=created) for identifier, created in results)
 
         return self._write(self.view.agent or "", work)
 
@@ -157,14 +157,14 @@ class DecisionLog(ReadableLog):
             LifecycleError: It is still open, or purged.
         """
         checked_time(review.ts)
-        return self._step(decision_id, lambda tx, found, at: steps.add_review(tx, found, review, at))
+        return self._step(decision_id, lambda tx, decision, at: steps.add_review(tx, decision, review, at))
 
     def link(self, decision_id: str, relation: Relation, to: str, *, why: str = "") -> Decision:
         """Note how a decision stands to another one of this view."""
 
-        def step(tx: Transaction, found: Decision, at: float) -> Decision:
+        def step(tx: Transaction, decision: Decision, at: float) -> Decision:
             other = questions.get(tx.session, self.view, to)
-            return steps.add_link(tx, found, Link(relation=relation, to=other.id, why=why), at)
+            return steps.add_link(tx, decision, Link(relation=relation, to=other.id, why=why), at)
 
         return self._step(decision_id, step)
 
@@ -176,7 +176,7 @@ class DecisionLog(ReadableLog):
         """
 
         def work(tx: Transaction) -> Decision:
-            old, new = self._loaded(tx, [decision_id, by])
+            old, new = self._load(tx, [decision_id, by])
             return steps.supersede(tx, old, new, self._time(None), why=why)
 
         return self._write(self.view.agent or "", work)
@@ -204,8 +204,8 @@ class DecisionLog(ReadableLog):
 
         def work(tx: Transaction) -> tuple[Decision, ...]:
             at = self._time(None)
-            found = self._loaded(tx, ids)
-            return tuple(steps.restore(tx, each, at, by=by, why=why, undo=undo) for each in found)
+            decisions = self._load(tx, ids)
+            return tuple(steps.restore(tx, each, at, by=by, why=why, undo=undo) for each in decisions)
 
         return self._write(self.view.agent or "", work)
 
@@ -229,11 +229,11 @@ class DecisionLog(ReadableLog):
             StaleDecisionError: Some changed since their `version`.
             LifecycleError: One is not kept.
         """
-        asked = list(changes)
+        plan = list(changes)
 
         def work(tx: Transaction) -> tuple[Decision, ...]:
-            found = self._loaded(tx, [change.id for change in asked])
-            pairs = list(zip(found, asked, strict=True))
+            decisions = self._load(tx, [change.id for change in plan])
+            pairs = list(zip(decisions, plan, strict=True))
             stale = tuple(each.id for each, change in pairs if change.version not in (None, each.version))
             if stale:
                 raise StaleDecisionError(stale)
@@ -259,8 +259,8 @@ class DecisionLog(ReadableLog):
     ) -> tuple[str, ...]:
         """Take out the texts of decisions that were opened before a time; tombstones stay. Their ids."""
         at, end = self._time(None), checked_time(before, "before")
-        wanted = statuses_of(status, (Status.QUARANTINED, Status.ABANDONED))
-        return upkeep.purge(self.store, self.view, at, end, wanted, by=by, why=why)
+        states = statuses_of(status, (Status.QUARANTINED, Status.ABANDONED))
+        return upkeep.purge(self.store, self.view, at, end, states, by=by, why=why)
 
     def redact(self, decision_id: str, *, by: str, why: str = "") -> Decision:
         """Take out the text of one decision, also where it stands with its original; a tombstone stays."""
@@ -272,12 +272,12 @@ class DecisionLog(ReadableLog):
 
     def _step(self, decision_id: str, step: Callable[[Transaction, Decision, float], Decision]) -> Decision:
         def work(tx: Transaction) -> Decision:
-            return step(tx, self._loaded(tx, [decision_id])[0], self._time(None))
+            return step(tx, self._load(tx, [decision_id])[0], self._time(None))
 
         return self._write(self.view.agent or "", work)
 
-    def _loaded(self, tx: Transaction, ids: Iterable[str]) -> list[Decision]:
-        return upkeep.loaded(tx, self.view, ids)
+    def _load(self, tx: Transaction, ids: Iterable[str]) -> list[Decision]:
+        return upkeep.load_decisions(tx, self.view, ids)
 
     def _write(self, agent: str, work: Callable[[Transaction], _T]) -> _T:
         return self.store.write(work, order=(self.tenant, agent))

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar, Unpack
 
 from ebbtide.decision_log import gated_steps, steps
-from ebbtide.decision_log.answer import Answer, Verdict
+from ebbtide.decision_log.answer import DecisionAnswer, DecisionVerdict
 from ebbtide.decision_log.decision_log import DecisionLog
 from ebbtide.decision_log.gated_steps import FinalWords, checked_source, checked_text, propose
-from ebbtide.decision_log.record import Decision, Mode, Scope
+from ebbtide.decision_log.record import Decision, DecisionScope, Mode
 from ebbtide.decision_log.store.transaction import Transaction, checked_time
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate, Source, TurnContext
@@ -22,8 +22,6 @@ from ebbtide.decisions.gate.assess import assess
 from ebbtide.errors import ConfigError
 from ebbtide.profile import Profile
 from ebbtide.profile.duplicates import DuplicateRules
-
-__all__ = ["Answer", "Deliberation", "Gate", "Mode", "Verdict"]
 
 _T = TypeVar("_T")
 _REMEMBERED = 4096  # opened decisions of this process that need not be read again
@@ -77,14 +75,14 @@ class Deliberation:
         self.mode = Mode(mode)
         self.frames = frozenset(profile.decisions.frames if frames is None else frames)
         window = profile.duplicates if duplicates is None else duplicates
-        self._rules = gated_steps.Rules(profile=profile, duplicates=window, mode=self.mode)
+        self._rules = gated_steps.GateRules(profile=profile, duplicates=window, mode=self.mode)
         self._gate = gate
         self._opened: OrderedDict[str, Decision] = OrderedDict()
         self._lock = threading.Lock()
         self._local = threading.local()
 
     @property
-    def last(self) -> Answer | None:
+    def last(self) -> DecisionAnswer | None:
         """The latest answer that this thread got; None before the first one."""
         return getattr(self._local, "answer", None)
 
@@ -108,7 +106,7 @@ class Deliberation:
             which, and why.
         """
         answer = self.try_start(agent_id, description, frame, session, ts=ts)
-        return answer.id if answer.verdict is Verdict.OPENED else None
+        return answer.id if answer.verdict is DecisionVerdict.OPENED else None
 
     def try_start(
         self,
@@ -119,7 +117,7 @@ class Deliberation:
         *,
         source: Source = Source.AUTO,
         ts: float | None = None,
-    ) -> Answer:
+    ) -> DecisionAnswer:
         """Begin to think about something, unless it was decided already.
 
         Args:
@@ -179,7 +177,7 @@ class Deliberation:
 
     def try_finalize(
         self, decision_id: str, description: str | None = None, **words: Unpack[FinalWords]
-    ) -> Answer:
+    ) -> DecisionAnswer:
         """Take a decision that was opened: it goes into the log, or into quarantine.
 
         Also one that counts as abandoned can be taken. Doing it again with the same text changes nothing and
@@ -216,7 +214,7 @@ class Deliberation:
         frame: str = "decision",
         source: Source = Source.EXPLICIT,
         **words: Unpack[FinalWords],
-    ) -> Answer:
+    ) -> DecisionAnswer:
         """Record a decision on purpose, in one step and in any frame.
 
         It meets the quality rules and the window all the same, unless ``force=True``; the answer says why it
@@ -257,15 +255,15 @@ class Deliberation:
         except Exception as error:  # noqa: BLE001 - a decision must not be lost because a gate fails
             return None, f"{type(error).__name__}: {error}"[:200]
 
-    def _count_not_captured(self, scope: Scope, candidate: Candidate) -> Answer:
-        verdict = Verdict.NOT_CAPTURED.value
+    def _count_not_captured(self, scope: DecisionScope, candidate: Candidate) -> DecisionAnswer:
+        verdict = DecisionVerdict.NOT_CAPTURED.value
 
         def work(tx: Transaction) -> None:
             for key in steps.verdict_keys(scope, candidate, None, self.mode.value, verdict):
                 tx.count(key)
 
         self._write(scope.agent, work)
-        return Answer(verdict=Verdict.NOT_CAPTURED, mode=self.mode)
+        return DecisionAnswer(verdict=DecisionVerdict.NOT_CAPTURED, mode=self.mode)
 
     def _remember_opened(self, decision: Decision) -> None:
         with self._lock:
@@ -289,6 +287,6 @@ class Deliberation:
     def _write(self, agent: str, work: Callable[[Transaction], _T]) -> _T:
         return self.log.store.write(work, order=(self.log.tenant, agent))
 
-    def _remember_answer(self, answer: Answer) -> Answer:
+    def _remember_answer(self, answer: DecisionAnswer) -> DecisionAnswer:
         self._local.answer = answer
         return answer

@@ -140,7 +140,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class SearchHit:
     """A decision that was found.
 
     Args:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ebbtide.decision_log.events import Event, EventKind, StoredEvent
 from ebbtide.decision_log.folding import apply, tombstone, without_occurrence
-from ebbtide.decision_log.record import Decision, Relation, Scope, Status
+from ebbtide.decision_log.record import Decision, DecisionScope, Relation, Status
 from ebbtide.decision_log.steps import verdict_keys
 from ebbtide.decision_log.store import statements
 from ebbtide.decision_log.store.questions import stored_event
@@ -23,24 +23,24 @@ from ebbtide.errors import UnknownDecisionError
 def erase(tx: Transaction, decision: Decision, at: float, *, kind: EventKind, by: str, why: str) -> Decision:
     """Take out every text of a decision; its tombstone has the rest."""
     events = _events(tx, decision)
-    left = tombstone(decision)
+    remainder = tombstone(decision)
     numbers = [event.seq for event in events if event.body is not None]
     body = {
         "by": by,
         "why": why,
         "events": numbers,
         "text_hash": next((event.body_hash for event in events), ""),
-        "counted": [[*key[2:], times] for key, times in sorted(counted(events).items())],
-        "state": to_wire(left),
+        "counted": [[*key[2:], times] for key, times in sorted(count_keys(events).items())],
+        "state": to_wire(remainder),
     }
-    left = tx.happen(left, kind, at, body)
+    remainder = tx.happen(remainder, kind, at, body)
     _drop_bodies(tx, decision, numbers)
-    tx.save(left)
+    tx.save(remainder)
     if kind is EventKind.REDACTED:
         for link in decision.links:
             if link.relation is Relation.DUPLICATE_OF:
                 _erase_occurrence(tx, decision, link.to, at, by=by, why=why)
-    return left
+    return remainder
 
 
 def _erase_occurrence(
@@ -64,19 +64,19 @@ def _erase_occurrence(
             or "state" in event.body
         )
     ]
-    left = without_occurrence(original, duplicate.id)
+    remainder = without_occurrence(original, duplicate.id)
     numbers = [event.seq for event in about]
     body = {
         "by": by,
         "why": why,
         "of": duplicate.id,
         "events": numbers,
-        "counted": [[*key[2:], times] for key, times in sorted(counted(about, original).items())],
-        "state": to_wire(left),
+        "counted": [[*key[2:], times] for key, times in sorted(count_keys(about, original).items())],
+        "state": to_wire(remainder),
     }
-    left = tx.happen(left, EventKind.REDACTED, at, body)
+    remainder = tx.happen(remainder, EventKind.REDACTED, at, body)
     _drop_bodies(tx, original, numbers)
-    tx.save(left)
+    tx.save(remainder)
 
 
 def _events(tx: Transaction, decision: Decision) -> list[Event]:
@@ -110,30 +110,30 @@ def read_event(tenant: str, agent: str, stored: StoredEvent) -> Event:
     )
 
 
-def counted(events: Iterable[Event], before: Decision | None = None) -> Counter[CountKey]:
+def count_keys(events: Iterable[Event], before: Decision | None = None) -> Counter[CountKey]:
     """What the events of one decision were counted under, in order; `before` is what it was before them."""
     decision = before
-    found: Counter[CountKey] = Counter()
+    keys: Counter[CountKey] = Counter()
     for event in events:
         decision = apply(decision, event) if before is None else before
         if event.body is not None:
-            found.update(_counted(event, event.body, decision))
-    return found
+            keys.update(_counted(event, event.body, decision))
+    return keys
 
 
 def _counted(event: Event, body: dict[str, Any], decision: Decision) -> Counter[CountKey]:
-    scope = Scope(tenant=event.tenant, agent=event.agent)
+    scope = DecisionScope(tenant=event.tenant, agent=event.agent)
     if "verdict" in body:
         assessment = None if "assessment" not in body else from_wire(Assessment, body["assessment"])
         mode = body.get("mode", "cleanup" if "by" in body else "none")
         return Counter(verdict_keys(scope, decision.candidate, assessment, mode, body["verdict"]))
     if event.kind in {EventKind.OCCURRED_AGAIN, EventKind.OPENED} and "counted" in body:
-        said: Candidate = from_wire(Candidate, {"description": "", **body["counted"]["candidate"]})
+        candidate: Candidate = from_wire(Candidate, {"description": "", **body["counted"]["candidate"]})
         assessment = from_wire(Assessment, body["counted"]["assessment"])
         mode = body["counted"]["mode"]
         if event.kind is EventKind.OPENED:
-            return Counter(verdict_keys(scope, said, assessment, mode, "opened")[1:])
-        return Counter(verdict_keys(scope, said, assessment, mode, "duplicate"))
+            return Counter(verdict_keys(scope, candidate, assessment, mode, "opened")[1:])
+        return Counter(verdict_keys(scope, candidate, assessment, mode, "duplicate"))
     if "counted" in body:
         return Counter(
             {

@@ -107,15 +107,15 @@ def body_digest(body_json: str) -> str:
     return hashlib.sha256(body_json.encode("ascii")).hexdigest()
 
 
-def chain_digest(previous: str, place: tuple[str, str, int], said: tuple[str, str, float, str]) -> str:
+def chain_digest(previous: str, place: tuple[str, str, int], facts: tuple[str, str, float, str]) -> str:
     """Hash of an event.
 
     Args:
         previous: Hash of the one before it.
         place: Tenant, agent and number.
-        said: Kind, id of the decision, time, and hash of the body.
+        facts: Kind, id of the decision, time, and hash of the body.
     """
-    preimage = _dumps([previous, *place, *said])
+    preimage = _dumps([previous, *place, *facts])
     return hashlib.sha256(preimage.encode("ascii")).hexdigest()
 
 
@@ -188,16 +188,16 @@ class Verification:
 class StreamCheck:
     """Follows the chain of one stream, event by event, in order of their numbers."""
 
-    def __init__(self, tenant: str, agent: str, noted: str | None = None) -> None:
+    def __init__(self, tenant: str, agent: str, noted_head: str | None = None) -> None:
         self._tenant = tenant
         self._agent = agent
         self._previous = GENESIS
         self._next = 1
         self._latest = float("-inf")
         self._missing: dict[int, str] = {}
-        self._noted = noted
-        self._noted_seq = int(noted.split(":", 1)[0]) if noted else 0
-        self._seen_noted = not noted or self._noted_seq == 0
+        self._noted = noted_head
+        self._noted_seq = int(noted_head.split(":", 1)[0]) if noted_head else 0
+        self._seen_noted = not noted_head or self._noted_seq == 0
         self.faults: list[Fault] = []
         self.events = 0
         self.purged = 0
@@ -211,8 +211,8 @@ class StreamCheck:
         """Look at the next event."""
         self.events += 1
         if event.seq != self._next:
-            removed = f"events {self._next} to {event.seq - 1} were removed"
-            self._fault(self._next, removed if event.seq > self._next else "numbered twice")
+            problem = f"events {self._next} to {event.seq - 1} were removed"
+            self._fault(self._next, problem if event.seq > self._next else "numbered twice")
         expected = chain_digest(
             self._previous,
             (self._tenant, self._agent, event.seq),
@@ -273,7 +273,7 @@ def check_stream(
     events: Iterable[StoredEvent],
     *,
     head: str | None = None,
-    noted: str | None = None,
+    noted_head: str | None = None,
 ) -> StreamCheck:
     """Follow a whole stream, in order of its numbers.
 
@@ -282,9 +282,9 @@ def check_stream(
         agent: Whose stream.
         events: All of it.
         head: What the store says the last event is.
-        noted: A head that was noted before.
+        noted_head: A head that was noted before.
     """
-    check = StreamCheck(tenant, agent, noted)
+    check = StreamCheck(tenant, agent, noted_head)
     for event in events:
         check.take(event)
     check.finish(head)

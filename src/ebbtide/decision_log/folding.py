@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ebbtide.decision_log.events import Event, EventKind
-from ebbtide.decision_log.record import Decision, Link, Mode, Occurrence, Review, Scope, Status
+from ebbtide.decision_log.record import Decision, DecisionScope, Link, Mode, Occurrence, Review, Status
 from ebbtide.decision_log.wire import from_wire, to_wire
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate
@@ -45,7 +45,7 @@ def apply(decision: Decision | None, event: Event) -> Decision:
     if kind is EventKind.THOUGHT:
         return replace(decision, thoughts=(*decision.thoughts, body["text"]), version=seq)
     if kind is EventKind.FINALIZED:
-        taken = replace(
+        after = replace(
             decision,
             candidate=from_wire(Candidate, body["candidate"]),
             status=Status.KEPT,
@@ -56,7 +56,7 @@ def apply(decision: Decision | None, event: Event) -> Decision:
             version=seq,
         )
         # The first version of the store told the verdict in an event of its own.
-        return _assessed(taken, body, seq) if "verdict" in body else taken
+        return _assessed(after, body, seq) if "verdict" in body else after
     if kind is EventKind.ASSESSED:
         return _assessed(decision, body, seq)
     if kind is EventKind.ABANDONED:
@@ -94,7 +94,7 @@ def _born(event: Event) -> Decision:
     candidate = from_wire(Candidate, body["candidate"]) if "candidate" in body else _NOBODY
     return Decision(
         id=event.decision_id,
-        scope=Scope(tenant=event.tenant, agent=event.agent, session=body.get("session")),
+        scope=DecisionScope(tenant=event.tenant, agent=event.agent, session=body.get("session")),
         candidate=candidate,
         status=Status.OPENED,
         opened_at=event.at,
@@ -108,11 +108,11 @@ def _born(event: Event) -> Decision:
 
 def tombstone(decision: Decision) -> Decision:
     """What stays of a decision when its text goes: when it was, which rules fired, how it turned out."""
-    said = decision.candidate
+    candidate = decision.candidate
     return replace(
         decision,
         status=Status.PURGED,
-        candidate=replace(said, description="", options=(), reasons=(), assumptions=()),
+        candidate=replace(candidate, description="", options=(), reasons=(), assumptions=()),
         asked=None,
         thoughts=(),
         prediction=None,
@@ -141,10 +141,10 @@ def _without_words(assessment: Assessment | None) -> Assessment | None:
     return replace(assessment, rules=rules, primary=primary)
 
 
-def opening_body(candidate: Candidate, session: str | None, **known: str | float | None) -> dict[str, Any]:
+def opening_body(candidate: Candidate, session: str | None, **facts: str | float | None) -> dict[str, Any]:
     """The body of a first event; what is not known is left out."""
     body: dict[str, Any] = {"candidate": to_wire(candidate)}
     if session is not None:
         body["session"] = session
-    body.update({key: value for key, value in known.items() if value is not None})
+    body.update({key: value for key, value in facts.items() if value is not None})
     return body

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
 from ebbtide.decision_log import steps
-from ebbtide.decision_log.answer import Answer, Verdict
-from ebbtide.decision_log.record import Decision, Link, Mode, Occurrence, Relation, Scope, Status
+from ebbtide.decision_log.answer import DecisionAnswer, DecisionVerdict
+from ebbtide.decision_log.record import Decision, DecisionScope, Link, Mode, Occurrence, Relation, Status
 from ebbtide.decision_log.steps import Settlement
 from ebbtide.decision_log.store.transaction import Transaction, checked_time
 from ebbtide.decision_log.window import compare
@@ -23,7 +23,7 @@ from ebbtide.errors import ConfigError, LifecycleError
 from ebbtide.profile import Profile
 from ebbtide.profile.duplicates import DuplicateRules
 
-_VERDICTS = {Status.KEPT: Verdict.KEPT, Status.QUARANTINED: Verdict.QUARANTINED}
+_VERDICTS = {Status.KEPT: DecisionVerdict.KEPT, Status.QUARANTINED: DecisionVerdict.QUARANTINED}
 
 
 class FinalWords(TypedDict, total=False):
@@ -128,7 +128,7 @@ def propose(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class GateRules:
     """What is asked, and what the answer may do.
 
     Args:
@@ -142,17 +142,21 @@ class Rules:
     mode: Mode
 
 
-def start(tx: Transaction, rules: Rules, scope: Scope, candidate: Candidate, at: float) -> Answer:
+def start(
+    tx: Transaction, rules: GateRules, scope: DecisionScope, candidate: Candidate, at: float
+) -> DecisionAnswer:
     """Open a decision, unless the same was opened or decided in the window."""
     duplicate = compare(tx, scope, candidate.description, at, rules.duplicates, final=False)
     if duplicate is None or not duplicate.is_duplicate or duplicate.of is None:
         decision = steps.open_decision(tx, scope, candidate, at)
-        return Answer(verdict=Verdict.OPENED, mode=rules.mode, decision=decision, duplicate=duplicate)
+        return DecisionAnswer(
+            verdict=DecisionVerdict.OPENED, mode=rules.mode, decision=decision, duplicate=duplicate
+        )
     assessment = duplicate_assessment(duplicate, None, rules.profile)
     if rules.mode is not Mode.ENFORCE:
-        decision = steps.open_decision(tx, scope, candidate, at, noted=(assessment, rules.mode))
-        return Answer(
-            verdict=Verdict.OPENED,
+        decision = steps.open_decision(tx, scope, candidate, at, objection=(assessment, rules.mode))
+        return DecisionAnswer(
+            verdict=DecisionVerdict.OPENED,
             mode=rules.mode,
             decision=decision,
             assessment=assessment,
@@ -163,12 +167,14 @@ def start(tx: Transaction, rules: Rules, scope: Scope, candidate: Candidate, at:
         tx.load(scope.tenant, scope.agent, duplicate.of),
         _occurrence(duplicate, "start", candidate, at),
         at,
-        counted=(candidate, assessment, rules.mode),
+        to_count=(candidate, assessment, rules.mode),
     )
-    return Answer(verdict=Verdict.DUPLICATE, mode=rules.mode, assessment=assessment, duplicate=duplicate)
+    return DecisionAnswer(
+        verdict=DecisionVerdict.DUPLICATE, mode=rules.mode, assessment=assessment, duplicate=duplicate
+    )
 
 
-def finalize(tx: Transaction, rules: Rules, decision: Decision, proposal: Proposal) -> Answer:
+def finalize(tx: Transaction, rules: GateRules, decision: Decision, proposal: Proposal) -> DecisionAnswer:
     """Take a decision that was opened, into the log or into quarantine.
 
     Raises:
@@ -179,14 +185,16 @@ def finalize(tx: Transaction, rules: Rules, decision: Decision, proposal: Propos
     return _judge_and_settle(tx, rules, decision.scope, proposal, decision)
 
 
-def finalize_at_once(tx: Transaction, rules: Rules, scope: Scope, proposal: Proposal) -> Answer:
+def finalize_at_once(
+    tx: Transaction, rules: GateRules, scope: DecisionScope, proposal: Proposal
+) -> DecisionAnswer:
     """Take a decision that nobody opened, into the log or into quarantine."""
     return _judge_and_settle(tx, rules, scope, proposal, None)
 
 
 def _judge_and_settle(
-    tx: Transaction, rules: Rules, scope: Scope, proposal: Proposal, opened: Decision | None
-) -> Answer:
+    tx: Transaction, rules: GateRules, scope: DecisionScope, proposal: Proposal, opened: Decision | None
+) -> DecisionAnswer:
     settlement = proposal.settlement
     candidate, at, assessment = settlement.candidate, settlement.at, settlement.assessment
     duplicate = None
@@ -212,12 +220,12 @@ def _judge_and_settle(
         decision = steps.settle_opened(tx, opened, settlement)
     verdict = _VERDICTS[decision.status]
     if enforced and duplicate is not None and duplicate.is_duplicate and duplicate.of is not None:
-        verdict = Verdict.DUPLICATE
+        verdict = DecisionVerdict.DUPLICATE
         occurrence = replace(
             _occurrence(duplicate, "final", candidate, at), of_id=decision.id, thoughts=decision.thoughts
         )
         steps.add_occurrence(tx, tx.load(scope.tenant, scope.agent, duplicate.of), occurrence, at)
-    return Answer(
+    return DecisionAnswer(
         verdict=verdict,
         mode=rules.mode,
         decision=decision,
@@ -238,7 +246,7 @@ def _links(duplicate: DuplicateVerdict | None) -> tuple[Link, ...]:
     return (Link(relation=Relation.CONTRADICTS, to=duplicate.of, why="possible reversal"),)
 
 
-def _repeat_answer(decision: Decision, proposal: Proposal, rules: Rules) -> Answer:
+def _repeat_answer(decision: Decision, proposal: Proposal, rules: GateRules) -> DecisionAnswer:
     same = decision.candidate.description == proposal.settlement.candidate.description
     if not same or decision.status is Status.PURGED:
         raise LifecycleError(
@@ -246,9 +254,11 @@ def _repeat_answer(decision: Decision, proposal: Proposal, rules: Rules) -> Answ
             "record a new one, and let it supersede this one"
         )
     is_duplicate = any(link.relation is Relation.DUPLICATE_OF for link in decision.links)
-    verdict = Verdict.QUARANTINED if decision.status is Status.QUARANTINED else Verdict.KEPT
-    return Answer(
-        verdict=Verdict.DUPLICATE if is_duplicate and verdict is Verdict.QUARANTINED else verdict,
+    verdict = DecisionVerdict.QUARANTINED if decision.status is Status.QUARANTINED else DecisionVerdict.KEPT
+    return DecisionAnswer(
+        verdict=DecisionVerdict.DUPLICATE
+        if is_duplicate and verdict is DecisionVerdict.QUARANTINED
+        else verdict,
         mode=decision.mode or rules.mode,
         decision=decision,
         assessment=decision.assessment,

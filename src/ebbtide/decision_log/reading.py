@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ebbtide.clock import Clock, system_clock
 from ebbtide.decision_log import upkeep
 from ebbtide.decision_log.counters import Counters, Sample, counters_of
-from ebbtide.decision_log.entry import Hit, Page
+from ebbtide.decision_log.entry import Page, SearchHit
 from ebbtide.decision_log.events import Event, Verification
 from ebbtide.decision_log.record import Decision, Status
 from ebbtide.decision_log.store import questions
@@ -69,7 +69,7 @@ class ReadableLog:
         Raises:
             UnknownDecisionError: This view has none of that id.
         """
-        return self._seen(self.stored(decision_id), self.clock())
+        return self._with_expiry(self.stored(decision_id), self.clock())
 
     def stored(self, decision_id: str) -> Decision:
         """One decision as the store has it: an open one is open, whatever the time.
@@ -86,11 +86,11 @@ class ReadableLog:
             UnknownDecisionError: There is none, or more than one.
         """
         prefix = beginning.strip().upper()
-        found = self.store.read(lambda s: questions.ids_that_begin(s, self.view, prefix)) if prefix else []
-        if len(found) != 1:
-            hint = "several ids begin so; give more of it" if found else "`ebbtide decisions list` names them"
+        ids = self.store.read(lambda s: questions.ids_that_begin(s, self.view, prefix)) if prefix else []
+        if len(ids) != 1:
+            hint = "several ids begin so; give more of it" if ids else "`ebbtide decisions list` names them"
             raise UnknownDecisionError(beginning, self.view.where, hint)
-        return found[0]
+        return ids[0]
 
     def list(
         self,
@@ -122,10 +122,10 @@ class ReadableLog:
         Raises:
             ConfigError: `limit` is below 1, or the agent or session is not of this view.
         """
-        asked = self._filter(
+        criteria = self._filter(
             statuses_of(status, _LISTED), category=category, source=source, since=since, until=until
         )
-        return self._page(self._narrowed(agent, session), asked, limit, cursor)
+        return self._page(self._narrow(agent, session), criteria, limit, cursor)
 
     def iterate(
         self,
@@ -137,28 +137,28 @@ class ReadableLog:
         page: int = 500,
     ) -> Iterator[Decision]:
         """Every decision, oldest first; with status None in every state."""
-        view = self._narrowed(agent, None)
-        asked = self._filter(None if status is None else statuses_of(status, ()), since=since, until=until)
+        view = self._narrow(agent, None)
+        criteria = self._filter(None if status is None else statuses_of(status, ()), since=since, until=until)
         after: str | None = None
-        while found := self._oldest(view, asked, _at_least_one(page), after):
-            yield from found
-            after = found[-1].id
+        while decisions := self._oldest(view, criteria, _at_least_one(page), after):
+            yield from decisions
+            after = decisions[-1].id
 
     def search(
         self, text: str, *, limit: int = 20, status: Statuses = None, agent: str | None = None
-    ) -> tuple[Hit, ...]:
+    ) -> tuple[SearchHit, ...]:
         """Decisions that have all words of a text, best first; if there are none, those with any of them.
 
         Endings do not count ("caches" finds "caching"). Open decisions are not searched, and quarantined
         ones only where `status` asks for them.
         """
-        view, now = self._narrowed(agent, None), self.clock()
-        asked = self._filter(statuses_of(status, _FOUND))
+        view, now = self._narrow(agent, None), self.clock()
+        criteria = self._filter(statuses_of(status, _FOUND))
         most = _at_least_one(limit)
-        found = self.store.read(
-            lambda s: questions.search(s, self.store.database, view, text, asked, limit=most)
+        hits = self.store.read(
+            lambda s: questions.search(s, self.store.database, view, text, criteria, limit=most)
         )
-        return tuple(Hit(decision=self._seen(hit.decision, now), rank=hit.rank) for hit in found)
+        return tuple(SearchHit(decision=self._with_expiry(hit.decision, now), rank=hit.rank) for hit in hits)
 
     def get_recent_decisions(
         self, agent_id: str, since: float, limit: int = 5, session: str | None = None
@@ -171,8 +171,8 @@ class ReadableLog:
 
     def quarantined(self, *, rule: str | None = None, limit: int = 50, cursor: str | None = None) -> Page:
         """What was refused and can be restored, newest first; `rule` takes only what that rule refused."""
-        asked = Filter(status=(Status.QUARANTINED,), rule=rule)
-        return self._page(self.view, asked, limit, cursor)
+        criteria = Filter(status=(Status.QUARANTINED,), rule=rule)
+        return self._page(self.view, criteria, limit, cursor)
 
     def overdue(self, now: float | None = None, *, limit: int = 50) -> tuple[Decision, ...]:
         """Kept decisions whose `review_by` has passed without a review, longest overdue first."""
@@ -216,19 +216,17 @@ class ReadableLog:
         Raises:
             ConfigError: `expected_head` needs a view of one agent, or a head is not ``seq:hash``.
         """
-        noted = upkeep.noted_heads(self.view, expected_head, heads)
-        return self.store.read(lambda s: upkeep.verify(s, self.view, noted))
+        noted_heads = upkeep.checked_heads(self.view, expected_head, heads)
+        return self.store.read(lambda s: upkeep.verify(s, self.view, noted_heads))
 
     def _time(self, at: float | None) -> float:
         return checked_time(self.clock() if at is None else at)
 
-    def _narrowed(self, agent: str | None, session: str | None) -> View:
+    def _narrow(self, agent: str | None, session: str | None) -> View:
         here = self.view
         if agent is None and session is None:
             return here
-        return View(
-            tenant=here.tenant, agent=here.narrowed_agent(agent), session=here.narrowed_session(session)
-        )
+        return View(tenant=here.tenant, agent=here.narrow_agent(agent), session=here.narrow_session(session))
 
     def _filter(
         self,
@@ -248,19 +246,21 @@ class ReadableLog:
             expired_before=self.clock() - self.open_ttl_s,
         )
 
-    def _page(self, view: View, asked: Filter, limit: int, cursor: str | None) -> Page:
+    def _page(self, view: View, criteria: Filter, limit: int, cursor: str | None) -> Page:
         most, now = _at_least_one(limit), self.clock()
-        found = self.store.read(lambda s: questions.newest(s, view, asked, limit=most + 1, before=cursor))
-        more = found[most - 1].id if len(found) > most else None
-        return Page(decisions=tuple(self._seen(each, now) for each in found[:most]), cursor=more)
+        decisions = self.store.read(
+            lambda s: questions.newest(s, view, criteria, limit=most + 1, before=cursor)
+        )
+        more = decisions[most - 1].id if len(decisions) > most else None
+        return Page(decisions=tuple(self._with_expiry(each, now) for each in decisions[:most]), cursor=more)
 
-    def _oldest(self, view: View, asked: Filter, limit: int, after: str | None) -> Sequence[Decision]:
+    def _oldest(self, view: View, criteria: Filter, limit: int, after: str | None) -> Sequence[Decision]:
         now = self.clock()
-        found = self.store.read(lambda s: questions.oldest(s, view, asked, limit=limit, after=after))
-        return [self._seen(each, now) for each in found]
+        decisions = self.store.read(lambda s: questions.oldest(s, view, criteria, limit=limit, after=after))
+        return [self._with_expiry(each, now) for each in decisions]
 
-    def _seen(self, decision: Decision, now: float) -> Decision:
-        return upkeep.seen(decision, now, self.open_ttl_s)
+    def _with_expiry(self, decision: Decision, now: float) -> Decision:
+        return upkeep.with_expiry(decision, now, self.open_ttl_s)
 
 
 def statuses_of(status: Statuses, default: tuple[Status, ...]) -> tuple[Status, ...]:

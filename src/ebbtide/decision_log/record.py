@@ -28,7 +28,7 @@ class Mode(StrEnum):
     ENFORCE = "enforce"  #: what the gate refuses goes to quarantine, and duplicates to their original
 
 
-class Outcome(StrEnum):
+class DecisionOutcome(StrEnum):
     """How a decision turned out."""
 
     SUCCESS = "success"
@@ -49,7 +49,7 @@ class Relation(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class DecisionScope:
     """Whose decisions. Every statement of the store is bound to one."""
 
     tenant: str = "default"
@@ -78,7 +78,7 @@ class Review:
         observed: Whether a machine measured it. A person who says so attests it, a signal inferred it.
     """
 
-    outcome: Outcome
+    outcome: DecisionOutcome
     by: str
     evidence: str = ""
     ts: float
@@ -140,7 +140,7 @@ class Decision:
     """
 
     id: str
-    scope: Scope
+    scope: DecisionScope
     candidate: Candidate
     status: Status
     opened_at: float

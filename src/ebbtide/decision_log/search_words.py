@@ -31,22 +31,22 @@ def search_words(texts: Iterable[str]) -> list[str]:
     ['cach', 'the', 'user', 'query', 'in', 'redis', '7']
     """
     words: dict[str, None] = {}
-    left = LONGEST_TEXT
+    room = LONGEST_TEXT
     for text in texts:
         if text.isascii():
-            words.update(dict.fromkeys(_ASCII_WORD.findall(text[:left].lower())))
+            words.update(dict.fromkeys(_ASCII_WORD.findall(text[:room].lower())))
         else:
-            folded = unicodedata.normalize("NFKC", text[:left]).casefold()
-            words.update(dict.fromkeys(_WORD.findall(folded)))
-        left -= len(text)
-        if left <= 0 or len(words) >= _MOST:
+            normal = unicodedata.normalize("NFKC", text[:room]).casefold()
+            words.update(dict.fromkeys(_WORD.findall(normal)))
+        room -= len(text)
+        if room <= 0 or len(words) >= _MOST:
             break
-    found = dict.fromkeys(chain.from_iterable(map(_forms, words)))
-    return list(found)[:_MOST]
+    forms = dict.fromkeys(chain.from_iterable(map(_forms, words)))
+    return list(forms)[:_MOST]
 
 
 def _forms(word: str) -> Iterable[str]:
-    return _remembered(word) if len(word) <= _LONGEST else _forms_of(word)
+    return _cached_forms(word) if len(word) <= _LONGEST else _forms_of(word)
 
 
 def _forms_of(word: str) -> tuple[str, ...]:
@@ -64,7 +64,7 @@ def _forms_of(word: str) -> tuple[str, ...]:
     return tuple(forms)
 
 
-_remembered = lru_cache(maxsize=1 << 13)(_forms_of)
+_cached_forms = lru_cache(maxsize=1 << 13)(_forms_of)
 
 
 def _code(text: str) -> str:

@@ -10,7 +10,16 @@ from ebbtide.decision_log.entry import Entry
 from ebbtide.decision_log.events import EventKind
 from ebbtide.decision_log.folding import opening_body
 from ebbtide.decision_log.identifiers import is_id, origin_id
-from ebbtide.decision_log.record import Decision, Link, Mode, Occurrence, Relation, Review, Scope, Status
+from ebbtide.decision_log.record import (
+    Decision,
+    DecisionScope,
+    Link,
+    Mode,
+    Occurrence,
+    Relation,
+    Review,
+    Status,
+)
 from ebbtide.decision_log.store.rows import column_text
 from ebbtide.decision_log.store.transaction import CountKey, Transaction
 from ebbtide.decision_log.wire import to_wire
@@ -50,16 +59,16 @@ class Settlement:
 
 def open_decision(
     tx: Transaction,
-    scope: Scope,
+    scope: DecisionScope,
     candidate: Candidate,
     at: float,
     *,
-    noted: tuple[Assessment, Mode] | None = None,
+    objection: tuple[Assessment, Mode] | None = None,
 ) -> Decision:
-    """Somebody begins to think about something; `noted` is what would have been refused, and is counted."""
+    """Somebody begins to think about something; `objection`, which was overruled, is counted."""
     body = opening_body(candidate, scope.session)
-    if noted is not None:
-        assessment, mode = noted
+    if objection is not None:
+        assessment, mode = objection
         body["counted"] = _count_body(candidate, assessment, mode)
         for key in verdict_keys(scope, candidate, assessment, mode.value, "opened")[1:]:
             tx.count(key)
@@ -95,7 +104,7 @@ def settle_opened(tx: Transaction, decision: Decision, settlement: Settlement) -
     return decision
 
 
-def settle_at_once(tx: Transaction, scope: Scope, settlement: Settlement) -> Decision:
+def settle_at_once(tx: Transaction, scope: DecisionScope, settlement: Settlement) -> Decision:
     """A decision is taken in one step."""
     body = _settlement_body(settlement)
     if scope.session is not None:
@@ -192,7 +201,7 @@ def add_occurrence(
     occurrence: Occurrence,
     at: float,
     *,
-    counted: tuple[Candidate, Assessment, Mode] | None = None,
+    to_count: tuple[Candidate, Assessment, Mode] | None = None,
 ) -> Decision:
     """A duplicate was refused: its original counts it and keeps what it said.
 
@@ -201,12 +210,12 @@ def add_occurrence(
         original: What it is a duplicate of.
         occurrence: What it said.
         at: When.
-        counted: What is to be counted: the candidate, what is against it, and the mode. None where the
+        to_count: What is to be counted: the candidate, what is against it, and the mode. None where the
             duplicate has a record of its own, which counts.
     """
     body: dict[str, Any] = to_wire(occurrence)
-    if counted is not None:
-        candidate, assessment, mode = counted
+    if to_count is not None:
+        candidate, assessment, mode = to_count
         body["counted"] = _count_body(candidate, assessment, mode)
         for key in verdict_keys(original.scope, candidate, assessment, mode.value, "duplicate"):
             tx.count(key)
@@ -215,7 +224,7 @@ def add_occurrence(
     return original
 
 
-def import_entry(tx: Transaction, scope: Scope, entry: Entry, now: float) -> tuple[str, bool]:
+def import_entry(tx: Transaction, scope: DecisionScope, entry: Entry, now: float) -> tuple[str, bool]:
     """An entry from another log; one that is there already is left as it is.
 
     Returns:
@@ -270,7 +279,7 @@ def count_verdict(
 
 
 def verdict_keys(
-    scope: Scope, candidate: Candidate, assessment: Assessment | None, mode: str, verdict: str
+    scope: DecisionScope, candidate: Candidate, assessment: Assessment | None, mode: str, verdict: str
 ) -> list[CountKey]:
     """Under what a verdict is counted; the empty rule is the verdict itself."""
     first = CountKey(
@@ -289,7 +298,7 @@ def verdict_keys(
 
 def _append_first(
     tx: Transaction,
-    scope: Scope,
+    scope: DecisionScope,
     kind: EventKind,
     at: float,
     body: dict[str, Any],
@@ -354,7 +363,7 @@ def _settlement_body(settlement: Settlement) -> dict[str, Any]:
 
 
 def _count_body(candidate: Candidate, assessment: Assessment, mode: Mode) -> dict[str, Any]:
-    """What a count in `ebbtide.decision_log.erasing.counted` is made of."""
+    """What a count in `ebbtide.decision_log.erasing.count_keys` is made of."""
     about = {"source": candidate.source.value, "frame": candidate.frame}
     return {"candidate": about, "assessment": assessment.to_dict(), "mode": mode.value}
 

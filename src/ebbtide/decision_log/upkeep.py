@@ -8,7 +8,7 @@ from functools import partial
 
 from ebbtide.decision_log import steps
 from ebbtide.decision_log.counters import Sample
-from ebbtide.decision_log.erasing import counted, erase, read_event
+from ebbtide.decision_log.erasing import count_keys, erase, read_event
 from ebbtide.decision_log.events import Event, EventKind, Fault, Verification, check_stream
 from ebbtide.decision_log.folding import apply, fold
 from ebbtide.decision_log.record import Decision, Status
@@ -24,32 +24,32 @@ from ebbtide.errors import ConfigError, UnknownDecisionError
 _AT_ONCE = 200
 
 
-def seen(decision: Decision, now: float, open_ttl_s: float) -> Decision:
+def with_expiry(decision: Decision, now: float, open_ttl_s: float) -> Decision:
     """A decision as it reads now: an open one whose time is over is abandoned, noted or not."""
     if decision.status is not Status.OPENED or now - decision.opened_at <= open_ttl_s:
         return decision
     return replace(decision, status=Status.ABANDONED, settled_at=decision.opened_at + open_ttl_s)
 
 
-def loaded(tx: Transaction, view: View, ids: Iterable[str]) -> list[Decision]:
+def load_decisions(tx: Transaction, view: View, ids: Iterable[str]) -> list[Decision]:
     """Decisions of a view that are to be changed, in the order of their ids in `ids`.
 
     Raises:
         UnknownDecisionError: The view has no such decision.
     """
-    wanted = list(ids)
-    found: dict[str, Decision] = {}
+    wanted_ids = list(ids)
+    decisions: dict[str, Decision] = {}
     if view.agent is None:
         # The streams of several agents are locked in one order everywhere.
-        agents = {_agent_of(tx, view, identifier) for identifier in wanted}
+        agents = {_agent_of(tx, view, identifier) for identifier in wanted_ids}
         for agent in sorted(agents):
             tx.lock(view.tenant, agent)
-    for identifier in wanted:
+    for identifier in wanted_ids:
         decision = tx.load(view.tenant, view.agent, identifier)
         if view.session is not None and decision.scope.session != view.session:
             raise UnknownDecisionError(identifier, view.where)
-        found[identifier] = decision
-    return [found[identifier] for identifier in wanted]
+        decisions[identifier] = decision
+    return [decisions[identifier] for identifier in wanted_ids]
 
 
 def _agent_of(tx: Transaction, view: View, identifier: str) -> str:
@@ -61,24 +61,24 @@ def _agent_of(tx: Transaction, view: View, identifier: str) -> str:
 
 def sweep(store: Store, view: View, at: float, opened_before: float) -> tuple[str, ...]:
     """Give up the decisions that were opened before a time and not taken."""
-    asked = Filter(status=(Status.OPENED,), until=opened_before)
+    criteria = Filter(status=(Status.OPENED,), until=opened_before)
 
     def work(tx: Transaction) -> list[str]:
-        found = questions.oldest(tx.session, view, asked, limit=_AT_ONCE)
-        for scope in sorted({(each.scope.tenant, each.scope.agent) for each in found}):
+        decisions = questions.oldest(tx.session, view, criteria, limit=_AT_ONCE)
+        for scope in sorted({(each.scope.tenant, each.scope.agent) for each in decisions}):
             tx.lock(*scope)
-        done = []
-        for each in found:
+        ids = []
+        for each in decisions:
             decision = tx.load(each.scope.tenant, each.scope.agent, each.id)
             if decision.status is Status.OPENED:
                 steps.abandon(tx, decision, at)
-                done.append(decision.id)
-        return done
+                ids.append(decision.id)
+        return ids
 
-    swept: list[str] = []
+    all_ids: list[str] = []
     while some := store.write(work, order=(view.tenant, view.agent or "")):
-        swept += some
-    return tuple(swept)
+        all_ids += some
+    return tuple(all_ids)
 
 
 def purge(
@@ -94,38 +94,38 @@ def purge(
     """Take out the texts of decisions that were opened before a time."""
     if Status.PURGED in status:
         raise ConfigError("status = purged: what is purged has no text to take out")
-    asked = Filter(status=status, until=before)
+    criteria = Filter(status=status, until=before)
 
     def work(tx: Transaction) -> list[str]:
-        found = questions.oldest(tx.session, view, asked, limit=_AT_ONCE)
-        for scope in sorted({(each.scope.tenant, each.scope.agent) for each in found}):
+        decisions = questions.oldest(tx.session, view, criteria, limit=_AT_ONCE)
+        for scope in sorted({(each.scope.tenant, each.scope.agent) for each in decisions}):
             tx.lock(*scope)
-        for each in found:
+        for each in decisions:
             decision = tx.load(each.scope.tenant, each.scope.agent, each.id)
             if decision.status in status:
                 erase(tx, decision, at, kind=EventKind.PURGED, by=by, why=why)
-        return [each.id for each in found]
+        return [each.id for each in decisions]
 
-    purged: list[str] = []
+    all_ids: list[str] = []
     while some := store.write(work, order=(view.tenant, view.agent or "")):
-        purged += some
+        all_ids += some
     # Also where nothing is left to purge: the time before, the files may not have been free to be cleaned.
     store.erase()
-    return tuple(purged)
+    return tuple(all_ids)
 
 
 def redact(store: Store, view: View, at: float, decision_id: str, *, by: str, why: str) -> Decision:
     """Take out the text of one decision."""
 
     def work(tx: Transaction) -> Decision:
-        decision = loaded(tx, view, [decision_id])[0]
+        decision = load_decisions(tx, view, [decision_id])[0]
         if decision.status is Status.PURGED:
             return decision
         return erase(tx, decision, at, kind=EventKind.REDACTED, by=by, why=why)
 
-    left = store.write(work, order=(view.tenant, view.agent or ""))
+    decision_left = store.write(work, order=(view.tenant, view.agent or ""))
     store.erase()
-    return left
+    return decision_left
 
 
 def events_of(session: Session, view: View, decision_id: str) -> tuple[Event, ...]:
@@ -135,8 +135,8 @@ def events_of(session: Session, view: View, decision_id: str) -> tuple[Event, ..
         UnknownDecisionError: The view has no such decision.
     """
     decision = questions.get(session, view, decision_id)
-    found = questions.events_of(session, view, decision.id)
-    return tuple(read_event(view.tenant, agent, stored) for agent, stored in found)
+    rows = questions.events_of(session, view, decision.id)
+    return tuple(read_event(view.tenant, agent, stored) for agent, stored in rows)
 
 
 def sample(session: Session, view: View, size: int) -> Sample:
@@ -149,61 +149,61 @@ def sample(session: Session, view: View, size: int) -> Sample:
     )
 
 
-def noted_heads(view: View, expected_head: str | None, heads: Mapping[str, str] | None) -> dict[str, str]:
+def checked_heads(view: View, expected_head: str | None, heads: Mapping[str, str] | None) -> dict[str, str]:
     """The heads that were noted before, by agent.
 
     Raises:
         ConfigError: One is no head, or it is not known whose it is.
     """
-    noted = dict(heads or {})
+    by_agent = dict(heads or {})
     if expected_head is not None:
         if view.agent is None:
             raise ConfigError("expected_head: name the agent whose head it is, or give heads={agent: head}")
-        noted[view.agent] = expected_head
-    for agent, head in noted.items():
+        by_agent[view.agent] = expected_head
+    for agent, head in by_agent.items():
         number, _, digest = head.partition(":")
         if not number.isdecimal() or (len(digest) != 64 and number != "0"):
             raise ConfigError(
                 f"head of {agent!r:.60} = {head!r:.90}: expected number:hash, as heads() gives it"
             )
-    return noted
+    return by_agent
 
 
-def verify(session: Session, view: View, noted: Mapping[str, str]) -> Verification:
+def verify(session: Session, view: View, noted_heads: Mapping[str, str]) -> Verification:
     """Follow every stream of a view, and compare the decisions with the fold of their events."""
     faults: list[Fault] = []
-    found: dict[str, str] = {}
+    last_events: dict[str, str] = {}
     events = purged = 0
     stored_heads = questions.heads(session, view)
-    for agent in sorted({*questions.streams(session, view), *noted}):
+    for agent in sorted({*questions.streams(session, view), *noted_heads}):
         stream = questions.stream(session, view.tenant, agent)
         check = check_stream(
-            view.tenant, agent, stream, head=stored_heads.get(agent, "0:"), noted=noted.get(agent)
+            view.tenant, agent, stream, head=stored_heads.get(agent, "0:"), noted_head=noted_heads.get(agent)
         )
         faults += check.faults
-        found[agent] = check.head
+        last_events[agent] = check.head
         events += check.events
         purged += check.purged
         if not check.faults:
-            faults += _unlike(session, view.tenant, agent)
-    return Verification(faults=tuple(faults), events=events, heads=found, purged=purged)
+            faults += _table_faults(session, view.tenant, agent)
+    return Verification(faults=tuple(faults), events=events, heads=last_events, purged=purged)
 
 
-def _unlike(session: Session, tenant: str, agent: str) -> Iterator[Fault]:
+def _table_faults(session: Session, tenant: str, agent: str) -> Iterator[Fault]:
     """Where the table of decisions does not say what the events add up to."""
     after, rows_seen = "", 0
     while rows := session.rows(statements.ROWS_OF_AGENT, (tenant, agent, after, _AT_ONCE)):
         for row in rows:
             after, rows_seen = row[2], rows_seen + 1
-            stored = session.rows(statements.EVENTS_OF_AGENT, (tenant, after, agent))
-            said = fold(read_event(tenant, agent, questions.stored_event(each)) for each in stored)
-            if said is None or row_of(said) != tuple(row):
-                seq = 0 if said is None else said.version
+            events = session.rows(statements.EVENTS_OF_AGENT, (tenant, after, agent))
+            expected = fold(read_event(tenant, agent, questions.stored_event(each)) for each in events)
+            if expected is None or row_of(expected) != tuple(row):
+                seq = 0 if expected is None else expected.version
                 what = f"decision {after} is not what its events say; `rebuild` makes it anew"
                 yield Fault(agent=agent, seq=seq, what=what)
-    decided = session.rows(statements.COUNT_DECIDED, (tenant, agent))[0][0]
-    if decided != rows_seen:
-        what = f"{decided} decisions have events and {rows_seen} are listed; `rebuild` makes them anew"
+    decisions = session.rows(statements.COUNT_DECIDED, (tenant, agent))[0][0]
+    if decisions != rows_seen:
+        what = f"{decisions} decisions have events and {rows_seen} are listed; `rebuild` makes them anew"
         yield Fault(agent=agent, seq=0, what=what)
 
 
@@ -211,12 +211,12 @@ def rebuild(store: Store, view: View) -> int:
     """Make decisions and counts anew from their events, agent by agent."""
     agents = store.read(lambda session: questions.streams(session, view))
     return sum(
-        store.write(partial(_rebuilt, tenant=view.tenant, agent=agent), order=(view.tenant, agent))
+        store.write(partial(_rebuild_agent, tenant=view.tenant, agent=agent), order=(view.tenant, agent))
         for agent in agents
     )
 
 
-def _rebuilt(tx: Transaction, tenant: str, agent: str) -> int:
+def _rebuild_agent(tx: Transaction, tenant: str, agent: str) -> int:
     tx.lock(tenant, agent)
     tx.clear(tenant, agent)
     decisions: dict[str, Decision] = {}
@@ -227,6 +227,6 @@ def _rebuilt(tx: Transaction, tenant: str, agent: str) -> int:
         events.setdefault(event.decision_id, []).append(event)
     for identifier, decision in decisions.items():
         tx.save(decision, new=True)
-        for key, times in counted(events[identifier]).items():
+        for key, times in count_keys(events[identifier]).items():
             tx.count(key, times)
     return len(decisions)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 
-from ebbtide.decision_log.record import Scope
+from ebbtide.decision_log.record import DecisionScope
 from ebbtide.errors import ConfigError
 
 _LONGEST = 200
-_NAMELESS = Scope().agent
+_NAMELESS = DecisionScope().agent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,42 +42,42 @@ class View:
         named = "" if self.agent is None else f", agent {self.agent!r}"
         return f"tenant {self.tenant!r}{named}"
 
-    def scope(self, agent: str | None = None, session: str | None = None) -> Scope:
+    def scope(self, agent: str | None = None, session: str | None = None) -> DecisionScope:
         """Whose a new decision is.
 
         Raises:
             ConfigError: The agent or session is another one than that of the view, or no name.
         """
-        return Scope(
+        return DecisionScope(
             tenant=self.tenant,
-            agent=self.narrowed_agent(agent) or _NAMELESS,
-            session=self.narrowed_session(session),
+            agent=self.narrow_agent(agent) or _NAMELESS,
+            session=self.narrow_session(session),
         )
 
-    def narrowed_agent(self, agent: str | None) -> str | None:
+    def narrow_agent(self, agent: str | None) -> str | None:
         """The agent to look at.
 
         Raises:
             ConfigError: It is not the one of the view.
         """
-        return _narrowed(self.agent, agent, "agent")
+        return _narrow(self.agent, agent, "agent")
 
-    def narrowed_session(self, session: str | None) -> str | None:
+    def narrow_session(self, session: str | None) -> str | None:
         """The session to look at.
 
         Raises:
             ConfigError: It is not the one of the view.
         """
-        return _narrowed(self.session, session, "session")
+        return _narrow(self.session, session, "session")
 
 
-def _narrowed(bound: str | None, asked: str | None, what: str) -> str | None:
-    if asked is None:
+def _narrow(bound: str | None, name: str | None, what: str) -> str | None:
+    if name is None:
         return bound
-    checked_name(asked, what)
-    if bound is not None and asked != bound:
-        raise ConfigError(f"{what} = {asked!r:.60}: this view of the log is bound to {what} {bound!r:.60}")
-    return asked
+    checked_name(name, what)
+    if bound is not None and name != bound:
+        raise ConfigError(f"{what} = {name!r:.60}: this view of the log is bound to {what} {bound!r:.60}")
+    return name
 
 
 def checked_name(name: object, what: str) -> str:

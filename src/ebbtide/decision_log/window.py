@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ebbtide.decision_log.record import Scope
+from ebbtide.decision_log.record import DecisionScope
 from ebbtide.decision_log.store.transaction import Transaction
 from ebbtide.decisions.repeats.duplicates import DuplicateVerdict, find_duplicate, fingerprint
 from ebbtide.profile.duplicates import DuplicateRules
@@ -14,7 +14,7 @@ _MOST = 1000  # rows of a window that are read, where the rules name no other nu
 
 def compare(
     tx: Transaction,
-    scope: Scope,
+    scope: DecisionScope,
     text: str,
     at: float,
     rules: DuplicateRules,
@@ -49,5 +49,5 @@ def compare(
         most=most,
         not_id=not_id,
     )
-    found = find_duplicate(text, rows, rules, ts=at)
-    return replace(found, truncated=True) if truncated else found
+    duplicate = find_duplicate(text, rows, rules, ts=at)
+    return replace(duplicate, truncated=True) if truncated else duplicate

@@ -68,14 +68,14 @@ def show(place: Place, beginning: str, *, events: bool, as_json: bool) -> None:
     with place.open() as log:
         decision_id = log.resolve(beginning)
         decision = log.get(decision_id)
-        happened = log.events(decision_id) if events else ()
+        history = log.events(decision_id) if events else ()
     if as_json:
         wire = decision_document(decision)
-        print_json({**wire, "events": [event.to_dict() for event in happened]} if events else wire)
+        print_json({**wire, "events": [event.to_dict() for event in history]} if events else wire)
         return
     terminal = console()
     print_decision(terminal, decision)
-    for event in happened:
+    for event in history:
         body = json.dumps(event.body, ensure_ascii=False) if event.body is not None else "(purged)"
         line = Text.assemble((f"  {event.seq:>6} {when(event.ts)}  {event.kind.value:<12} ", "dim"))
         terminal.print(line.append(plain(body, 200)), soft_wrap=True)
@@ -114,30 +114,30 @@ def stats(place: Place, *, prometheus: bool, as_json: bool) -> None:
     for name in ("source", "frame", "mode"):
         rows = counters.by(name)
         if rows:
-            shown = {
+            lines = {
                 value: ", ".join(f"{times} {key}" for key, times in of.items()) for value, of in rows.items()
             }
-            _print_counts(f"by {name}", shown)
+            _print_counts(f"by {name}", lines)
 
 
 def sample(place: Place, *, size: int, as_json: bool) -> None:
     """Print decisions for people to look at, and what those who did found."""
     with place.open() as log:
-        drawn = log.sample(size)
+        samples = log.sample(size)
     if as_json:
-        print_json(drawn.to_dict())
+        print_json(samples.to_dict())
         return
     terminal = console()
     for decisions, of, what in (
-        (drawn.kept, drawn.kept_of, "that the gate kept"),
-        (drawn.refused, drawn.refused_of, "that it was against"),
+        (samples.kept, samples.kept_of, "that the gate kept"),
+        (samples.refused, samples.refused_of, "that it was against"),
     ):
         terminal.print(Text(f"{len(decisions)} of {of} {what}", style="bold"))
         if decisions:
             print_decisions(terminal, decisions, reasons=True)
         terminal.print()
-    terminal.print(f"Noise among the kept:      {_rate(drawn.noise)}")
-    terminal.print(f"Missed among the refused:  {_rate(drawn.missed)}")
+    terminal.print(f"Noise among the kept:      {_rate(samples.noise)}")
+    terminal.print(f"Missed among the refused:  {_rate(samples.missed)}")
     terminal.print(
         styled("`ebbtide decisions review ID not_a_decision` or `restore ID` says what one is.", "dim"),
         soft_wrap=True,
@@ -153,26 +153,26 @@ def verify(place: Place, *, heads: Path | None, write_heads: Path | None, as_jso
     Raises:
         ConfigError: The noted heads cannot be read or written.
     """
-    noted = None if heads is None else _noted(heads)
+    heads_before = None if heads is None else _noted(heads)
     with place.open() as log:
-        found = log.verify(heads=noted)
+        verification = log.verify(heads=heads_before)
     if as_json:
-        print_json(found.to_dict())
+        print_json(verification.to_dict())
     else:
         terminal = console()
-        for fault in found.faults:
+        for fault in verification.faults:
             place_of = f"{plain(fault.agent)}, event {fault.seq}: "
             terminal.print(Text.assemble(("FAULT ", "bold red"), place_of, plain(fault.what)), soft_wrap=True)
-        chains = f"{count(found.events, 'event')} in {count(len(found.heads), 'chain')}"
-        verdict = ("verified", "bold green") if found.ok else ("NOT VERIFIED", "bold red")
-        terminal.print(Text.assemble(verdict, f": {chains}, {found.purged} purged"))
-    if write_heads is not None and found.ok:
-        text = json.dumps({"schema": 1, "heads": found.heads}, indent=2) + "\n"
+        chains = f"{count(verification.events, 'event')} in {count(len(verification.heads), 'chain')}"
+        verdict = ("verified", "bold green") if verification.ok else ("NOT VERIFIED", "bold red")
+        terminal.print(Text.assemble(verdict, f": {chains}, {verification.purged} purged"))
+    if write_heads is not None and verification.ok:
+        text = json.dumps({"schema": 1, "heads": verification.heads}, indent=2) + "\n"
         try:
             write_heads.write_text(text, encoding="utf-8")
         except OSError as error:
             raise ConfigError(f"{write_heads}: cannot be written: {error.strerror or error}") from error
-    return found.ok
+    return verification.ok
 
 
 def _noted(path: Path) -> dict[str, str]:

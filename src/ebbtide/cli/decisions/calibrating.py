@@ -59,9 +59,9 @@ def _draw(path: Path, result: Calibration) -> None:
     draw = _PLOTS.get(path.suffix.lower())
     if draw is None:
         raise ConfigError(f"--plot {path}: expected a name that ends in {', '.join(_PLOTS)}")
-    drawn = draw(result)
+    picture = draw(result)
     try:
-        path.write_bytes(drawn if isinstance(drawn, bytes) else drawn.encode())
+        path.write_bytes(picture if isinstance(picture, bytes) else picture.encode())
     except OSError as error:
         raise ConfigError(f"{path}: cannot be written: {error.strerror or error}") from error
 

@@ -56,22 +56,22 @@ def apply(place: Place, path: Path, *, leave: Sequence[str], by: str, really: bo
     plan = _read_plan(path)
     with place.open() as log:
         rows = cleanup.chosen_rows(log, plan, leave)
-        changed = cleanup.changed_since(log, rows)
-        if changed:
-            raise StaleDecisionError(changed)
+        stale = cleanup.changed_since(log, rows)
+        if stale:
+            raise StaleDecisionError(stale)
         if really:
             cleanup.apply(log, plan, leave=leave, by=by)
     if as_json:
         ids = [row.id for row in rows]
         print_json({"schema": 1, "applied": really, "plan": plan.hash, "quarantined": ids})
         return
-    said = count(len(rows), "decision")
+    decisions = count(len(rows), "decision")
     terminal = console()
     if not really:
         _print_rows(terminal, rows)
-        terminal.print(f"{said} would go to quarantine. Nothing is changed yet; --yes does it.")
+        terminal.print(f"{decisions} would go to quarantine. Nothing is changed yet; --yes does it.")
         return
-    terminal.print(Text.assemble(("done", "bold green"), f": {said} in quarantine."))
+    terminal.print(Text.assemble(("done", "bold green"), f": {decisions} in quarantine."))
     terminal.print(
         styled(f"`ebbtide decisions restore --plan {path}` brings them back.", "dim"), soft_wrap=True
     )
@@ -96,8 +96,8 @@ def restore(
         print_json({"schema": 1, "restored": [decision.id for decision in restored]})
         return
     terminal = console()
-    said = count(len(restored), "decision")
-    terminal.print(Text.assemble(("restored", "bold green"), f": {said}"))
+    decisions = count(len(restored), "decision")
+    terminal.print(Text.assemble(("restored", "bold green"), f": {decisions}"))
     for decision in restored[:_LISTED]:
         line = f"{decision.id} {plain(decision.candidate.description, _SHOWN)}"
         terminal.print(styled(line, indent=2), soft_wrap=True)
@@ -112,7 +112,7 @@ def purge(place: Place, *, before: float, by: str, why: str, really: bool, as_js
             ids: Sequence[str] = log.purge(before=before, status=_PURGED, by=by, why=why)
         else:
             there = log.iterate(status=_PURGED)
-            ids = [found.id for found in there if (found.settled_at or found.opened_at) < before]
+            ids = [decision.id for decision in there if (decision.settled_at or decision.opened_at) < before]
     if as_json:
         print_json({"schema": 1, "purged": really, "ids": list(ids)})
     elif really:

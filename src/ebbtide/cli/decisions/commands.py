@@ -26,7 +26,7 @@ from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.declaration import Argument, Group, Option
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.shared_options import AsJson, ProfileName
-from ebbtide.decision_log.record import Mode, Outcome
+from ebbtide.decision_log.record import DecisionOutcome, Mode
 from ebbtide.decisions.candidate import Source
 
 app = Group(
@@ -55,11 +55,11 @@ def record(
 ) -> None:
     """Record a decision on purpose. Exit code 40 where the gate refuses it, with the reason."""
     from ebbtide.cli.decisions import recording as commands
-    from ebbtide.cli.decisions.said import said_text
+    from ebbtide.cli.decisions.typed_input import typed_text
 
-    said = commands.Said.of(text=said_text(text, file), **details)
+    options = commands.DecisionOptions.of(text=typed_text(text, file), **details)
     with commands.Work.open(place, profile, mode, as_json=as_json) as work:
-        if not work.record(said, frame=frame, force=force):
+        if not work.record(options, frame=frame, force=force):
             raise SystemExit(Exit.REFUSED)
 
 
@@ -76,10 +76,10 @@ def start(
 ) -> None:
     """Open a decision and print its id. Exit code 40 where it repeats one, or its frame is not captured."""
     from ebbtide.cli.decisions import recording as commands
-    from ebbtide.cli.decisions.said import said_text
+    from ebbtide.cli.decisions.typed_input import typed_text
 
     with commands.Work.open(place, profile, mode, as_json=as_json) as work:
-        if not work.start(said_text(text, file), frame=frame):
+        if not work.start(typed_text(text, file), frame=frame):
             raise SystemExit(Exit.REFUSED)
 
 
@@ -94,10 +94,10 @@ def think(
 ) -> None:
     """Add a thought to a decision that is open."""
     from ebbtide.cli.decisions import recording as commands
-    from ebbtide.cli.decisions.said import said_text
+    from ebbtide.cli.decisions.typed_input import typed_text
 
     with commands.Work.open(place, as_json=as_json) as work:
-        work.think(decision, said_text(text, file, "thought"))
+        work.think(decision, typed_text(text, file, "thought"))
 
 
 @app.command()
@@ -115,12 +115,12 @@ def finalize(
 ) -> None:
     """Settle a decision that is open. Exit code 40 where the gate refuses it, with the reason."""
     from ebbtide.cli.decisions import recording as commands
-    from ebbtide.cli.decisions.said import said_text
+    from ebbtide.cli.decisions.typed_input import typed_text
 
-    words = None if text is None and file is None else said_text(text, file)
-    said = commands.Said.of(text=words, **details)
+    words = None if text is None and file is None else typed_text(text, file)
+    options = commands.DecisionOptions.of(text=words, **details)
     with commands.Work.open(place, profile, mode, as_json=as_json) as work:
-        if not work.finalize(decision, said):
+        if not work.finalize(decision, options):
             raise SystemExit(Exit.REFUSED)
 
 
@@ -129,7 +129,7 @@ def finalize(
 def review(
     place: Place,
     decision: Identifier,
-    outcome: Annotated[Outcome, Argument(help="How it turned out.")],
+    outcome: Annotated[DecisionOutcome, Argument(help="How it turned out.")],
     by: By = "a person",
     evidence: Annotated[str, Option("--evidence", "-e", help="What that rests on.")] = "",
     observed: Annotated[
@@ -176,7 +176,7 @@ def list_decisions(
 ) -> None:
     """List decisions, the newest first; those in quarantine with --status quarantined."""
     from ebbtide.cli.decisions import browsing as commands
-    from ebbtide.cli.decisions.said import past_moment_of
+    from ebbtide.cli.decisions.typed_input import past_moment_of
 
     commands.list_decisions(
         place,

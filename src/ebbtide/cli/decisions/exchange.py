@@ -19,7 +19,7 @@ from ebbtide.decision_log.exchange.full import write_full
 from ebbtide.decision_log.exchange.importing import Imported, import_decisions, survey
 from ebbtide.decision_log.exchange.json_adr import write_json_adr
 from ebbtide.decision_log.exchange.jsonl import write_jsonl
-from ebbtide.decision_log.exchange.numbering import numbered
+from ebbtide.decision_log.exchange.numbering import assign_numbers
 from ebbtide.decision_log.exchange.reading import read_decisions
 from ebbtide.decision_log.exchange.rows import RowFields
 from ebbtide.decision_log.record import Decision, Status
@@ -49,21 +49,21 @@ def export(
         ConfigError: It cannot be written there.
     """
     kind = kind or _told(to)
-    wanted = status or (_IN_FORCE if kind in _PAGES else _WITH_TEXT)
+    states = status or (_IN_FORCE if kind in _PAGES else _WITH_TEXT)
     with place.open() as log:
-        decisions = log.iterate(status=wanted)
+        decisions = log.iterate(status=states)
         if kind not in _PAGES:
             _export_file(list(decisions), to, kind)
             return
         if to is None:
             raise ConfigError(f"{kind} needs a folder to write to")
-        done = export_folder(decisions, to, _PAGES[kind])
+        result = export_folder(decisions, to, _PAGES[kind])
     if as_json:
-        print_json(done.to_dict())
+        print_json(result.to_dict())
         return
-    pages = count(len(done.files), "page")
-    changed = f"{done.changed} of them new or changed, {done.new} numbers given"
-    console().print(f"{pages} in {plain(str(to))}, {changed}.", soft_wrap=True)
+    pages = count(len(result.files), "page")
+    summary = f"{result.changed} of them new or changed, {result.new} numbers given"
+    console().print(f"{pages} in {plain(str(to))}, {summary}.", soft_wrap=True)
 
 
 def import_files(
@@ -91,15 +91,15 @@ def import_files(
     # Of a file that cannot be read at all no log is begun.
     arrivals = chain(list(islice(arrivals, 1)), arrivals)
     if dry_run:
-        done = survey(arrivals)
+        result = survey(arrivals)
     else:
         with place.open(new=True) as log:
-            done = import_decisions(log, arrivals)
+            result = import_decisions(log, arrivals)
     if as_json:
-        print_json({**done.to_dict(), "dry_run": dry_run})
+        print_json({**result.to_dict(), "dry_run": dry_run})
     else:
-        _print_import(done, dry_run=dry_run)
-    return not done.broken
+        _print_import(result, dry_run=dry_run)
+    return not result.broken
 
 
 def _told(to: Path | None) -> WriteFormat:
@@ -112,7 +112,7 @@ def _export_file(decisions: Sequence[Decision], to: Path | None, kind: WriteForm
     if kind is WriteFormat.JSONL:
         text = "".join(f"{line}\n" for line in write_jsonl(decisions))
     elif kind is WriteFormat.JSON_ADR:
-        text = write_json_adr(decisions, numbered((decision.id for decision in decisions), {}))
+        text = write_json_adr(decisions, assign_numbers((decision.id for decision in decisions), {}))
     else:
         text = "".join(write_full(decisions))
     if to is None:
@@ -142,9 +142,9 @@ def _shown(paths: Sequence[str], kind: FileFormat | None, keys: RowFields | None
         try:
             content = _content(path)
             total = content.count("\n") + 1
-            found = read_decisions(content, source_name(path), kind=kind, keys=keys)
+            arrivals = read_decisions(content, source_name(path), kind=kind, keys=keys)
             yield from track(
-                found,
+                arrivals,
                 "Reading",
                 total=total,
                 console=progress,
@@ -164,17 +164,17 @@ def _content(path: str) -> str:
         raise error.located(source=source_name(path)) from error
 
 
-def _print_import(done: Imported, *, dry_run: bool) -> None:
+def _print_import(result: Imported, *, dry_run: bool) -> None:
     verb = "could be imported" if dry_run else "imported"
-    line = Text.assemble((f"{len(done.created)} {verb}", "bold green" if done.created else "bold"))
-    line.append(f", {done.present} there already" if done.present else "")
-    for kind, number in done.passed_over.items():
+    line = Text.assemble((f"{len(result.created)} {verb}", "bold green" if result.created else "bold"))
+    line.append(f", {result.present} there already" if result.present else "")
+    for kind, number in result.passed_over.items():
         line.append(f", {number} {plain(kind)} passed over")
     terminal = console()
     terminal.print(line, soft_wrap=True)
-    if done.broken:
-        warn(f"{len(done.broken)} could not be read:")
-        for broken in done.broken[:_SHOWN]:
+    if result.broken:
+        warn(f"{len(result.broken)} could not be read:")
+        for broken in result.broken[:_SHOWN]:
             print(f"  {plain(str(broken))}", file=sys.stderr)
-        if len(done.broken) > _SHOWN:
-            print(f"  and {len(done.broken) - _SHOWN} more; --json lists all", file=sys.stderr)
+        if len(result.broken) > _SHOWN:
+            print(f"  and {len(result.broken) - _SHOWN} more; --json lists all", file=sys.stderr)

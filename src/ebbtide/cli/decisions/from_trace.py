@@ -29,7 +29,7 @@ _NAME = 100  # characters of a speaker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class TraceOptions:
     """What is asked of a conversation.
 
     Args:
@@ -45,7 +45,7 @@ class Wanted:
     as_json: bool
 
 
-def from_trace(name: str, place: Place, profile: str, wanted: Wanted) -> None:
+def from_trace(name: str, place: Place, profile: str, options: TraceOptions) -> None:
     """Print what the gate makes of a conversation, and record it where that is asked for.
 
     Raises:
@@ -54,12 +54,12 @@ def from_trace(name: str, place: Place, profile: str, wanted: Wanted) -> None:
     """
     rules = Profile.load(profile)
     trace = open_trace(name)
-    sifted = sift(_turns(trace, everyone=wanted.everyone), rules)
-    saved = _save(name, place, sifted) if wanted.save else None
-    if wanted.as_json:
-        print_json({**sifted.to_dict(), "saved": saved})
+    result = sift(_turns(trace, everyone=options.everyone), rules)
+    saved = _save(name, place, result) if options.save else None
+    if options.as_json:
+        print_json({**result.to_dict(), "saved": saved})
     else:
-        _print(sifted, wanted)
+        _print(result, options)
         if saved is not None:
             new, present = saved["new"], saved["present"]
             console().print(f"{new} recorded" + (f", {present} there already" if present else ""))
@@ -91,7 +91,7 @@ def _turn(event: TraceItem) -> tuple[str, str, float | None, bool] | None:
     return event.agent or "agent", event.words, None, event.is_by_person
 
 
-def _save(name: str, place: Place, sifted: Sifted) -> dict[str, int]:
+def _save(name: str, place: Place, result: Sifted) -> dict[str, int]:
     session = place.session or ("stdin" if name == STDIN else Path(name).name)[:_NAME]
     origins = Origins("trace")
     entries = [
@@ -105,34 +105,34 @@ def _save(name: str, place: Place, sifted: Sifted) -> dict[str, int]:
             assessment=each.assessment,
             origin=origins.of({"session": session, "turn": each.turn.number, "text": each.found.text}),
         )
-        for each in sifted.having(Fate.KEPT)
+        for each in result.having(Fate.KEPT)
     ]
     with place.open(new=True) as log:
-        done = import_decisions(log, entries)
-    return {"new": len(done.created), "present": done.present}
+        report = import_decisions(log, entries)
+    return {"new": len(report.created), "present": report.present}
 
 
-def _print(sifted: Sifted, wanted: Wanted) -> None:
+def _print(result: Sifted, options: TraceOptions) -> None:
     terminal = console()
     for fate in Fate:
-        if fate is Fate.REFUSED and not wanted.refused:
+        if fate is Fate.REFUSED and not options.refused:
             continue
-        found = sifted.having(fate)
-        if not found:
+        candidates = result.having(fate)
+        if not candidates:
             continue
         terminal.print(Text(fate.value.capitalize(), style=_STYLES[fate]))
         table = Table.grid(padding=(0, 1))
         table.add_column(justify="right", style="dim", min_width=5)
         table.add_column(overflow="fold", ratio=1)
-        for each in found:
+        for each in candidates:
             table.add_row(str(each.turn.number), _line(each))
         terminal.print(table)
         terminal.print()
-    kept, refused, repeated = (len(sifted.having(fate)) for fate in (Fate.KEPT, Fate.REFUSED, Fate.DUPLICATE))
-    reversals = sum(each.reverses is not None for each in sifted.candidates)
+    kept, refused, repeated = (len(result.having(fate)) for fate in (Fate.KEPT, Fate.REFUSED, Fate.DUPLICATE))
+    reversals = sum(each.reverses is not None for each in result.candidates)
     counts = [f"{kept:,} kept", f"{refused:,} refused", count(repeated, "duplicate")]
     counts += [count(reversals, "possible reversal")] if reversals else []
-    terminal.print(styled(f"{', '.join(counts)}, in {count(sifted.turns, 'turn')}"))
+    terminal.print(styled(f"{', '.join(counts)}, in {count(result.turns, 'turn')}"))
 
 
 def _line(each: SiftedCandidate) -> Text:
@@ -156,5 +156,5 @@ def _line(each: SiftedCandidate) -> Text:
 def _why(each: SiftedCandidate) -> str:
     """The rule that found it, and what speaks for it."""
     evidence = [rule for rule in each.assessment.rules if rule.weight < 0]
-    said = dict.fromkeys(rule.reason.lower() for rule in evidence)
-    return f"{each.found.rule}" + (f": {', '.join(list(said)[:2])}" if said else "")
+    reasons = dict.fromkeys(rule.reason.lower() for rule in evidence)
+    return f"{each.found.rule}" + (f": {', '.join(list(reasons)[:2])}" if reasons else "")

@@ -10,28 +10,29 @@ from typing import Any, Self
 from rich.text import Text
 
 from ebbtide.cli.decisions.place import Place
-from ebbtide.cli.decisions.said import moment_of, reasons_of
+from ebbtide.cli.decisions.typed_input import moment_of, reasons_of
 from ebbtide.cli.terminal import console, plain, print_json, styled
+from ebbtide.decision_log.answer import DecisionAnswer, DecisionVerdict
 from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.deliberation import Answer, Deliberation, Verdict
+from ebbtide.decision_log.deliberation import Deliberation
 from ebbtide.decision_log.outcomes.review import SIGNAL
-from ebbtide.decision_log.record import Decision, Mode, Outcome, Review
+from ebbtide.decision_log.record import Decision, DecisionOutcome, Mode, Review
 from ebbtide.decision_log.wire import decision_document
 from ebbtide.decisions.candidate import ConfidenceSource, Reason, Stakes
 from ebbtide.errors import ConfigError, UnknownDecisionError
 from ebbtide.profile import Profile
 
 _VERDICT_STYLES = {
-    Verdict.OPENED: "bold cyan",
-    Verdict.KEPT: "bold green",
-    Verdict.QUARANTINED: "bold yellow",
-    Verdict.DUPLICATE: "bold yellow",
-    Verdict.NOT_CAPTURED: "bold yellow",
+    DecisionVerdict.OPENED: "bold cyan",
+    DecisionVerdict.KEPT: "bold green",
+    DecisionVerdict.QUARANTINED: "bold yellow",
+    DecisionVerdict.DUPLICATE: "bold yellow",
+    DecisionVerdict.NOT_CAPTURED: "bold yellow",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class DecisionOptions:
     """What somebody says of a decision on the command line; see `Candidate`."""
 
     text: str | None
@@ -80,8 +81,8 @@ class Said:
             review_by=moment_of(review_by, "--review-by"),
         )
 
-    def known(self) -> dict[str, Any]:
-        """What was said, by the names that `Deliberation` takes; the text is not among it."""
+    def arguments(self) -> dict[str, Any]:
+        """What was typed, by the names that `Deliberation` takes; the text is not among it."""
         values = {
             "reasons": self.reasons,
             "options": self.options,
@@ -125,13 +126,13 @@ class Work:
         with place.open(new=True) as log:
             yield cls(log, Deliberation(log, profile=rules, mode=mode), as_json=as_json)
 
-    def record(self, said: Said, *, frame: str, force: bool) -> bool:
+    def record(self, options: DecisionOptions, *, frame: str, force: bool) -> bool:
         """Record a decision; returns whether it was kept."""
         answer = self._deliberation.record_decision(
-            said.text or "",
+            options.text or "",
             frame=frame,
             force=force,
-            **said.known(),
+            **options.arguments(),
         )
         self._print_answer(answer)
         return answer.kept
@@ -140,7 +141,7 @@ class Work:
         """Open a decision; returns whether it was."""
         answer = self._deliberation.try_start(self._log.agent or "agent", text, frame, self._log.session)
         self._print_answer(answer)
-        return answer.verdict is Verdict.OPENED
+        return answer.verdict is DecisionVerdict.OPENED
 
     def think(self, beginning: str, text: str) -> None:
         """Note a thought.
@@ -152,16 +153,18 @@ class Work:
         self._deliberation.think(decision_id, text)
         self._print_decision(self._log.get(decision_id), "noted")
 
-    def finalize(self, beginning: str, said: Said) -> bool:
+    def finalize(self, beginning: str, options: DecisionOptions) -> bool:
         """Settle an open decision; returns whether it was kept."""
-        known = said.known()
-        if said.text is not None:
-            known["description"] = said.text
-        answer = self._deliberation.try_finalize(self._log.resolve(beginning), **known)
+        arguments = options.arguments()
+        if options.text is not None:
+            arguments["description"] = options.text
+        answer = self._deliberation.try_finalize(self._log.resolve(beginning), **arguments)
         self._print_answer(answer)
         return answer.kept
 
-    def review(self, beginning: str, outcome: Outcome, *, by: str, evidence: str, observed: bool) -> None:
+    def review(
+        self, beginning: str, outcome: DecisionOutcome, *, by: str, evidence: str, observed: bool
+    ) -> None:
         """Note how a decision turned out.
 
         Raises:
@@ -171,15 +174,15 @@ class Work:
             raise ConfigError("--observed says that a machine measured it: --evidence names what it measured")
         if observed and not by.startswith(SIGNAL):
             by = f"{SIGNAL}{by}"
-        found = Review(outcome=outcome, by=by, evidence=evidence, ts=self._log.clock(), observed=observed)
-        self._print_decision(self._log.review(self._log.resolve(beginning), found), outcome.value)
+        opinion = Review(outcome=outcome, by=by, evidence=evidence, ts=self._log.clock(), observed=observed)
+        self._print_decision(self._log.review(self._log.resolve(beginning), opinion), outcome.value)
 
     def supersede(self, old: str, new: str, *, why: str) -> None:
         """Note that one decision took the place of another."""
         decision = self._log.supersede(self._log.resolve(old), by=self._log.resolve(new), why=why)
         self._print_decision(decision, "superseded")
 
-    def _print_answer(self, answer: Answer) -> None:
+    def _print_answer(self, answer: DecisionAnswer) -> None:
         if self._as_json:
             print_json(answer.to_dict())
             return
@@ -199,7 +202,7 @@ class Work:
             terminal.print(
                 styled(f"The gate could not be asked: {answer.degraded}", indent=2), soft_wrap=True
             )
-        if answer.verdict is Verdict.QUARANTINED and answer.id:
+        if answer.verdict is DecisionVerdict.QUARANTINED and answer.id:
             terminal.print(
                 styled(
                     f"It is in quarantine; `ebbtide decisions restore {answer.id}` brings it back.",
@@ -217,7 +220,7 @@ class Work:
 
     def _described(self, decision_id: str) -> str:
         try:
-            said = self._log.get(decision_id).candidate.description
+            text = self._log.get(decision_id).candidate.description
         except UnknownDecisionError:
             return decision_id
-        return f"{decision_id}: {said}"
+        return f"{decision_id}: {text}"

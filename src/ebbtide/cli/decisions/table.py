@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ebbtide.cli.terminal import plain, styled
 from ebbtide.decision_log.outcomes.review import outcome_of
-from ebbtide.decision_log.record import Decision, Outcome, Status
+from ebbtide.decision_log.record import Decision, DecisionOutcome, Status
 
 STATUS_STYLES = {
     Status.OPENED: "cyan",
@@ -22,11 +22,11 @@ STATUS_STYLES = {
     Status.PURGED: "dim",
 }
 OUTCOME_STYLES = {
-    Outcome.SUCCESS: "green",
-    Outcome.PARTIAL: "yellow",
-    Outcome.FAILURE: "red",
-    Outcome.NOT_A_DECISION: "dim",
-    Outcome.UNKNOWN: "dim",
+    DecisionOutcome.SUCCESS: "green",
+    DecisionOutcome.PARTIAL: "yellow",
+    DecisionOutcome.FAILURE: "red",
+    DecisionOutcome.NOT_A_DECISION: "dim",
+    DecisionOutcome.UNKNOWN: "dim",
 }
 _NARROW = 72  # columns
 _SHOWN = 300  # characters of a description in a list
@@ -82,30 +82,31 @@ def print_decision(terminal: Console, decision: Decision) -> None:
 
 
 def _facts(decision: Decision) -> Iterator[tuple[str, str]]:
-    said, scope = decision.candidate, decision.scope
+    candidate, scope = decision.candidate, decision.scope
     yield "opened", when(decision.opened_at)
     if decision.settled_at is not None and decision.settled_at != decision.opened_at:
         yield "settled", when(decision.settled_at)
     yield "of", ", ".join(name for name in (scope.agent, scope.session) if name)
-    yield "source", f"{said.source}, frame {said.frame}" + (", forced" if decision.forced else "")
-    if decision.asked and decision.asked != said.description:
+    yield "source", f"{candidate.source}, frame {candidate.frame}" + (", forced" if decision.forced else "")
+    if decision.asked and decision.asked != candidate.description:
         yield "asked", decision.asked
-    if said.category:
-        yield "category", said.category
-    if said.stakes:
-        yield "stakes", said.stakes.value
-    if said.confidence is not None:
+    if candidate.category:
+        yield "category", candidate.category
+    if candidate.stakes:
+        yield "stakes", candidate.stakes.value
+    if candidate.confidence is not None:
         yield (
             "confidence",
-            f"{said.confidence:g}" + (f" ({said.confidence_source})" if said.confidence_source else ""),
+            f"{candidate.confidence:g}"
+            + (f" ({candidate.confidence_source})" if candidate.confidence_source else ""),
         )
     for name, texts in (
-        ("option", said.options),
+        ("option", candidate.options),
         (
             "reason",
-            [f"{reason.kind}: {reason.text}" if reason.kind else reason.text for reason in said.reasons],
+            [f"{reason.kind}: {reason.text}" if reason.kind else reason.text for reason in candidate.reasons],
         ),
-        ("assumption", said.assumptions),
+        ("assumption", candidate.assumptions),
         ("thought", decision.thoughts),
     ):
         yield from ((name, text) for text in texts)

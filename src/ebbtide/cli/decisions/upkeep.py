@@ -112,7 +112,7 @@ def purge(
 ) -> None:
     """Erase the texts of quarantined and abandoned decisions; that they were there stays on record."""
     from ebbtide.cli.decisions import cleaning as commands
-    from ebbtide.cli.decisions.said import past_moment_of
+    from ebbtide.cli.decisions.typed_input import past_moment_of
 
     at = past_moment_of(before, "--before")
     commands.purge(place, before=at or 0.0, by=by, why=why, really=yes, as_json=as_json)
@@ -201,5 +201,5 @@ def from_trace(
     """Run a conversation through the gate: what would be kept, what not, and why."""
     from ebbtide.cli.decisions import from_trace as commands
 
-    options = commands.Wanted(everyone=everyone, save=save, refused=refused, as_json=as_json)
+    options = commands.TraceOptions(everyone=everyone, save=save, refused=refused, as_json=as_json)
     commands.from_trace(trace, place, profile, options)

@@ -166,39 +166,39 @@ def calibrate_decisions(
     """
     if isinstance(least, bool) or not isinstance(least, int) or least < 1:
         raise ConfigError(f"least = {least!r}: expected a whole number, 1 or more")
-    chosen = eligibility or Eligibility()
-    excluded: Counter[Exclusion] = Counter()
-    counted: list[tuple[Decision, Forecast]] = []
+    rules = eligibility or Eligibility()
+    exclusions: Counter[Exclusion] = Counter()
+    forecasts_of: list[tuple[Decision, Forecast]] = []
     for decision in decisions:
-        found = forecast_of(decision, chosen)
-        if isinstance(found, Exclusion):
-            excluded[found] += 1
+        forecast = forecast_of(decision, rules)
+        if isinstance(forecast, Exclusion):
+            exclusions[forecast] += 1
         else:
-            counted.append((decision, found))
-    forecasts = [forecast for _, forecast in counted]
+            forecasts_of.append((decision, forecast))
+    forecasts = [forecast for _, forecast in forecasts_of]
 
-    def scored(rows: Sequence[Forecast]) -> Scores | None:
+    def score(rows: Sequence[Forecast]) -> Scores | None:
         return score_forecasts(rows, binning=binning, bins=bins) if rows else None
 
-    def grouped(names: Iterable[str | None]) -> tuple[GroupScores, ...]:
+    def group_by(names: Iterable[str | None]) -> tuple[GroupScores, ...]:
         groups: dict[str | None, list[Forecast]] = {}
         for name, forecast in zip(names, forecasts, strict=True):
             groups.setdefault(name, []).append(forecast)
-        found = [
-            GroupScores(name=name, n=len(rows), scores=scored(rows) if len(rows) >= least else None)
+        rows_of_groups = [
+            GroupScores(name=name, n=len(rows), scores=score(rows) if len(rows) >= least else None)
             for name, rows in groups.items()
         ]
-        return tuple(sorted(found, key=lambda group: (-group.n, group.name or "")))
+        return tuple(sorted(rows_of_groups, key=lambda group: (-group.n, group.name or "")))
 
     return Calibration(
-        decisions=len(counted) + excluded.total(),
-        n=len(counted),
-        excluded=tuple((reason, excluded[reason]) for reason in Exclusion if excluded[reason]),
-        partial=chosen.partial,
+        decisions=len(forecasts_of) + exclusions.total(),
+        n=len(forecasts_of),
+        excluded=tuple((reason, exclusions[reason]) for reason in Exclusion if exclusions[reason]),
+        partial=rules.partial,
         binning=binning,
-        scores=scored(forecasts),
+        scores=score(forecasts),
         drift=find_drift(forecasts, below=drift_below),
-        by_category=grouped(decision.candidate.category for decision, _ in counted),
-        by_agent=grouped(decision.scope.agent for decision, _ in counted),
+        by_category=group_by(decision.candidate.category for decision, _ in forecasts_of),
+        by_agent=group_by(decision.scope.agent for decision, _ in forecasts_of),
         least=least,
     )

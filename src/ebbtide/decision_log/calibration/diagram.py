@@ -138,12 +138,12 @@ def _printable(text: str) -> str:
 
 def _drawn(row: ReliabilityBin) -> str:
     signs = [" "] * _COLUMNS
-    low, high, happened, said = (
+    low, high, rate, confidence = (
         round(value * (_COLUMNS - 1)) for value in (*row.interval, row.rate, row.mean_confidence)
     )
     signs[low : high + 1] = "-" * (high + 1 - low)
-    signs[said] = "x"
-    signs[happened] = "*" if happened == said else "o"
+    signs[confidence] = "x"
+    signs[rate] = "*" if rate == confidence else "o"
     return "".join(signs).rstrip()
 
 
@@ -173,8 +173,8 @@ def _range(row: ReliabilityBin) -> str:
     return f"{row.low:.2f}" if row.low == row.high else f"{row.low:.2f} to {row.high:.2f}"
 
 
-def _place(said: float, happened: float) -> tuple[float, float]:
-    return (_LEFT + _SIZE * said, _TOP + _SIZE * (1 - happened))
+def _place(confidence: float, rate: float) -> tuple[float, float]:
+    return (_LEFT + _SIZE * confidence, _TOP + _SIZE * (1 - rate))
 
 
 def _frame() -> list[str]:
@@ -224,10 +224,10 @@ def _bars(scores: Scores) -> list[str]:
 def _point(row: ReliabilityBin) -> list[str]:
     x, y = _place(row.mean_confidence, row.rate)
     (_, low), (_, high) = _place(0, row.interval[0]), _place(0, row.interval[1])
-    said = f"said {row.mean_confidence:.2f}, right {row.rate:.2f} of {row.n}"
+    label = f"said {row.mean_confidence:.2f}, right {row.rate:.2f} of {row.n}"
     return [
         _line("line", x, low, x, high),
-        f'<circle class="mark" cx="{x:.1f}" cy="{y:.1f}" r="5"><title>{said}</title></circle>',
+        f'<circle class="mark" cx="{x:.1f}" cy="{y:.1f}" r="5"><title>{label}</title></circle>',
     ]
 
 

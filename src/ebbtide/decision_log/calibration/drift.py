@@ -79,8 +79,8 @@ def find_drift(forecasts: Sequence[Forecast], *, below: float = 0.01) -> Drift |
     Returns:
         None under 30 forecasts, or where all errors are equal.
     """
-    ordered = sorted(forecasts, key=lambda forecast: forecast.ts)
-    errors = [squared_error(forecast) for forecast in ordered]
+    by_time = sorted(forecasts, key=lambda forecast: forecast.ts)
+    errors = [squared_error(forecast) for forecast in by_time]
     n = len(errors)
     if n < _LEAST:
         return None
@@ -94,7 +94,7 @@ def find_drift(forecasts: Sequence[Forecast], *, below: float = 0.01) -> Drift |
         n=n,
         p_value=_bridge(abs(sums[place - 1]) / (deviation * math.sqrt(n))),
         place=place,
-        ts=ordered[place].ts,
+        ts=by_time[place].ts,
         before=math.fsum(errors[:place]) / place,
         after=math.fsum(errors[place:]) / (n - place),
         below=below,

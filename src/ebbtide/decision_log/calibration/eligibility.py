@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from ebbtide.decision_log.calibration.brier import Forecast
 from ebbtide.decision_log.outcomes.review import Basis, resolve
-from ebbtide.decision_log.record import Decision, Outcome, Status
+from ebbtide.decision_log.record import Decision, DecisionOutcome, Status
 from ebbtide.decisions.candidate import Candidate, ConfidenceSource
 
 
@@ -47,8 +47,11 @@ _BY_STATUS = {
     Status.QUARANTINED: Exclusion.QUARANTINED,
     Status.PURGED: Exclusion.PURGED,
 }
-_BY_OUTCOME = {Outcome.UNKNOWN: Exclusion.UNKNOWN, Outcome.NOT_A_DECISION: Exclusion.NOT_A_DECISION}
-_WORTH = {Outcome.SUCCESS: 1.0, Outcome.PARTIAL: 0.5, Outcome.FAILURE: 0.0}
+_BY_OUTCOME = {
+    DecisionOutcome.UNKNOWN: Exclusion.UNKNOWN,
+    DecisionOutcome.NOT_A_DECISION: Exclusion.NOT_A_DECISION,
+}
+_WORTH = {DecisionOutcome.SUCCESS: 1.0, DecisionOutcome.PARTIAL: 0.5, DecisionOutcome.FAILURE: 0.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +96,7 @@ def forecast_of(decision: Decision, eligibility: Eligibility) -> Forecast | Excl
         return Exclusion.INFERRED
     if resolution.outcome in _BY_OUTCOME:
         return _BY_OUTCOME[resolution.outcome]
-    if resolution.outcome is Outcome.PARTIAL and eligibility.partial is PartialPolicy.EXCLUDE:
+    if resolution.outcome is DecisionOutcome.PARTIAL and eligibility.partial is PartialPolicy.EXCLUDE:
         return Exclusion.PARTIAL
     ts = decision.opened_at if decision.settled_at is None else decision.settled_at
     return Forecast(float(candidate.confidence), _WORTH[resolution.outcome], ts)

@@ -128,18 +128,18 @@ def split(
     if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
         raise ConfigError(f"bins = {bins!r}: expected a whole number, 1 or more")
     check(forecasts)
-    ordered = sorted(forecasts, key=lambda forecast: forecast.confidence)
+    by_confidence = sorted(forecasts, key=lambda forecast: forecast.confidence)
     edges = [edge / bins for edge in range(1, bins)]
     rows: dict[float, list[Forecast]] = {}
     key, size = 0.0, 0
-    for place, forecast in enumerate(ordered):
+    for place, forecast in enumerate(by_confidence):
         if binning is Binning.WIDTH:
             key = bisect_left(edges, forecast.confidence)
         elif binning is Binning.DISTINCT:
             key = forecast.confidence
-        elif place and forecast.confidence != ordered[place - 1].confidence:
+        elif place and forecast.confidence != by_confidence[place - 1].confidence:
             # The bin is full where the forecasts before this one are its share of all.
-            key = place * bins // len(ordered) if size * bins >= len(ordered) else key
+            key = place * bins // len(by_confidence) if size * bins >= len(by_confidence) else key
             size = size if key in rows else 0
         rows.setdefault(key, []).append(forecast)
         size += 1
@@ -167,15 +167,15 @@ def _bin(row: Sequence[Forecast], binning: Binning, bins: int) -> ReliabilityBin
     if binning is Binning.WIDTH:
         place = bisect_left([edge / bins for edge in range(1, bins)], low)
         low, high = place / bins, (place + 1) / bins
-    happened = math.fsum(forecast.outcome for forecast in row)
+    hits = math.fsum(forecast.outcome for forecast in row)
     # A partial outcome counts for both ends.
-    least, most = (Rate(hits=ends, total=len(row)) for ends in (math.floor(happened), math.ceil(happened)))
+    least, most = (Rate(hits=ends, total=len(row)) for ends in (math.floor(hits), math.ceil(hits)))
     return ReliabilityBin(
         low=low,
         high=high,
         n=len(row),
         mean_confidence=math.fsum(forecast.confidence for forecast in row) / len(row),
-        rate=happened / len(row),
+        rate=hits / len(row),
         interval=(least.interval[0], most.interval[1]),
     )
 
@@ -221,10 +221,10 @@ def _perfect(chances: Sequence[float]) -> tuple[float, float]:
 
 def _distribution(chances: Sequence[float]) -> list[float]:
     """How probable each number of successes is, from 0 to all."""
-    found = [1.0]
+    weights = [1.0]
     for chance in chances:
-        grown = [p * (1 - chance) for p in found] + [0.0]
-        for times, p in enumerate(found):
-            grown[times + 1] += p * chance
-        found = grown
-    return found
+        longer = [p * (1 - chance) for p in weights] + [0.0]
+        for times, p in enumerate(weights):
+            longer[times + 1] += p * chance
+        weights = longer
+    return weights

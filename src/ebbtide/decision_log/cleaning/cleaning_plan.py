@@ -203,8 +203,8 @@ def state_of(decision: Decision) -> str:
 
 def digest(table: Mapping[str, Any]) -> str:
     """SHA-256 of plain data, written in one way: keys sorted, no spaces."""
-    written = json.dumps(table, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(written.encode()).hexdigest()
+    text = json.dumps(table, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _row(table: Mapping[str, Any]) -> PlannedRow:

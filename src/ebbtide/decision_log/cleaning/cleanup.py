@@ -135,7 +135,9 @@ def restore(log: DecisionLog, plan: Plan, *, by: str = BY) -> tuple[Decision, ..
     """
     _check_scope(log, plan)
     there = (_find(log, row.id) for row in plan.going)
-    ids = [found.id for found in there if found is not None and found.status is Status.QUARANTINED]
+    ids = [
+        decision.id for decision in there if decision is not None and decision.status is Status.QUARANTINED
+    ]
     return log.restore_batch(ids, by=by, why=f"undo of plan {plan.hash[:12]}", undo=True) if ids else ()
 
 
@@ -177,8 +179,8 @@ def _place(decision: Decision) -> tuple[tuple[str, str | None], float]:
 
 
 def _unchanged(log: DecisionLog, row: PlannedRow) -> bool:
-    found = _find(log, row.id)
-    return found is not None and state_of(found) == row.state
+    decision = _find(log, row.id)
+    return decision is not None and state_of(decision) == row.state
 
 
 def _find(log: DecisionLog, decision_id: str) -> Decision | None:

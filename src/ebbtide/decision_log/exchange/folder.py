@@ -10,10 +10,10 @@ from typing import Any
 from ebbtide.decision_log.exchange.madr import file_name, write_madr
 from ebbtide.decision_log.exchange.numbering import (
     NUMBERS,
-    numbered,
+    assign_numbers,
+    numbers_in,
     numbers_text,
     read_numbers,
-    taken_numbers,
 )
 from ebbtide.decision_log.exchange.nygard import write_nygard
 from ebbtide.decision_log.record import Decision
@@ -62,24 +62,24 @@ def export_folder(decisions: Iterable[Decision], folder: Path, page: PageWriter 
     Raises:
         ConfigError: The folder cannot be written, or what it remembers is broken.
     """
-    listed = list(decisions)
+    rows = list(decisions)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        known = read_numbers(folder)
-        numbers = numbered((decision.id for decision in listed), known, taken_numbers(folder))
+        numbers_before = read_numbers(folder)
+        numbers = assign_numbers((decision.id for decision in rows), numbers_before, numbers_in(folder))
         there = {path.name[:4]: path.name for path in sorted(folder.glob("[0-9]*-*.md"))}
         names = {
-            decision.id: (there.get(f"{numbers[decision.id]:04}") if decision.id in known else None)
+            decision.id: (there.get(f"{numbers[decision.id]:04}") if decision.id in numbers_before else None)
             or file_name(decision, numbers[decision.id])
-            for decision in listed
+            for decision in rows
         }
         # First the numbers: what is interrupted after that goes on with the same ones.
         _write(folder / NUMBERS, numbers_text(numbers))
-        pages = ((folder / names[entry.id], page(entry, numbers[entry.id], names)) for entry in listed)
-        changed = sum(_write(path, text) for path, text in pages)
+        pages = ((folder / names[entry.id], page(entry, numbers[entry.id], names)) for entry in rows)
+        writes = sum(_write(path, text) for path, text in pages)
     except OSError as error:
         raise ConfigError(f"{folder}: cannot be written: {error.strerror or error}") from error
-    return Exported(files=names, new=len(numbers) - len(known), changed=changed)
+    return Exported(files=names, new=len(numbers) - len(numbers_before), changed=writes)
 
 
 def _write(path: Path, text: str) -> bool:

@@ -69,5 +69,5 @@ def _read(text: str) -> Any:
 
 
 def _value(value: Any) -> str:
-    written = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

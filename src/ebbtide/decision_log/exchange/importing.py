@@ -12,7 +12,7 @@ from ebbtide.decision_log.decision_log import DecisionLog
 from ebbtide.decision_log.entry import Entry
 from ebbtide.decision_log.exchange.arrivals import Arrival, Broken, PassedOver
 from ebbtide.decision_log.identifiers import origin_id
-from ebbtide.decision_log.record import Scope
+from ebbtide.decision_log.record import DecisionScope
 
 _BATCH = 500
 
@@ -71,11 +71,11 @@ def import_decisions(log: DecisionLog, arrivals: Iterable[Arrival]) -> Imported:
             else:
                 yield _placed(log, arrival)
 
-    waiting = entries()
-    while batch := list(islice(waiting, _BATCH)):
-        for added in log.add_batch(batch):
-            if added.created:
-                created.append(added.id)
+    batches = entries()
+    while batch := list(islice(batches, _BATCH)):
+        for result in log.add_batch(batch):
+            if result.created:
+                created.append(result.id)
             else:
                 present += 1
     return Imported(
@@ -85,10 +85,10 @@ def import_decisions(log: DecisionLog, arrivals: Iterable[Arrival]) -> Imported:
 
 def survey(arrivals: Iterable[Arrival]) -> Imported:
     """What an import would find, with nothing put anywhere; ids are not given yet, so they are origins."""
-    found = list(arrivals)
-    names = [entry.id or entry.origin or "?" for entry in found if isinstance(entry, Entry)]
-    kinds = Counter(entry.kind for entry in found if isinstance(entry, PassedOver))
-    broken = tuple(entry for entry in found if isinstance(entry, Broken))
+    parts = list(arrivals)
+    names = [entry.id or entry.origin or "?" for entry in parts if isinstance(entry, Entry)]
+    kinds = Counter(entry.kind for entry in parts if isinstance(entry, PassedOver))
+    broken = tuple(entry for entry in parts if isinstance(entry, Broken))
     return Imported(created=tuple(names), present=0, broken=broken, passed_over=dict(kinds))
 
 
@@ -97,6 +97,6 @@ def _placed(log: DecisionLog, entry: Entry) -> Entry:
     entry = replace(entry, agent=log.agent or entry.agent, session=log.session or entry.session)
     if entry.id is None and entry.origin is not None and entry.opened_at is None:
         # Without a time of its own it gets that of the import, and its id must not change with it.
-        agent = entry.agent or Scope().agent
+        agent = entry.agent or DecisionScope().agent
         return replace(entry, id=origin_id(log.tenant, agent, entry.origin, 0.0))
     return entry

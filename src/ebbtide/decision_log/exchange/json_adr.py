@@ -57,14 +57,14 @@ def read_json_adr(document: Mapping[str, Any], source: str) -> Iterator[Arrival]
 
 
 def _record(decision: Decision, numbers: Mapping[str, int]) -> dict[str, Any]:
-    said = decision.candidate
+    candidate = decision.candidate
     table: dict[str, Any] = {
         "number": numbers[decision.id],
         "title": title_of(decision) or "?",
         "status": status_line(decision, {}),
         "date": day(decision.settled_at or decision.opened_at),
         "deciders": [decision.scope.agent],
-        "decision": said.description,
+        "decision": candidate.description,
         "links": [
             {
                 "type": link.relation.value.replace("_", "-"),
@@ -76,14 +76,14 @@ def _record(decision: Decision, numbers: Mapping[str, int]) -> dict[str, Any]:
         ],
         "custom_sections": {_SECTION: decision_json(decision)},
     }
-    if said.category:
-        table["tags"] = [said.category]
+    if candidate.category:
+        table["tags"] = [candidate.category]
     if decision.thoughts:
         table["context"] = "\n\n".join(decision.thoughts)
-    if said.reasons:
-        table["decision_drivers"] = [reason.text for reason in said.reasons]
-    if said.options:
-        table["considered_options"] = [{"name": option or "?"} for option in said.options]
+    if candidate.reasons:
+        table["decision_drivers"] = [reason.text for reason in candidate.reasons]
+    if candidate.options:
+        table["considered_options"] = [{"name": option or "?"} for option in candidate.options]
     if decision.prediction:
         table["consequences"] = [decision.prediction]
     return table
@@ -94,7 +94,7 @@ def _entry(table: Mapping[str, Any], origins: Origins) -> Entry:
     own = custom.get(_SECTION) if isinstance(custom, Mapping) else None
     if isinstance(own, str):
         return read_full(json_object(own))
-    title, decided = text(table, "title"), text(table, "decision")
+    title, decision = text(table, "title"), text(table, "decision")
     if title is None:
         raise TranscriptError("there is no title", path="title")
     context = text(table, "context")
@@ -104,7 +104,7 @@ def _entry(table: Mapping[str, Any], origins: Origins) -> Entry:
     status = (text(table, "status") or "").lower().split()
     return Entry(
         candidate=Candidate(
-            description=f"{title}: {decided}" if decided else title,
+            description=f"{title}: {decision}" if decision else title,
             options=tuple(name for name in names if name),
             reasons=tuple(Reason(text=driver) for driver in texts(table, "decision_drivers")),
             category=tags[0] if tags else None,

@@ -33,7 +33,7 @@ def read_jsonl(lines: Iterable[str], source: str, keys: RowFields | None = None)
 
 
 def read_lines(
-    lines: Iterable[str], source: str, read: Callable[[Mapping[str, Any]], Entry | PassedOver]
+    lines: Iterable[str], source: str, reader: Callable[[Mapping[str, Any]], Entry | PassedOver]
 ) -> Iterator[Arrival]:
     """What `read` makes of the object in each line; what cannot be read comes with the number of its line."""
     for number, line in enumerate(lines, start=1):
@@ -41,7 +41,7 @@ def read_lines(
             continue
         try:
             row = json_object(line)
-            yield read(row)
+            yield reader(row)
         except (TranscriptError, ConfigError) as error:
             yield Broken.of(error, source, number)
 

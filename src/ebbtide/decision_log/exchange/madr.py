@@ -90,28 +90,28 @@ def _rest(decision: Decision) -> dict[str, object]:
     """What the page does not say."""
     table = to_wire(decision)
     candidate = {key: value for key, value in table["candidate"].items() if key not in _IN_PAGE}
-    hidden = ("tenant", "agent", "thoughts", "prediction", "version")
+    left_out = ("tenant", "agent", "thoughts", "prediction", "version")
     return {
         "schema": 1,
-        **{key: value for key, value in table.items() if key not in hidden and value is not None},
+        **{key: value for key, value in table.items() if key not in left_out and value is not None},
         "candidate": candidate,
     }
 
 
 def _page(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
-    said = decision.candidate
+    candidate = decision.candidate
     yield f"# {inline(title_of(decision))}"
     if decision.thoughts:
         yield f"\n## {CONTEXT}\n"
         yield from map(item, decision.thoughts)
-    if said.reasons:
+    if candidate.reasons:
         yield f"\n## {DRIVERS}\n"
-        yield from map(_reason, said.reasons)
-    if said.options:
+        yield from map(_reason, candidate.reasons)
+    if candidate.options:
         yield f"\n## {OPTIONS}\n"
-        yield from map(item, said.options)
+        yield from map(item, candidate.options)
     yield f"\n## {OUTCOME}\n"
-    text = said.description
+    text = candidate.description
     yield f"{CHOSEN}\n\n{block(text)}" if "\n" in text else f'{CHOSEN} "{inline(text)}"'
     if decision.prediction is not None:
         yield f"\n### {CONSEQUENCES}\n"
@@ -121,15 +121,15 @@ def _page(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
         for review in decision.reviews:
             by, evidence = inline(review.by), inline(review.evidence)
             yield f"* {day(review.ts)}: {review.outcome}, says {by}{f': {evidence}' if evidence else ''}"
-    if said.assumptions:
+    if candidate.assumptions:
         yield f"\n## {ASSUMPTIONS}\n"
-        yield from map(item, said.assumptions)
+        yield from map(item, candidate.assumptions)
     if decision.links:
         yield f"\n## {LINKS}\n"
         yield from (_link(link, names) for link in decision.links)
-    known = list(_known(decision))
-    if known:
-        yield f"\n## {MORE}\n\n{'; '.join(known)}."
+    facts = list(_known(decision))
+    if facts:
+        yield f"\n## {MORE}\n\n{'; '.join(facts)}."
 
 
 def _reason(reason: Reason) -> str:
@@ -144,13 +144,13 @@ def _link(link: Link, names: Mapping[str, str]) -> str:
 
 
 def _known(decision: Decision) -> Iterator[str]:
-    said = decision.candidate
-    if said.category:
-        yield f"category {inline(said.category)}"
-    if said.stakes:
-        yield f"{said.stakes} stakes"
-    if said.confidence is not None:
-        source = f" ({said.confidence_source})" if said.confidence_source else ""
-        yield f"confidence {said.confidence:g}{source}"
+    candidate = decision.candidate
+    if candidate.category:
+        yield f"category {inline(candidate.category)}"
+    if candidate.stakes:
+        yield f"{candidate.stakes} stakes"
+    if candidate.confidence is not None:
+        source = f" ({candidate.confidence_source})" if candidate.confidence_source else ""
+        yield f"confidence {candidate.confidence:g}{source}"
     if decision.review_by is not None:
         yield f"to be reviewed by {day(decision.review_by)}"

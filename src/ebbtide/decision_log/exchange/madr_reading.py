@@ -12,7 +12,7 @@ from ebbtide.decision_log.exchange import madr
 from ebbtide.decision_log.exchange.arrivals import Origins
 from ebbtide.decision_log.exchange.front_matter import split_front_matter
 from ebbtide.decision_log.exchange.full import read_full
-from ebbtide.decision_log.exchange.markdown import Section, items, sections, unescaped
+from ebbtide.decision_log.exchange.markdown import Section, items, sections, unescape
 from ebbtide.decision_log.record import Status
 from ebbtide.decisions.candidate import Candidate, Reason, ReasonKind, Source
 from ebbtide.errors import TranscriptError
@@ -96,9 +96,9 @@ def _own(own: Mapping[str, Any], values: Mapping[str, Any], parts: Sequence[Sect
 
 def _outcome(under: Mapping[str, Section]) -> str:
     text = under[madr.OUTCOME].text if madr.OUTCOME in under else ""
-    said = text.removeprefix(madr.CHOSEN).lstrip("\n").removeprefix(" ")
-    quoted = said[:1] == '"' == said[-1:] and "\n" not in said and len(said) > 1
-    return unescaped(said[1:-1] if quoted and text.startswith(f'{madr.CHOSEN} "') else said)
+    words = text.removeprefix(madr.CHOSEN).lstrip("\n").removeprefix(" ")
+    in_quotes = words[:1] == '"' == words[-1:] and "\n" not in words and len(words) > 1
+    return unescape(words[1:-1] if in_quotes and text.startswith(f'{madr.CHOSEN} "') else words)
 
 
 def _lines(under: Mapping[str, Section], title: str) -> tuple[str, ...]:
@@ -106,12 +106,12 @@ def _lines(under: Mapping[str, Section], title: str) -> tuple[str, ...]:
 
 
 def _items(under: Mapping[str, Section], title: str) -> list[str]:
-    return [unescaped(text) for text in items(_lines(under, title))]
+    return [unescape(text) for text in items(_lines(under, title))]
 
 
 def _reason(text: str) -> dict[str, str]:
     kind = _KIND.match(text)
-    return {"text": unescaped(text[kind.end() :]), "kind": kind[1]} if kind else {"text": unescaped(text)}
+    return {"text": unescape(text[kind.end() :]), "kind": kind[1]} if kind else {"text": unescape(text)}
 
 
 def _foreign(values: Mapping[str, Any], parts: Sequence[Section], body: str, origins: Origins) -> Entry:
@@ -119,32 +119,32 @@ def _foreign(values: Mapping[str, Any], parts: Sequence[Section], body: str, ori
     if headed is None:
         raise TranscriptError("there is no heading", hint="A record starts with '# ' and what was decided.")
     title = _plain(_NUMBER.sub("", headed.title, count=1))
-    found = _by_kind(parts)
+    parts_of = _by_kind(parts)
     old = _old_style([*parts[0].lines, *headed.lines])
-    decided = "\n".join(part.text for part in found.get("decision", ())).strip()
-    if not decided and not {"context", "consequences", "status"} & found.keys():
+    decision = "\n".join(part.text for part in parts_of.get("decision", ())).strip()
+    if not decision and not {"context", "consequences", "status"} & parts_of.keys():
         raise TranscriptError(
             "no record of a decision", hint="It has no heading 'Decision', 'Decision Outcome' or 'Context'."
         )
-    first, _, more = decided.partition("\n\n")
+    first, _, more = decision.partition("\n\n")
     if first.rstrip().endswith(":"):  # It only leads into what was decided.
-        first, more = "", decided
-    chosen = _CHOSEN.fullmatch(first.strip())
-    outcome = _plain(chosen[1] if chosen else first)
+        first, more = "", decision
+    choice = _CHOSEN.fullmatch(first.strip())
+    outcome = _plain(choice[1] if choice else first)
     at = _moment(values.get("date") or old.get("date"))
-    reasons = [*_listed(found, "drivers"), *([_plain(chosen[2])] if chosen and chosen[2] else [])]
-    thoughts = [part.text for part in found.get("context", ())] + [more.strip()]
-    thoughts += [part.text for part in found.get("consequences", ())]
-    said = outcome.casefold() not in ("", title.casefold())
+    reasons = [*_list_items(parts_of, "drivers"), *([_plain(choice[2])] if choice and choice[2] else [])]
+    thoughts = [part.text for part in parts_of.get("context", ())] + [more.strip()]
+    thoughts += [part.text for part in parts_of.get("consequences", ())]
+    adds_to_title = outcome.casefold() not in ("", title.casefold())
     return Entry(
         candidate=Candidate(
-            description=f"{title}: {outcome}" if said and outcome else title,
-            options=tuple(_listed(found, "options")),
+            description=f"{title}: {outcome}" if adds_to_title and outcome else title,
+            options=tuple(_list_items(parts_of, "options")),
             reasons=tuple(Reason(text=text) for text in reasons if text),
-            assumptions=tuple(_listed(found, "assumptions")),
+            assumptions=tuple(_list_items(parts_of, "assumptions")),
             source=Source.IMPORT,
         ),
-        status=_status(values.get("status") or old.get("status") or _first_line(found.get("status", ()))),
+        status=_status(values.get("status") or old.get("status") or _first_line(parts_of.get("status", ()))),
         opened_at=at,
         settled_at=at,
         thoughts=tuple(text for text in thoughts if text),
@@ -154,7 +154,7 @@ def _foreign(values: Mapping[str, Any], parts: Sequence[Section], body: str, ori
 
 def _by_kind(parts: Sequence[Section]) -> dict[str, list[Section]]:
     kinds = {heading: kind for kind, headings in _HEADINGS.items() for heading in headings}
-    found: dict[str, list[Section]] = {}
+    by_kind: dict[str, list[Section]] = {}
     current: tuple[int, str] | None = None
     for part in parts:
         name = part.title.strip(" :*").lower()
@@ -163,14 +163,14 @@ def _by_kind(parts: Sequence[Section]) -> dict[str, list[Section]]:
         elif current and part.level <= current[0]:
             current = None
         if current:  # What stands under a heading of its own below belongs to it.
-            found.setdefault(current[1], []).append(part)
-    return found
+            by_kind.setdefault(current[1], []).append(part)
+    return by_kind
 
 
-def _listed(found: Mapping[str, Sequence[Section]], kind: str) -> list[str]:
-    parts = found.get(kind, ())
-    listed = [_plain(text) for part in parts for text in items(part.lines)]
-    return [text for text in listed if text] or [_plain(part.text) for part in parts if part.text]
+def _list_items(by_kind: Mapping[str, Sequence[Section]], kind: str) -> list[str]:
+    parts = by_kind.get(kind, ())
+    texts = [_plain(text) for part in parts for text in items(part.lines)]
+    return [text for text in texts if text] or [_plain(part.text) for part in parts if part.text]
 
 
 def _old_style(lines: Iterable[str]) -> dict[str, str]:
@@ -187,9 +187,9 @@ def _status(value: object) -> Status:
 
 
 def _moment(value: object) -> float | None:
-    found = re.search(r"\d{4}-\d\d-\d\d", str(value or ""))
+    match = re.search(r"\d{4}-\d\d-\d\d", str(value or ""))
     try:
-        return datetime.fromisoformat(found[0]).replace(tzinfo=UTC).timestamp() if found else None
+        return datetime.fromisoformat(match[0]).replace(tzinfo=UTC).timestamp() if match else None
     except ValueError:
         return None
 

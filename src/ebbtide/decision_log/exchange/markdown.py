@@ -53,9 +53,9 @@ def inline(text: str) -> str:
     >>> inline("# no heading\nno <b>")
     '\\# no heading&#10;no \\<b>'
     """
-    written = "&#10;".join(map(_escaped, text.split("\n")))
+    line = "&#10;".join(map(_escape, text.split("\n")))
     # Hashes at the end of a heading are no part of it.
-    return f"{written[:-1]}\\#" if written.endswith("#") and written[-2:-1] != "\\" else written
+    return f"{line[:-1]}\\#" if line.endswith("#") and line[-2:-1] != "\\" else line
 
 
 def block(text: str, *, indent: str = "") -> str:
@@ -64,7 +64,7 @@ def block(text: str, *, indent: str = "") -> str:
     if not inside:
         return "&#10;" * len(text)
     before, _, after = text.partition(inside)
-    lines = [_escaped(line) for line in inside.split("\n")]
+    lines = [_escape(line) for line in inside.split("\n")]
     body = "\n".join(f"{indent}{line}" if at and line else line for at, line in enumerate(lines))
     return "&#10;" * len(before) + body + "&#10;" * len(after)
 
@@ -74,14 +74,14 @@ def item(text: str) -> str:
     return f"* {block(text, indent=_INDENT)}"
 
 
-def unescaped(text: str) -> str:
+def unescape(text: str) -> str:
     """What `inline` and `block` were given."""
     return _ESCAPE.sub(_character, text)
 
 
 def sections(page: str) -> list[Section]:
     """The page in sections; a heading inside a block of code is none."""
-    found: list[tuple[int, str, list[str]]] = [(0, "", [])]
+    rows: list[tuple[int, str, list[str]]] = [(0, "", [])]
     fence = ""
     for line in page.split("\n"):
         opens = _FENCE.fullmatch(line)
@@ -91,39 +91,39 @@ def sections(page: str) -> list[Section]:
         elif opens:
             fence = opens[1]
         elif heading := _HEADING.fullmatch(line):
-            found.append((len(heading[1]), heading[2] or "", []))
+            rows.append((len(heading[1]), heading[2] or "", []))
             continue
-        found[-1][2].append(line)
-    return [Section(level=level, title=title, lines=tuple(lines)) for level, title, lines in found]
+        rows[-1][2].append(line)
+    return [Section(level=level, title=title, lines=tuple(lines)) for level, title, lines in rows]
 
 
 def items(lines: Iterable[str]) -> list[str]:
     """The items of the lists in `lines`, each with the lines that belong to it; other text is passed over."""
-    found: list[list[str]] = []
+    rows: list[list[str]] = []
     inside = False
     for line in lines:
         if starts := _ITEM.fullmatch(line):
-            found.append([starts[1]])
+            rows.append([starts[1]])
             inside = True
         elif inside and (not line or line.startswith(_INDENT)):
-            found[-1].append(line.removeprefix(_INDENT))
+            rows[-1].append(line.removeprefix(_INDENT))
         elif line:
             inside = False
-    return ["\n".join(part).strip("\n") for part in found]
+    return ["\n".join(part).strip("\n") for part in rows]
 
 
-def _escaped(line: str) -> str:
-    line = _ANYWHERE.sub(lambda found: f"\\{found[0]}", line)
+def _escape(line: str) -> str:
+    line = _ANYWHERE.sub(lambda match: f"\\{match[0]}", line)
     number = _NUMBERED.match(line)
     if number:
         line = f"{number[0]}\\{line[number.end() :]}"
     elif _BLOCK_START.match(line):
         line = f"\\{line}"
-    return _HIDDEN.sub(lambda found: f"&#{ord(found[0])};", line)
+    return _HIDDEN.sub(lambda match: f"&#{ord(match[0])};", line)
 
 
-def _character(found: re.Match[str]) -> str:
-    if found[1]:
-        return found[1]
-    code = int(found[2])
+def _character(match: re.Match[str]) -> str:
+    if match[1]:
+        return match[1]
+    code = int(match[2])
     return chr(code) if code <= 0x10FFFF else "\ufffd"

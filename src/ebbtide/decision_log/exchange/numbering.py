@@ -36,14 +36,16 @@ def read_numbers(folder: Path) -> dict[str, int]:
     return numbers
 
 
-def numbered(ids: Iterable[str], known: Mapping[str, int], taken: Iterable[int] = ()) -> dict[str, int]:
-    """A number for each id: the one that it has, or the next that is free, in the order given.
+def assign_numbers(
+    ids: Iterable[str], before: Mapping[str, int], reserved: Iterable[int] = ()
+) -> dict[str, int]:
+    """A number for each id: the one that it has, or the next that is free, in the order of the ids.
 
-    >>> numbered(["b", "c", "d"], {"a": 1, "c": 2}, taken=[5])
+    >>> assign_numbers(["b", "c", "d"], {"a": 1, "c": 2}, reserved=[5])
     {'a': 1, 'c': 2, 'b': 6, 'd': 7}
     """
-    numbers = dict(known)
-    last = max([0, *numbers.values(), *taken])
+    numbers = dict(before)
+    last = max([0, *numbers.values(), *reserved])
     for name in ids:
         if name not in numbers:
             last += 1
@@ -51,10 +53,10 @@ def numbered(ids: Iterable[str], known: Mapping[str, int], taken: Iterable[int] 
     return numbers
 
 
-def taken_numbers(folder: Path) -> set[int]:
+def numbers_in(folder: Path) -> set[int]:
     """The numbers of the records that are in a folder, whoever wrote them."""
-    found = (_TAKEN.fullmatch(path.name) for path in folder.iterdir()) if folder.is_dir() else ()
-    return {int(match[1]) for match in found if match}
+    matches = (_TAKEN.fullmatch(path.name) for path in folder.iterdir()) if folder.is_dir() else ()
+    return {int(match[1]) for match in matches if match}
 
 
 def numbers_text(numbers: Mapping[str, int]) -> str:

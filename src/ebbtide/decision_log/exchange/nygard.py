@@ -24,16 +24,16 @@ def write_nygard(decision: Decision, number: int, names: Mapping[str, str]) -> s
 
 
 def _page(decision: Decision, number: int, names: Mapping[str, str]) -> Iterator[str]:
-    said = decision.candidate
+    candidate = decision.candidate
     yield f"# {number}. {inline(title_of(decision))}"
     yield f"\nDate: {day(decision.settled_at or decision.opened_at)}"
     yield f"\n## Status\n\n{status_line(decision, names).capitalize()}"
     yield "\n## Context\n"
-    context = [*decision.thoughts, *(f"Option: {option}" for option in said.options)]
+    context = [*decision.thoughts, *(f"Option: {option}" for option in candidate.options)]
     yield from (map(item, context) if context else ["Not recorded."])
-    yield f"\n## Decision\n\n{block(said.description)}"
-    if said.reasons:
+    yield f"\n## Decision\n\n{block(candidate.description)}"
+    if candidate.reasons:
         yield "\nBecause:\n"
-        yield from (item(reason.text) for reason in said.reasons)
+        yield from (item(reason.text) for reason in candidate.reasons)
     yield "\n## Consequences\n"
     yield block(decision.prediction) if decision.prediction else "Not recorded."

@@ -43,16 +43,16 @@ def _event(row: Mapping[str, Any], origins: Origins) -> Entry | PassedOver:
     if kind != "decision":
         return PassedOver(kind=kind)
     raw = row.get("raw")
-    said = raw if isinstance(raw, Mapping) else {}
-    question, chosen = text(said, "question"), text(said, "chosen") or text(row, "content")
-    if chosen is None:
+    detail = raw if isinstance(raw, Mapping) else {}
+    question, choice = text(detail, "question"), text(detail, "chosen") or text(row, "content")
+    if choice is None:
         raise TranscriptError("this decision says nothing", path="raw.chosen")
-    others = tuple(_alternatives(said))
-    at, confidence, why = moment(row, "ts_ms"), number(row, "confidence"), text(said, "reasoning")
+    others = tuple(_alternatives(detail))
+    at, confidence, why = moment(row, "ts_ms"), number(row, "confidence"), text(detail, "reasoning")
     return Entry(
         candidate=Candidate(
-            description=chosen,
-            options=(chosen, *others) if others else (),
+            description=choice,
+            options=(choice, *others) if others else (),
             reasons=() if why is None else (Reason(text=why),),
             confidence=confidence,
             confidence_source=None if confidence is None else ConfidenceSource.DERIVED,
@@ -61,14 +61,14 @@ def _event(row: Mapping[str, Any], origins: Origins) -> Entry | PassedOver:
         session=text(row, "id"),
         opened_at=at,
         settled_at=at,
-        thoughts=() if question in (None, chosen) else (str(question),),
+        thoughts=() if question in (None, choice) else (str(question),),
         origin=origins.of(row),
     )
 
 
-def _alternatives(said: Mapping[str, Any]) -> Iterator[str]:
-    listed = said.get("alternatives")
-    for entry in listed if isinstance(listed, list) else ():
+def _alternatives(detail: Mapping[str, Any]) -> Iterator[str]:
+    alternatives = detail.get("alternatives")
+    for entry in alternatives if isinstance(alternatives, list) else ():
         if isinstance(entry, str):
             if entry.strip():
                 yield entry

@@ -9,7 +9,7 @@ from typing import Any, Self
 from ebbtide.decision_log.entry import Entry
 from ebbtide.decision_log.exchange.arrivals import Origins
 from ebbtide.decision_log.exchange.values import label, moment, number, text, texts
-from ebbtide.decision_log.record import Outcome, Review
+from ebbtide.decision_log.record import DecisionOutcome, Review
 from ebbtide.decisions.candidate import Candidate, ConfidenceSource, Reason, Source, Stakes
 from ebbtide.errors import TranscriptError
 from ebbtide.text.field_names import field_names
@@ -56,17 +56,17 @@ class RowFields:
     review_by: str = "review_by"
 
     @classmethod
-    def parse(cls, written: str) -> Self:
+    def parse(cls, text: str) -> Self:
         """The keys as written on a command line.
 
         Args:
-            written: Such as ``description=chosen,time=ts_ms``; what is not named keeps its name.
+            text: Such as ``description=chosen,time=ts_ms``; what is not named keeps its name.
 
         Raises:
             ConfigError: It is written in another way.
         """
         names = [part.name for part in fields(cls)]
-        return cls(**field_names(written, names, example="description=chosen,time=ts_ms"))
+        return cls(**field_names(text, names, example="description=chosen,time=ts_ms"))
 
 
 def entry_of(row: Mapping[str, Any], keys: RowFields, origins: Origins) -> Entry:
@@ -89,7 +89,7 @@ def entry_of(row: Mapping[str, Any], keys: RowFields, origins: Origins) -> Entry
             path=keys.description,
             hint=f"The keys are {there:.300}; --fields description=KEY says which one it is.",
         )
-    known = _name(row, keys.id)
+    identifier = _name(row, keys.id)
     at = moment(row, keys.time)
     return Entry(
         candidate=Candidate(
@@ -111,7 +111,7 @@ def entry_of(row: Mapping[str, Any], keys: RowFields, origins: Origins) -> Entry
         prediction=text(row, keys.prediction),
         review_by=moment(row, keys.review_by),
         reviews=_reviews(row, keys, at),
-        origin=origins.of(row) if known is None else origins.known_as(known, description),
+        origin=origins.of(row) if identifier is None else origins.known_as(identifier, description),
     )
 
 
@@ -123,7 +123,7 @@ def _name(row: Mapping[str, Any], key: str) -> str | None:
 
 
 def _reviews(row: Mapping[str, Any], keys: RowFields, at: float | None) -> tuple[Review, ...]:
-    outcome = label(row, keys.outcome, Outcome)
+    outcome = label(row, keys.outcome, DecisionOutcome)
     if outcome is None:
         return ()
     # When it was reviewed is not known; it cannot have been before it was decided.

@@ -47,15 +47,15 @@ def texts(row: Mapping[str, Any], key: str) -> tuple[str, ...]:
     """
     value = row.get(key)
     if isinstance(value, str):
-        found = text(row, key) or ""
-        listed = _json_list(found)
-        value = found.splitlines() if listed is None else listed
+        content = text(row, key) or ""
+        parts = _json_list(content)
+        value = content.splitlines() if parts is None else parts
     if value is None:
         return ()
     if not isinstance(value, list | tuple):
         raise TranscriptError(f"expected a list of texts, found {shown(value)}", path=key)
-    read = ((f"{key}[{at}]", entry) for at, entry in enumerate(value))
-    return tuple(entry for place, item in read if (entry := text({place: item}, place)))
+    entries = ((f"{key}[{at}]", entry) for at, entry in enumerate(value))
+    return tuple(entry for place, item in entries if (entry := text({place: item}, place)))
 
 
 def number(row: Mapping[str, Any], key: str) -> float | None:
@@ -68,12 +68,12 @@ def number(row: Mapping[str, Any], key: str) -> float | None:
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     try:
-        read = math.nan if isinstance(value, bool) else float(value)
+        result = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
-        read = math.nan
-    if not math.isfinite(read):
+        result = math.nan
+    if not math.isfinite(result):
         raise TranscriptError(f"expected a number, found {shown(value)}", path=key)
-    return read
+    return result
 
 
 def moment(row: Mapping[str, Any], key: str) -> float | None:
@@ -87,15 +87,15 @@ def moment(row: Mapping[str, Any], key: str) -> float | None:
         if not value.strip():
             return None
         try:
-            read = datetime.fromisoformat(value.strip())
-            seconds = (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+            instant = datetime.fromisoformat(value.strip())
+            seconds = (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).timestamp()
         except (ValueError, OverflowError):
             seconds = math.nan
     else:
-        given = number(row, key)
-        if given is None:
+        seconds_or_ms = number(row, key)
+        if seconds_or_ms is None:
             return None
-        seconds = given / 1000 if given >= _MILLISECONDS else given
+        seconds = seconds_or_ms / 1000 if seconds_or_ms >= _MILLISECONDS else seconds_or_ms
     if not 0 <= seconds <= _LATEST:
         raise TranscriptError(
             f"expected a time, found {shown(value)}",
@@ -145,7 +145,7 @@ def _json_list(value: str) -> list[Any] | None:
     if not value.lstrip().startswith("["):
         return None
     try:
-        read = json.loads(value)
+        parts = json.loads(value)
     except (ValueError, RecursionError):
         return None
-    return read if isinstance(read, list) else None
+    return parts if isinstance(parts, list) else None

@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from ebbtide.decision_log.outcomes.review import SIGNAL, Basis
-from ebbtide.decision_log.record import Decision, Outcome, Relation, Review
+from ebbtide.decision_log.record import Decision, DecisionOutcome, Relation, Review
 from ebbtide.errors import ConfigError
 
 _DAY_S = 86_400.0
@@ -55,7 +55,7 @@ class Evidence:
     source: str
     ts: float
     passed: bool | None = None
-    outcome: Outcome | None = None
+    outcome: DecisionOutcome | None = None
     by: str | None = None
 
     def __post_init__(self) -> None:
@@ -116,24 +116,24 @@ class BlindDecision:
             refs: What it led to.
             times: When other decisions were settled, by their ids, as far as that is known.
         """
-        known = times or {}
-        settled = decision.opened_at if decision.settled_at is None else decision.settled_at
+        times_of = times or {}
+        settled_at = decision.opened_at if decision.settled_at is None else decision.settled_at
         return cls(
             id=decision.id,
-            settled_at=settled,
+            settled_at=settled_at,
             category=decision.candidate.category,
             links=tuple(
-                BlindLink(relation=link.relation, to=link.to, ts=known.get(link.to))
+                BlindLink(relation=link.relation, to=link.to, ts=times_of.get(link.to))
                 for link in decision.links
             ),
             superseded_by=decision.superseded_by,
-            superseded_at=known.get(decision.superseded_by or ""),
+            superseded_at=times_of.get(decision.superseded_by or ""),
             refs=tuple(refs),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class OutcomeFinding:
     """What a signal makes of the evidence.
 
     Args:
@@ -149,7 +149,7 @@ class Finding:
         ConfigError: It names no evidence, or its strength is out of range.
     """
 
-    outcome: Outcome
+    outcome: DecisionOutcome
     basis: Basis
     strength: float
     evidence: tuple[str, ...]
@@ -188,7 +188,7 @@ class OutcomeSignal(Protocol):
     def name(self) -> str:
         """Its name, as reviews show it."""
 
-    def read(self, decision: BlindDecision, evidence: Sequence[Evidence]) -> Finding | None:
+    def read(self, decision: BlindDecision, evidence: Sequence[Evidence]) -> OutcomeFinding | None:
         """What the evidence says of the decision; None where it says nothing.
 
         Args:
@@ -200,8 +200,8 @@ class OutcomeSignal(Protocol):
 def evidence_of(decision: BlindDecision, evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
     """What is about the decision and happened since it was taken, oldest first."""
     named = {*decision.refs, f"decision:{decision.id}"}
-    found = [item for item in evidence if item.about in named and item.ts >= decision.settled_at]
-    return tuple(sorted(found, key=lambda item: item.ts))
+    items = [item for item in evidence if item.about in named and item.ts >= decision.settled_at]
+    return tuple(sorted(items, key=lambda item: item.ts))
 
 
 def review_by_signals(
@@ -215,9 +215,9 @@ def review_by_signals(
         signals: None takes all that are built in.
     """
     about = evidence_of(decision, evidence)
-    chosen = (ChangeSignal(), VerdictSignal(), ReversalSignal()) if signals is None else signals
-    found = ((signal.name, signal.read(decision, about)) for signal in chosen)
-    return tuple(finding.review(name) for name, finding in found if finding is not None)
+    sources = (ChangeSignal(), VerdictSignal(), ReversalSignal()) if signals is None else signals
+    findings = ((signal.name, signal.read(decision, about)) for signal in sources)
+    return tuple(finding.review(name) for name, finding in findings if finding is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,20 +234,20 @@ class ChangeSignal:
         """Its name, as reviews show it."""
         return "changes"
 
-    def read(self, decision: BlindDecision, evidence: Sequence[Evidence]) -> Finding | None:
+    def read(self, decision: BlindDecision, evidence: Sequence[Evidence]) -> OutcomeFinding | None:
         """What checks and reverts say; None without any."""
         checks = {item.source: item for item in evidence if item.kind is EvidenceKind.CHECK}
         reverts = [item for item in evidence if item.kind is EvidenceKind.REVERT]
         if reverts:
-            return _observed(Outcome.FAILURE, 0.9, reverts)
+            return _observed(DecisionOutcome.FAILURE, 0.9, reverts)
         failed = [item for item in checks.values() if not item.passed]
         if not checks:
             return None
         if not failed:
-            return _observed(Outcome.SUCCESS, 0.5, list(checks.values()))
+            return _observed(DecisionOutcome.SUCCESS, 0.5, list(checks.values()))
         if len(failed) == len(checks):
-            return _observed(Outcome.FAILURE, 0.8, failed)
-        return _observed(Outcome.PARTIAL, 0.6, list(checks.values()))
+            return _observed(DecisionOutcome.FAILURE, 0.8, failed)
+        return _observed(DecisionOutcome.PARTIAL, 0.6, list(checks.values()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,13 +259,13 @@ class VerdictSignal:
         """Its name, as reviews show it."""
         return "verdict"
 
-    def read(self, decision: BlindDecision, evidence: Sequence[Evidence]) -> Finding | None:
+    def read(self, decision: BlindDecision, evidence: Sequence[Evidence]) -> OutcomeFinding | None:
         """The newest verdict; None without one."""
         verdicts = [item for item in evidence if item.kind is EvidenceKind.VERDICT]
         if not verdicts or verdicts[-1].outcome is None:
             return None
         last = verdicts[-1]
-        return Finding(
+        return OutcomeFinding(
             outcome=verdicts[-1].outcome,
             basis=Basis.ATTESTED,
             strength=1.0,
@@ -301,7 +301,7 @@ class ReversalSignal:
         """Its name, as reviews show it."""
         return "reversal"
 
-    def read(self, decision: BlindDecision, evidence: Sequence[Evidence]) -> Finding | None:
+    def read(self, decision: BlindDecision, evidence: Sequence[Evidence]) -> OutcomeFinding | None:
         """That it was replaced early; None where it was not, or the time is not known."""
         places = [(decision.superseded_by, decision.superseded_at)]
         places += [(link.to, link.ts) for link in decision.links if link.relation is Relation.CONTRADICTS]
@@ -314,8 +314,8 @@ class ReversalSignal:
         if not early:
             return None
         ts, other = min(early)
-        return Finding(
-            outcome=Outcome.PARTIAL,
+        return OutcomeFinding(
+            outcome=DecisionOutcome.PARTIAL,
             basis=Basis.INFERRED,
             strength=0.3,
             evidence=(f"superseded by {other} after {(ts - decision.settled_at) / _DAY_S:.1f} days",),
@@ -323,12 +323,12 @@ class ReversalSignal:
         )
 
 
-def _observed(outcome: Outcome, strength: float, items: Sequence[Evidence]) -> Finding:
-    said = {True: " passed", False: " failed", None: ""}
-    return Finding(
+def _observed(outcome: DecisionOutcome, strength: float, items: Sequence[Evidence]) -> OutcomeFinding:
+    words = {True: " passed", False: " failed", None: ""}
+    return OutcomeFinding(
         outcome=outcome,
         basis=Basis.OBSERVED,
         strength=strength,
-        evidence=tuple(f"{item.source}{said[item.passed]} ({item.about})" for item in items),
+        evidence=tuple(f"{item.source}{words[item.passed]} ({item.about})" for item in items),
         ts=max(item.ts for item in items),
     )

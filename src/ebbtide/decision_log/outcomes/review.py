@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ebbtide.decision_log.record import Decision, Outcome, Review, Status
+from ebbtide.decision_log.record import Decision, DecisionOutcome, Review, Status
 from ebbtide.decisions.candidate import Stakes
 
 #: What the name of a signal begins with, where a review says by whom it is. Anybody else is a person.
@@ -54,7 +54,7 @@ class Resolution:
         conflict: Whether reviews of one basis contradict each other, so that a person has to look.
     """
 
-    outcome: Outcome | None = None
+    outcome: DecisionOutcome | None = None
     basis: Basis | None = None
     held_by: tuple[Review, ...] = ()
     against: tuple[Review, ...] = ()
@@ -86,40 +86,42 @@ def resolve(reviews: Sequence[Review]) -> Resolution:
     Args:
         reviews: In any order; of two of one time the later in the row is newer.
 
-    >>> resolve([Review(outcome=Outcome.SUCCESS, by="signal:changes", ts=1.0, observed=True),
-    ...          Review(outcome=Outcome.FAILURE, by="ann", ts=2.0)]).outcome.value
+    >>> resolve([Review(outcome=DecisionOutcome.SUCCESS, by="signal:changes", ts=1.0, observed=True),
+    ...          Review(outcome=DecisionOutcome.FAILURE, by="ann", ts=2.0)]).outcome.value
     'failure'
     """
-    ordered = sorted(reviews, key=lambda review: review.ts)  # stable
-    latest = list({review.by: review for review in ordered}.values())
+    by_time = sorted(reviews, key=lambda review: review.ts)  # stable
+    latest = list({review.by: review for review in by_time}.values())
     latest.sort(key=lambda review: review.ts)
     persons = [review for review in latest if basis_of(review) is Basis.ATTESTED]
     if persons:
         outcome = persons[-1].outcome
         return _resolution(outcome, Basis.ATTESTED, latest)
-    known = [review for review in latest if review.outcome is not Outcome.UNKNOWN]
+    informed = [review for review in latest if review.outcome is not DecisionOutcome.UNKNOWN]
     for basis in _FIRMEST:
-        said = [review for review in known if basis_of(review) is basis]
-        outcomes = {review.outcome for review in said}
+        holders = [review for review in informed if basis_of(review) is basis]
+        outcomes = {review.outcome for review in holders}
         if len(outcomes) > 1:
-            others = tuple(review for review in known if review not in said)
-            return Resolution(basis=basis, held_by=tuple(said), against=others, conflict=True)
-        if said:
-            return _resolution(said[0].outcome, basis, latest)
-    return _resolution(Outcome.UNKNOWN, basis_of(latest[-1]), latest) if latest else Resolution()
+            others = tuple(review for review in informed if review not in holders)
+            return Resolution(basis=basis, held_by=tuple(holders), against=others, conflict=True)
+        if holders:
+            return _resolution(holders[0].outcome, basis, latest)
+    return _resolution(DecisionOutcome.UNKNOWN, basis_of(latest[-1]), latest) if latest else Resolution()
 
 
-def outcome_of(decision: Decision) -> Outcome | None:
+def outcome_of(decision: Decision) -> DecisionOutcome | None:
     """How a decision turned out; None where nobody looked, or those who did contradict each other."""
     return resolve(decision.reviews).outcome if decision.reviews else None
 
 
-def _resolution(outcome: Outcome, basis: Basis, latest: Sequence[Review]) -> Resolution:
+def _resolution(outcome: DecisionOutcome, basis: Basis, latest: Sequence[Review]) -> Resolution:
     return Resolution(
         outcome=outcome,
         basis=basis,
         held_by=tuple(review for review in latest if review.outcome is outcome),
-        against=tuple(review for review in latest if review.outcome not in (outcome, Outcome.UNKNOWN)),
+        against=tuple(
+            review for review in latest if review.outcome not in (outcome, DecisionOutcome.UNKNOWN)
+        ),
     )
 
 
@@ -169,20 +171,20 @@ def overdue(decisions: Iterable[Decision], now: float) -> tuple[Overdue, ...]:
         decisions: Any.
         now: Seconds since the epoch.
     """
-    found = [
+    due = [
         Overdue(decision=decision, late_s=now - decision.review_by, resolution=resolve(decision.reviews))
         for decision in decisions
         if decision.review_by is not None and decision.review_by <= now and decision.status in _LIVING
     ]
-    waiting = [item for item in found if _waits(item)]
-    waiting.sort(
+    queue = [item for item in due if _waits(item)]
+    queue.sort(
         key=lambda item: (_GRAVITY.index(item.decision.candidate.stakes), -item.late_s, item.decision.id)
     )
-    return tuple(waiting)
+    return tuple(queue)
 
 
 def _waits(item: Overdue) -> bool:
-    if item.resolution.outcome not in (None, Outcome.UNKNOWN):
+    if item.resolution.outcome not in (None, DecisionOutcome.UNKNOWN):
         return False
     due = item.decision.review_by or 0.0
     looked = any(basis_of(review) is Basis.ATTESTED and review.ts >= due for review in item.decision.reviews)

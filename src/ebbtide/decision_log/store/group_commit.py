@@ -151,7 +151,7 @@ class Writer:
                 transaction = Transaction(session, self._database, self._known)
                 transaction.lock_known([each.order for each in batch])
                 values = [each.work(transaction) for each in batch]
-                writes = transaction.noted()
+                writes = transaction.take_writes()
                 self._committing = True
                 session.commit(writes)
             except StoreError as error:
@@ -168,7 +168,7 @@ class Writer:
                     session.rollback()
                 raise
             else:
-                transaction.settled()
+                transaction.keep_streams()
                 return values
         raise AssertionError("unreachable: the last try returns or raises")
 

@@ -52,7 +52,7 @@ class PostgresDatabase:
     def _open(self) -> Any:
         psycopg = self._psycopg
         wait_ms = max(int(self._timeout_s * 1000), 1)
-        with _Translated(self.name, psycopg):
+        with _PostgresErrors(self.name, psycopg):
             connection = psycopg.connect(
                 self._url,
                 autocommit=True,
@@ -75,7 +75,7 @@ class PostgresDatabase:
                 raise StoreError(
                     f"{self.name}: its encoding is {encoding}; make a database with ENCODING 'UTF8'"
                 )
-            with _Translated(self.name, self._psycopg):
+            with _PostgresErrors(self.name, self._psycopg):
                 bring_up(connection.execute, POSTGRESQL, self.name, read_only=self._read_only, create=create)
         finally:
             connection.close()
@@ -95,8 +95,8 @@ class PostgresSession:
     def __init__(self, connection: Any, name: str, psycopg: ModuleType) -> None:
         self._connection = connection
         self._cursor = connection.cursor()
-        self._guard = _Translated(name, psycopg, self)
-        self._committing = _Translated(name, psycopg, self, committing=True)
+        self._guard = _PostgresErrors(name, psycopg, self)
+        self._committing = _PostgresErrors(name, psycopg, self, committing=True)
         self._opening = False
         self.broken = False
         self.used = False
@@ -173,7 +173,7 @@ class PostgresSession:
             self._cursor.execute("BEGIN")
 
 
-class _Translated:
+class _PostgresErrors:
     """What psycopg says, as a `StoreError`; a connection that is gone is marked."""
 
     __slots__ = ("_committing", "_name", "_psycopg", "_session")
@@ -197,17 +197,18 @@ class _Translated:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         if not isinstance(error, self._psycopg.Error):
             return
-        said = " ".join(str(error).split())[:300] or type(error).__name__
+        message = " ".join(str(error).split())[:300] or type(error).__name__
         session = self._session
         gone = session is not None and session._connection.closed  # noqa: SLF001 - of this module
         if session is not None and gone:
             session.broken = True
         if gone and self._committing:
             raise StoreError(
-                f"{self._name}: the connection broke during a commit ({said}); look whether it was recorded",
+                f"{self._name}: the connection broke during a commit ({message}); "
+                "look whether it was recorded",
                 recorded=None,
             ) from error
-        raise StoreError(f"{self._name}: {said}; {_hint(error, gone=gone)}") from error
+        raise StoreError(f"{self._name}: {message}; {_hint(error, gone=gone)}") from error
 
 
 def _hint(error: Any, *, gone: bool) -> str:

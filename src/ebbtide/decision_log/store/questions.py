@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ebbtide.decision_log.entry import Hit
+from ebbtide.decision_log.entry import SearchHit
 from ebbtide.decision_log.events import StoredEvent
 from ebbtide.decision_log.identifiers import time_prefix
 from ebbtide.decision_log.record import Decision, Status
@@ -50,7 +50,7 @@ class Filter:
     expired_before: float | None = None
 
 
-def where(view: View, asked: Filter) -> tuple[str, list[Any]]:
+def where(view: View, criteria: Filter) -> tuple[str, list[Any]]:
     """The condition of a filter after ``tenant = ?``, and all values with the tenant first."""
     parts, values = [""], [view.tenant]
 
@@ -62,18 +62,18 @@ def where(view: View, asked: Filter) -> tuple[str, list[Any]]:
         add("agent = ?", view.agent)
     if view.session is not None:
         add("session = ?", view.session)
-    if asked.status is not None:
-        _add_status(add, asked.status, asked.expired_before)
-    if asked.category is not None:
-        add("category = ?", column_text(asked.category))
-    if asked.source is not None:
-        add("source = ?", asked.source)
-    if asked.rule is not None:
-        add("rule = ?", column_text(asked.rule))
-    if asked.since is not None:
-        add("opened_at >= ?", asked.since)
-    if asked.until is not None:
-        add("opened_at < ?", asked.until)
+    if criteria.status is not None:
+        _add_status(add, criteria.status, criteria.expired_before)
+    if criteria.category is not None:
+        add("category = ?", column_text(criteria.category))
+    if criteria.source is not None:
+        add("source = ?", criteria.source)
+    if criteria.rule is not None:
+        add("rule = ?", column_text(criteria.rule))
+    if criteria.since is not None:
+        add("opened_at >= ?", criteria.since)
+    if criteria.until is not None:
+        add("opened_at < ?", criteria.until)
     return " AND ".join(parts), values
 
 
@@ -85,9 +85,9 @@ def _add_status(add: Any, status: tuple[Status, ...], expired_before: float | No
         return
     names.discard(Status.OPENED.value)
     marks = ", ".join("?" * len(names))
-    settled = f"status IN ({marks}) OR " if names else ""
+    others = f"status IN ({marks}) OR " if names else ""
     compared = ">=" if Status.OPENED in status else "<"
-    add(f"({settled}status = 'opened' AND opened_at {compared} ?)", *sorted(names), expired_before)
+    add(f"({others}status = 'opened' AND opened_at {compared} ?)", *sorted(names), expired_before)
 
 
 def get(session: Session, view: View, identifier: str) -> Decision:
@@ -100,32 +100,32 @@ def get(session: Session, view: View, identifier: str) -> Decision:
     if view.agent is not None:
         sql, values = statements.DECISION_OF_AGENT, [*values, view.agent]
     rows = session.rows(sql, values)
-    found = decision_of(rows[0]) if rows else None
-    if found is None or (view.session is not None and found.scope.session != view.session):
+    decision = decision_of(rows[0]) if rows else None
+    if decision is None or (view.session is not None and decision.scope.session != view.session):
         raise UnknownDecisionError(identifier, view.where)
-    return found
+    return decision
 
 
 def newest(
-    session: Session, view: View, asked: Filter, *, limit: int, before: str | None = None
+    session: Session, view: View, criteria: Filter, *, limit: int, before: str | None = None
 ) -> list[Decision]:
     """Decisions, newest first."""
-    condition, values = where(view, asked)
+    condition, values = where(view, criteria)
     if before is not None:
         condition += " AND id < ?"
         values.append(before)
-    if asked.since is not None:
+    if criteria.since is not None:
         condition += " AND id >= ?"
-        values.append(time_prefix(asked.since))
+        values.append(time_prefix(criteria.since))
     sql = f"{statements.SELECT_DECISIONS}{condition} ORDER BY id DESC LIMIT ?"
     return [decision_of(row) for row in session.rows(sql, [*values, limit])]
 
 
 def oldest(
-    session: Session, view: View, asked: Filter, *, limit: int, after: str | None = None
+    session: Session, view: View, criteria: Filter, *, limit: int, after: str | None = None
 ) -> list[Decision]:
     """Decisions, oldest first."""
-    condition, values = where(view, asked)
+    condition, values = where(view, criteria)
     if after is not None:
         condition += " AND id > ?"
         values.append(after)
@@ -134,13 +134,13 @@ def oldest(
 
 
 def search(
-    session: Session, database: Database, view: View, text: str, asked: Filter, *, limit: int
-) -> list[Hit]:
+    session: Session, database: Database, view: View, text: str, criteria: Filter, *, limit: int
+) -> list[SearchHit]:
     """Decisions that have all the words of a text; or else any; or else words that begin with one of them."""
     words = list(dict.fromkeys(search_words([text])))[:64]
     if not words:
         return []
-    condition, values = where(view, asked)
+    condition, values = where(view, criteria)
     for every, begins in _WAYS:
         if begins:
             words = [word for word in words if len(word) >= _SHORTEST]
@@ -150,17 +150,17 @@ def search(
         if every and database.search_row is not None:
             indexed = [word for word in words if word not in _COMMON] or words
             others = [word for word in words if word not in indexed]
-        wanted = database.search_value(indexed, every=every, begins=begins)
+        value = database.search_value(indexed, every=every, begins=begins)
         in_row = "".join([database.search_row or "" for _ in others])
-        head = [wanted] if "?" in database.search_rank else []
+        head = [value] if "?" in database.search_rank else []
         sql = (
             f"SELECT description, asked, state, {database.search_rank} AS fits FROM decisions"  # noqa: S608 - no values
             f"{database.search_from} WHERE tenant = ?{condition}{database.search_where}{in_row} "
             "ORDER BY fits DESC, id DESC LIMIT ?"
         )
-        rows = session.rows(sql, [*head, *values, wanted, *(f" {word} " for word in others), limit])
+        rows = session.rows(sql, [*head, *values, value, *(f" {word} " for word in others), limit])
         if rows:
-            return [Hit(decision=decision_of(row), rank=float(row[3])) for row in rows]
+            return [SearchHit(decision=decision_of(row), rank=float(row[3])) for row in rows]
     return []
 
 
@@ -186,8 +186,8 @@ def ids_that_begin(session: Session, view: View, prefix: str) -> list[str]:
 def sample(session: Session, view: View, *, refused: bool, size: int) -> list[Decision]:
     """The decisions whose ids have the smallest hashes: a sample that is the same for everybody."""
     condition, values = where(view, Filter(status=_REVIEWABLE))
-    for drawn in (" AND sample_key < 144115188075855872", ""):
-        sql = f"{statements.SELECT_DECISIONS}{condition} AND refused = ?{drawn} ORDER BY sample_key LIMIT ?"
+    for drawing in (" AND sample_key < 144115188075855872", ""):
+        sql = f"{statements.SELECT_DECISIONS}{condition} AND refused = ?{drawing} ORDER BY sample_key LIMIT ?"
         rows = session.rows(sql, [*values, int(refused), size])
         if len(rows) == size:
             break
@@ -251,9 +251,9 @@ def heads(session: Session, view: View) -> dict[str, str]:
 
 def streams(session: Session, view: View) -> list[str]:
     """The agents that have events or a head."""
-    found: set[str] = {str(row[0]) for row in session.rows(statements.EVENT_AGENTS, (view.tenant,))}
-    found |= set(heads(session, view))
-    return sorted(agent for agent in found if view.agent in (None, agent))
+    agents: set[str] = {str(row[0]) for row in session.rows(statements.EVENT_AGENTS, (view.tenant,))}
+    agents |= set(heads(session, view))
+    return sorted(agent for agent in agents if view.agent in (None, agent))
 
 
 def earlier(
@@ -285,5 +285,5 @@ def earlier(
         equal = statements.EQUAL_FINALS if final else statements.EQUAL_STARTS
         rows = [*rows[:most], *session.rows(equal, (*scope, *times, print_of_text))]
     by_id = {row[0]: row for row in reversed(rows)}
-    found = [Earlier(id=identifier, text=json.loads(text), ts=ts) for identifier, text, ts in by_id.values()]
-    return found, truncated
+    window = [Earlier(id=identifier, text=json.loads(text), ts=ts) for identifier, text, ts in by_id.values()]
+    return window, truncated

@@ -26,11 +26,11 @@ def row_of(decision: Decision, *, words_too: bool = True) -> tuple[Any, ...]:
         words_too: Whether its first words are wanted, which do not change before they are taken out.
     """
     state = to_wire(decision)
-    said = decision.candidate
+    candidate = decision.candidate
     scope = decision.scope
     state["candidate"].pop("description")
     asked = state.pop("asked", None)
-    final = decision.settled_at is not None and bool(said.description)
+    final = decision.settled_at is not None and bool(candidate.description)
     outcome = outcome_of(decision)
     primary = None if decision.assessment is None else decision.assessment.primary
     return (
@@ -39,21 +39,21 @@ def row_of(decision: Decision, *, words_too: bool = True) -> tuple[Any, ...]:
         decision.id,
         scope.session or "",
         decision.status.value,
-        said.source.value,
-        column_text(said.frame),
-        None if said.category is None else column_text(said.category),
+        candidate.source.value,
+        column_text(candidate.frame),
+        None if candidate.category is None else column_text(candidate.category),
         decision.opened_at,
         decision.settled_at,
         decision.review_by,
         fingerprint(decision.asked) if words_too and decision.asked is not None else "",
-        fingerprint(said.description) if final else "",
+        fingerprint(candidate.description) if final else "",
         int(decision.refused),
         "" if primary is None else column_text(primary.id),
         None if outcome is None else outcome.value,
         sample_key(decision.id),
         decision.version,
         None if asked is None or not words_too else canonical_json(asked),
-        canonical_json(said.description),
+        canonical_json(candidate.description),
         "" if decision.status in _UNSEARCHED else " ".join(search_words(_texts(decision))),
         canonical_json(state),
     )
@@ -78,16 +78,16 @@ def column_text(text: str) -> str:
 
 
 def _texts(decision: Decision) -> Iterator[str]:
-    said = decision.candidate
-    yield said.description
-    yield from said.options
-    for reason in said.reasons:
+    candidate = decision.candidate
+    yield candidate.description
+    yield from candidate.options
+    for reason in candidate.reasons:
         yield reason.text
-    yield from said.assumptions
+    yield from candidate.assumptions
     if decision.asked is not None:
         yield decision.asked
     if decision.prediction is not None:
         yield decision.prediction
-    if said.category is not None:
-        yield said.category
+    if candidate.category is not None:
+        yield candidate.category
     yield from decision.thoughts

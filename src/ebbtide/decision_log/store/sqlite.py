@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from ebbtide.decision_log.store.database import Session, Values, Write
 from ebbtide.decision_log.store.migrating import SQLITE, bring_up
-from ebbtide.decision_log.store.sqlite_errors import translated
+from ebbtide.decision_log.store.sqlite_errors import SqliteErrors
 from ebbtide.errors import StoreError
 
 _MEMORY = ":memory:"
@@ -50,7 +50,7 @@ class SqliteDatabase:
 
     def connect(self, *, write: bool) -> Session:
         """Open one more connection; in memory, a database of its own."""
-        with translated(self.name):
+        with SqliteErrors(self.name):
             connection = self._open()
             if self.single:
                 bring_up(connection.execute, SQLITE, self.name, read_only=False, create=True)
@@ -88,12 +88,12 @@ class SqliteDatabase:
             return
         if not Path(self.path).exists() and (self._read_only or not create):
             raise StoreError(f"{self.name}: there is no such file; check the path")
-        with translated(self.name):
+        with SqliteErrors(self.name):
             connection = self._open(create=create)
         try:
             if not self._read_only:
                 self._use_wal(connection)
-            with translated(self.name):
+            with SqliteErrors(self.name):
                 bring_up(connection.execute, SQLITE, self.name, read_only=self._read_only, create=create)
         finally:
             connection.close()
@@ -103,7 +103,7 @@ class SqliteDatabase:
         end = time.monotonic() + self._timeout_s
         while True:
             try:
-                with translated(self.name):
+                with SqliteErrors(self.name):
                     if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
                         connection.execute("PRAGMA journal_mode = WAL")
             except StoreError as error:
@@ -140,7 +140,7 @@ class SqliteSession:
         self.connection = connection
         self.broken = False
         self.used = False
-        self._guard = translated(name)
+        self._guard = SqliteErrors(name)
 
     def begin(self, *, write: bool) -> None:
         """Begin a transaction; one that may write waits for its turn."""

@@ -21,8 +21,8 @@ _HINTS = (
 )
 
 
-class translated:  # noqa: N801 - used as a statement; a generator would cost more than the question
-    """Turns an error of SQLite into a `StoreError`.
+class SqliteErrors:
+    """Turns an error of SQLite into a `StoreError`; a generator would cost more than the question.
 
     Args:
         name: What messages call the store.

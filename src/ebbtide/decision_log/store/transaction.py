@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 from ebbtide.decision_log.events import Event, EventKind, body_digest, canonical_json, chain_digest
 from ebbtide.decision_log.folding import apply
 from ebbtide.decision_log.identifiers import decision_id
-from ebbtide.decision_log.record import Decision, Scope, Status
+from ebbtide.decision_log.record import Decision, DecisionScope, Status
 from ebbtide.decision_log.store import questions, statements
 from ebbtide.decision_log.store.database import Database, Session, Values, Write
 from ebbtide.decision_log.store.rows import decision_of, row_of
-from ebbtide.decision_log.store.windows import Stream, Streams
+from ebbtide.decision_log.store.windows import StreamHead, Streams
 from ebbtide.decisions.repeats.duplicates import Earlier
 from ebbtide.errors import ConfigError, UnknownDecisionError
 
@@ -46,14 +46,14 @@ class Transaction:
     Args:
         session: The connection, inside a transaction that may write.
         database: What it is connected to.
-        known: Streams of earlier transactions; `settled` gives them back.
+        streams: Those of earlier transactions; `keep_streams` gives them back.
     """
 
-    def __init__(self, session: Session, database: Database, known: Streams) -> None:
+    def __init__(self, session: Session, database: Database, streams: Streams) -> None:
         self.database = database
         self._session = session
-        self._known = known
-        self._streams: dict[tuple[str, str], Stream] = {}
+        self._known = streams
+        self._streams: dict[tuple[str, str], StreamHead] = {}
         self._events: list[tuple[Any, ...]] = []
         self._saved: dict[tuple[str, str], tuple[Decision, bool]] = {}
         self._counts: Counter[CountKey] = Counter()
@@ -66,9 +66,9 @@ class Transaction:
 
     def lock_known(self, keys: Sequence[tuple[str, ...]]) -> None:
         """Lock the streams of some tenants and agents, in this order, as far as they are there."""
-        asked = list(dict.fromkeys(key for key in keys if len(key) == _KEY and key[-1]))
+        places = list(dict.fromkeys(key for key in keys if len(key) == _KEY and key[-1]))
         question = statements.HEAD + self.database.lock_row
-        for key, rows in zip(asked, self._session.rows_of_each(question, asked), strict=True):
+        for key, rows in zip(places, self._session.rows_of_each(question, places), strict=True):
             if rows:
                 self._enter((key[0], key[1]), rows[0])
 
@@ -120,20 +120,20 @@ class Transaction:
         scope = decision.scope
         return apply(decision, self.append((scope.tenant, scope.agent), kind, decision.id, at, body))
 
-    def fresh(self, known: Decision) -> Decision:
+    def fresh(self, before: Decision) -> Decision:
         """A decision that was read before, or as it is now where it changed since.
 
         Raises:
             UnknownDecisionError: It is gone.
         """
-        scope = known.scope
-        if self._stream(scope.tenant, scope.agent).seq == known.version:
-            return known  # its last event is the last one of the stream
-        if (scope.tenant, known.id) not in self._saved:
-            rows = self._session.rows(statements.VERSION_OF, (scope.tenant, known.id, scope.agent))
-            if rows and rows[0][0] == known.version:
-                return known
-        return self.load(scope.tenant, scope.agent, known.id)
+        scope = before.scope
+        if self._stream(scope.tenant, scope.agent).seq == before.version:
+            return before  # its last event is the last one of the stream
+        if (scope.tenant, before.id) not in self._saved:
+            rows = self._session.rows(statements.VERSION_OF, (scope.tenant, before.id, scope.agent))
+            if rows and rows[0][0] == before.version:
+                return before
+        return self.load(scope.tenant, scope.agent, before.id)
 
     def load(self, tenant: str, agent: str | None, identifier: str) -> Decision:
         """A decision to be changed; nobody else changes it until the commit.
@@ -142,10 +142,10 @@ class Transaction:
             UnknownDecisionError: There is none of this tenant, and agent where one is named.
         """
         if agent is None:
-            found = self.session.rows(statements.AGENT_OF, (tenant, identifier))
-            if not found:
+            agents = self.session.rows(statements.AGENT_OF, (tenant, identifier))
+            if not agents:
                 raise UnknownDecisionError(identifier, f"tenant {tenant!r}")
-            agent = str(found[0][0])
+            agent = str(agents[0][0])
         self._stream(tenant, agent)
         saved = self._saved.get((tenant, identifier))
         if saved is not None and saved[0].scope.agent == agent:
@@ -162,7 +162,7 @@ class Transaction:
 
     def earlier(
         self,
-        scope: Scope,
+        scope: DecisionScope,
         print_of_text: str,
         *,
         at: float,
@@ -187,10 +187,10 @@ class Transaction:
         """
         stream, session = self._stream(scope.tenant, scope.agent), scope.session or ""
         low, high = (-_FOR_EVER, _FOR_EVER) if window_s is None else (at - window_s, at + window_s)
-        found, truncated = stream.windows.between(session, low, high, final=final), False
-        if found is None or len(found) > most:
+        window, truncated = stream.windows.between(session, low, high, final=final), False
+        if window is None or len(window) > most:
             connection = self.session if stream.changed else self._session
-            asked = partial(
+            ask = partial(
                 questions.earlier,
                 connection,
                 (scope.tenant, scope.agent, session),
@@ -198,13 +198,13 @@ class Transaction:
                 final=final,
                 most=most,
             )
-            found, truncated = asked((low, _FOR_EVER))
+            window, truncated = ask((low, _FOR_EVER))
             if not truncated:
-                stream.windows.keep(session, low, found, final=final)
-                found = [row for row in found if row.ts <= high]
+                stream.windows.keep(session, low, window, final=final)
+                window = [row for row in window if row.ts <= high]
             elif high < _FOR_EVER:
-                found, truncated = asked((low, high))
-        return [row for row in found if row.id != not_id], truncated
+                window, truncated = ask((low, high))
+        return [row for row in window if row.id != not_id], truncated
 
     def save(self, decision: Decision, *, new: bool = False) -> None:
         """Store what a decision is now."""
@@ -227,10 +227,10 @@ class Transaction:
 
     def flush(self) -> None:
         """Write what was only noted so far."""
-        for sql, many in self.noted():
+        for sql, many in self.take_writes():
             self._session.run_many(sql, many)
 
-    def noted(self) -> list[Write]:
+    def take_writes(self) -> list[Write]:
         """What is to be written: statements, each with its values. It counts as written from here on."""
         new: list[Values] = []
         changed: list[Values] = []
@@ -243,34 +243,34 @@ class Transaction:
             else:
                 row = row_of(decision, words_too=False)
                 changed.append(statements.values_of_change(row, statements.UPDATED))
-        moved = [
+        heads = [
             (stream.seq, stream.hash, stream.ts, tenant, agent)
             for (tenant, agent), stream in self._streams.items()
             if stream.changed
         ]
         # In one order everywhere, so that no two writers wait for each other.
         counts = [(*key, times) for key, times in sorted(self._counts.items())]
-        written: list[Write] = [
+        writes: list[Write] = [
             (statements.INSERT_EVENT, self._events),
             (statements.INSERT_DECISION, new),
             (statements.UPDATE_DECISION, changed),
             (statements.EMPTY_DECISION, emptied),
-            (statements.UPDATE_HEAD, moved),
+            (statements.UPDATE_HEAD, heads),
             (statements.ADD_COUNT, counts),
         ]
         self._events, self._saved, self._counts = [], {}, Counter()
         for stream in self._streams.values():
             stream.changed = False
-        return [(sql, many) for sql, many in written if many]
+        return [(sql, many) for sql, many in writes if many]
 
-    def settled(self) -> None:
+    def keep_streams(self) -> None:
         """The commit is done: what is known of the streams holds for the next transaction."""
         for key, stream in self._streams.items():
             self._known[key] = stream
         while len(self._known) > _STREAMS:
             self._known.popitem(last=False)
 
-    def _stream(self, tenant: str, agent: str) -> Stream:
+    def _stream(self, tenant: str, agent: str) -> StreamHead:
         key = (tenant, agent)
         stream = self._streams.get(key)
         if stream is not None:
@@ -282,10 +282,10 @@ class Transaction:
             rows = self._session.rows(question, key)
         return self._enter(key, rows[0])
 
-    def _enter(self, key: tuple[str, str], row: tuple[Any, ...]) -> Stream:
+    def _enter(self, key: tuple[str, str], row: tuple[Any, ...]) -> StreamHead:
         stream = self._known.pop(key, None)
         if stream is None or (stream.seq, stream.hash) != row[:2]:
-            stream = Stream(*row)
+            stream = StreamHead(*row)
         self._streams[key] = stream
         return stream
 

@@ -37,11 +37,11 @@ class Windows:
         window = self._windows.get((session, final))
         if window is None or low < window.since:
             return None
-        found = [row for row in window.rows.values() if low <= row.ts <= high]
-        if len(window.rows) > 2 * len(found) + 16:  # most of it is over
+        rows = [row for row in window.rows.values() if low <= row.ts <= high]
+        if len(window.rows) > 2 * len(rows) + 16:  # most of it is over
             window.since = low
             window.rows = {row.id: row for row in window.rows.values() if row.ts >= low}
-        return found
+        return rows
 
     def keep(self, session: str, low: float, rows: Iterable[Earlier], *, final: bool) -> None:
         """Remember what was read: every decision since a time, oldest first."""
@@ -56,11 +56,11 @@ class Windows:
 
     def note(self, decision: Decision) -> None:
         """A decision is new, or stands elsewhere now."""
-        session, said = decision.scope.session or "", decision.candidate.description
-        started = decision.asked is not None and decision.status in _STARTED
-        self._put(session, decision, decision.asked if started else None, decision.opened_at, final=False)
-        settled = bool(said) and decision.status in _SETTLED
-        self._put(session, decision, said if settled else None, decision.settled_at, final=True)
+        session, text = decision.scope.session or "", decision.candidate.description
+        is_start = decision.asked is not None and decision.status in _STARTED
+        self._put(session, decision, decision.asked if is_start else None, decision.opened_at, final=False)
+        is_final = bool(text) and decision.status in _SETTLED
+        self._put(session, decision, text if is_final else None, decision.settled_at, final=True)
 
     def clear(self) -> None:
         """Forget everything."""
@@ -80,7 +80,7 @@ class Windows:
             window.rows[decision.id] = Earlier(id=decision.id, text=text, ts=ts)
 
 
-class Stream:
+class StreamHead:
     """A stream as its last writer in this process left it."""
 
     __slots__ = ("changed", "hash", "seq", "ts", "windows")
@@ -94,4 +94,4 @@ class Stream:
 
 
 #: The streams that were written to lately, by tenant and agent.
-Streams = OrderedDict[tuple[str, str], Stream]
+Streams = OrderedDict[tuple[str, str], StreamHead]

@@ -16,7 +16,7 @@ _SPAN = re.compile(r"\+?(\d{1,5})([hdwmy])")
 _HOURS = {"h": 1, "d": 24, "w": 7 * 24, "m": 30 * 24, "y": 365 * 24}
 
 
-def said_text(argument: str | None, file: Path | None, what: str = "description") -> str:
+def typed_text(argument: str | None, file: Path | None, what: str = "description") -> str:
     """A text as an argument, ``-`` for standard input, or from a file.
 
     Raises:
@@ -43,12 +43,12 @@ def moment_of(text: str | None, name: str) -> float | None:
     if span:
         return system_clock() + timedelta(hours=int(span[1]) * _HOURS[span[2]]).total_seconds()
     try:
-        read = datetime.fromisoformat(text.strip())
+        instant = datetime.fromisoformat(text.strip())
     except ValueError:
         raise ConfigError(
             f"{name} {text!r:.60}: expected such as 2026-03-01, 2026-03-01T10:00Z or 30d"
         ) from None
-    return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+    return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).timestamp()
 
 
 def past_moment_of(text: str | None, name: str) -> float | None:
@@ -59,10 +59,10 @@ def past_moment_of(text: str | None, name: str) -> float | None:
     return moment_of(text, name)
 
 
-def reasons_of(written: Sequence[str]) -> tuple[Reason, ...]:
+def reasons_of(texts: Sequence[str]) -> tuple[Reason, ...]:
     """Reasons as written on the command line: ``analysis: it is faster``, or without a kind."""
     reasons = []
-    for text in written:
+    for text in texts:
         kind, colon, rest = text.partition(":")
         if colon and kind.strip().lower() in tuple(ReasonKind) and rest.strip():
             reasons.append(Reason(text=rest.strip(), kind=ReasonKind(kind.strip().lower())))
