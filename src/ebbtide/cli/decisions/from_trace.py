@@ -16,7 +16,14 @@ from ebbtide.decision_log.entry import Entry
 from ebbtide.decision_log.exchange.arrivals import Origins
 from ebbtide.decision_log.exchange.importing import import_decisions
 from ebbtide.decision_log.record import Status
-from ebbtide.decisions.turns.sifting import Fate, Sifted, SiftedCandidate, SpokenTurn, sift, turn_of
+from ebbtide.decisions.turns.turn_filter import (
+    Disposition,
+    FilteredCandidate,
+    FilteredTurns,
+    SpokenTurn,
+    filter_turns,
+    turn_of,
+)
 from ebbtide.events.event import Call
 from ebbtide.profile import Profile
 from ebbtide.report.plurals import count
@@ -25,7 +32,7 @@ from ebbtide.traces.formats import Event
 from ebbtide.traces.input.source import STDIN
 from ebbtide.traces.trace import Trace, open_trace
 
-_STYLES = {Fate.KEPT: "bold green", Fate.REFUSED: "yellow", Fate.DUPLICATE: "cyan"}
+_STYLES = {Disposition.KEPT: "bold green", Disposition.REFUSED: "yellow", Disposition.DUPLICATE: "cyan"}
 _NAME = 100  # characters of a speaker
 
 
@@ -55,12 +62,12 @@ def from_trace(name: str, place: Place, profile: str, wanted: Wanted) -> None:
     """
     rules = Profile.load(profile)
     trace = open_trace(name)
-    sifted = sift(_turns(trace, everyone=wanted.everyone), rules)
-    saved = _save(name, place, sifted) if wanted.save else None
+    filtered = filter_turns(_turns(trace, everyone=wanted.everyone), rules)
+    saved = _save(name, place, filtered) if wanted.save else None
     if wanted.as_json:
-        print_json({**sifted.to_dict(), "saved": saved})
+        print_json({**filtered.to_dict(), "saved": saved})
     else:
-        _print(sifted, wanted)
+        _print(filtered, wanted)
         if saved is not None:
             new, present = saved["new"], saved["present"]
             console().print(f"{new} recorded" + (f", {present} there already" if present else ""))
@@ -92,7 +99,7 @@ def _said(event: Event) -> tuple[str, str, float | None, bool] | None:
     return event.agent or "agent", said_in(event), None, by_a_person(event)
 
 
-def _save(name: str, place: Place, sifted: Sifted) -> dict[str, int]:
+def _save(name: str, place: Place, filtered: FilteredTurns) -> dict[str, int]:
     session = place.session or ("stdin" if name == STDIN else Path(name).name)[:_NAME]
     origins = Origins("trace")
     entries = [
@@ -104,24 +111,24 @@ def _save(name: str, place: Place, sifted: Sifted) -> dict[str, int]:
             settled_at=each.turn.ts,
             status=Status.KEPT,
             assessment=each.assessment,
-            origin=origins.of({"session": session, "turn": each.turn.number, "text": each.found.text}),
+            origin=origins.of({"session": session, "turn": each.turn.number, "text": each.sentence.text}),
         )
-        for each in sifted.having(Fate.KEPT)
+        for each in filtered.having(Disposition.KEPT)
     ]
     with place.open(new=True) as log:
         done = import_decisions(log, entries)
     return {"new": len(done.created), "present": done.present}
 
 
-def _print(sifted: Sifted, wanted: Wanted) -> None:
+def _print(filtered: FilteredTurns, wanted: Wanted) -> None:
     terminal = console()
-    for fate in Fate:
-        if fate is Fate.REFUSED and not wanted.refused:
+    for disposition in Disposition:
+        if disposition is Disposition.REFUSED and not wanted.refused:
             continue
-        found = sifted.having(fate)
+        found = filtered.having(disposition)
         if not found:
             continue
-        terminal.print(Text(fate.value.capitalize(), style=_STYLES[fate]))
+        terminal.print(Text(disposition.value.capitalize(), style=_STYLES[disposition]))
         table = Table.grid(padding=(0, 1))
         table.add_column(justify="right", style="dim", min_width=5)
         table.add_column(overflow="fold", ratio=1)
@@ -129,23 +136,26 @@ def _print(sifted: Sifted, wanted: Wanted) -> None:
             table.add_row(str(each.turn.number), _line(each))
         terminal.print(table)
         terminal.print()
-    kept, refused, repeated = (len(sifted.having(fate)) for fate in (Fate.KEPT, Fate.REFUSED, Fate.DUPLICATE))
-    reversals = sum(each.reverses is not None for each in sifted.candidates)
+    kept, refused, repeated = (
+        len(filtered.having(disposition))
+        for disposition in (Disposition.KEPT, Disposition.REFUSED, Disposition.DUPLICATE)
+    )
+    reversals = sum(each.reverses is not None for each in filtered.candidates)
     counts = [f"{kept:,} kept", f"{refused:,} refused", count(repeated, "duplicate")]
     counts += [count(reversals, "possible reversal")] if reversals else []
-    terminal.print(styled(f"{', '.join(counts)}, in {count(sifted.turns, 'turn')}"))
+    terminal.print(styled(f"{', '.join(counts)}, in {count(filtered.turns, 'turn')}"))
 
 
-def _line(each: SiftedCandidate) -> Text:
-    line = Text.assemble((f"{plain(each.turn.speaker, 24)}: ", "dim"), plain(each.found.text))
-    if each.fate is Fate.KEPT:
+def _line(each: FilteredCandidate) -> Text:
+    line = Text.assemble((f"{plain(each.turn.speaker, 24)}: ", "dim"), plain(each.sentence.text))
+    if each.disposition is Disposition.KEPT:
         line.append(f"\n{_why(each)}", style="dim")
         if each.reverses:
             line.append(
                 f"\nDoes it take the place of what was said in turn {turn_of(each.reverses)}?",
                 style="magenta",
             )
-    elif each.fate is Fate.DUPLICATE and each.duplicate is not None and each.duplicate.of:
+    elif each.disposition is Disposition.DUPLICATE and each.duplicate is not None and each.duplicate.of:
         measure = f"{each.duplicate.measure} {each.duplicate.score or 0:.2f}"
         line.append(f"\nsaid already in turn {turn_of(each.duplicate.of)}: {measure}", style="dim")
     else:
@@ -154,8 +164,8 @@ def _line(each: SiftedCandidate) -> Text:
     return line
 
 
-def _why(each: SiftedCandidate) -> str:
+def _why(each: FilteredCandidate) -> str:
     """The rule that found it, and what speaks for it."""
     evidence = [rule for rule in each.assessment.rules if rule.weight < 0]
     said = dict.fromkeys(rule.reason.lower() for rule in evidence)
-    return f"{each.found.rule}" + (f": {', '.join(list(said)[:2])}" if said else "")
+    return f"{each.sentence.rule}" + (f": {', '.join(list(said)[:2])}" if said else "")

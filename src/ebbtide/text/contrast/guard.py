@@ -65,8 +65,8 @@ def contrast(a: str, b: str) -> Contrast | None:
     if a.split() == b.split():
         return None
     if b < a:
-        found = contrast(b, a)
-        return found and Contrast(kind=found.kind, left=found.right, right=found.left)
+        mirrored = contrast(b, a)
+        return mirrored and Contrast(kind=mirrored.kind, left=mirrored.right, right=mirrored.left)
     one, other = read_statement(a), read_statement(b)
     return (
         _number(one, other)

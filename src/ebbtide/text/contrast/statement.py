@@ -12,7 +12,7 @@ from itertools import islice
 
 from ebbtide.text.contrast.clauses import (
     NEAR,
-    Item,
+    ClauseItem,
     Kind,
     clause_before,
     content,
@@ -81,7 +81,7 @@ def _read(text: str) -> Statement:
     )
 
 
-def _attachments(items: Sequence[Item]) -> frozenset[tuple[str, str]]:
+def _attachments(items: Sequence[ClauseItem]) -> frozenset[tuple[str, str]]:
     clauses: list[list[str]] = [[]]
     for item in items:
         if says(item):
@@ -99,7 +99,7 @@ def _attachments(items: Sequence[Item]) -> frozenset[tuple[str, str]]:
     )
 
 
-def _particles(items: Sequence[Item]) -> frozenset[tuple[str, str]]:
+def _particles(items: Sequence[ClauseItem]) -> frozenset[tuple[str, str]]:
     return frozenset(
         (verb, item.text)
         for at, item in enumerate(items)
