@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ebbtide.convergence.semantic import SemanticIndex, SemanticReading, cosine_at_least
 from ebbtide.profile.convergence import NoveltyRules, TokenForm
-from ebbtide.text.contrast.guard import Contrast, contrast
+from ebbtide.text.contrast.guard import Contrast, contradicts, contrast
 from ebbtide.text.embedding.vectors import Embedder
 from ebbtide.text.jaccard_index import JaccardIndex
 from ebbtide.text.normal_form import normal_form
@@ -324,10 +324,14 @@ class NoveltyMeter:
         """New, unless one of the matches does not contradict it."""
         reversal: tuple[Nearest, Contrast] | None = None
         for match in matches:
-            opposed = contrast(form, self._claims[match[0]][0]) if self._rules.contrast_guard else None
-            if opposed is None:
+            other = self._claims[match[0]][0]
+            if not self._rules.contrast_guard or (reversal is not None and not contradicts(form, other)):
                 return _Verdict(is_new=False, nearest=self._nearest(match), reversal=None)
-            reversal = reversal or (self._nearest(match), opposed)
+            if reversal is None:
+                opposed = contrast(form, other)
+                if opposed is None:
+                    return _Verdict(is_new=False, nearest=self._nearest(match), reversal=None)
+                reversal = self._nearest(match), opposed
         return _Verdict(is_new=True, nearest=self._nearest(closest) if closest else None, reversal=reversal)
 
     def _remember(self, form: str, number: int) -> None:

@@ -42,6 +42,7 @@ class Statement:
         sides: The connectors that tell their two sides apart.
         attachments: Pairs of stems that stand close together in a clause, if there are several clauses.
         particles: Verbs with a particle: ("scale", "up").
+        bare_numbers: The amounts of the numbers; None where one has a unit, or is a label, a date or an ordinal.
     """
 
     words: dict[str, str]
@@ -51,6 +52,7 @@ class Statement:
     sides: tuple[Sides, ...]
     attachments: frozenset[tuple[str, str]]
     particles: frozenset[tuple[str, str]]
+    bare_numbers: frozenset[float | str] | None
 
     def neighbours(self, stem: str) -> set[str]:
         """The stems at most two places from `stem`."""
@@ -78,6 +80,11 @@ def _read(text: str) -> Statement:
         sides=tuple(islice(read_sides(items), _MOST_SIDES)),
         attachments=_attachments(items),
         particles=_particles(items),
+        bare_numbers=(
+            frozenset(item.amount for item in quantities)
+            if all(item.dimension is None for item in quantities)
+            else None
+        ),
     )
 
 
