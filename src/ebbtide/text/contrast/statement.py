@@ -42,7 +42,7 @@ class Statement:
         sides: The connectors that tell their two sides apart.
         attachments: Pairs of stems that stand close together in a clause, if there are several clauses.
         particles: Verbs with a particle: ("scale", "up").
-        bare_numbers: The amounts of the numbers; None where one has a unit, or is a label, a date or an ordinal.
+        bare_numbers: The amounts of the numbers; None where one has a unit or a label.
     """
 
     words: dict[str, str]
