@@ -8,7 +8,7 @@ import pytest
 from ebbtide.convergence.agreement import Agreement
 from ebbtide.convergence.llm_agreement import agreement_by_llm
 from ebbtide.events.transcript import Round
-from ebbtide.text.llm.chat_endpoint import ChatEndpoint, Usage
+from ebbtide.text.llm.chat_endpoint import ChatEndpoint, ChatUsage
 from ebbtide.text.llm.prompt_contract import FailureKind
 
 BEFORE = Round(number=1, claims=("Cache at the edge.",), next_actions=("Ana writes it.",), summary="Cache.")
@@ -26,7 +26,7 @@ def test_label_of_the_model(chat_server: Any, label: Agreement) -> None:
     chat_server.script.append(json.dumps({"reason": "It agrees.", "agreement": label}))
     found = agreement_by_llm(BEFORE, AFTER, model(chat_server))
     assert (found.agreement, found.reason, found.failure) == (label, "It agrees.", None)
-    assert found.usage == Usage(replies=1, input_tokens=100, output_tokens=20, cost_usd=None)
+    assert found.usage == ChatUsage(replies=1, input_tokens=100, output_tokens=20, cost_usd=None)
     system, user = chat_server.asked()
     assert "\nCache at the edge.\nAna writes it.\nCache.\n</BEFORE " in user["content"]
     assert f"\n{AFTER.text}\n</AFTER " in user["content"]

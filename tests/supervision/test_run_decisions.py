@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ebbtide.checking import check
-from ebbtide.decisions.turns.sifting import Fate, SpokenTurn, sift
+from ebbtide.decisions.turns.turn_filter import Disposition, SpokenTurn, filter_turns
 from ebbtide.events.event import ModelCall
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
@@ -91,13 +91,13 @@ def kept_by_both(path: Path) -> tuple[list[str], list[str]]:
         if isinstance(event, ModelCall) and event.text
     ]
     checked = [one.text for one in check(path).decisions if one.kept]
-    return checked, [one.found.text for one in sift(turns).having(Fate.KEPT)]
+    return checked, [one.sentence.text for one in filter_turns(turns).having(Disposition.KEPT)]
 
 
 def test_both_commands_keep_the_same_of_the_example(project):
     """The example of the documents has five decisions for either."""
-    checked, sifted = kept_by_both(project / "examples" / "decisions" / "conversation.json")
-    assert checked == sifted
+    checked, filtered = kept_by_both(project / "examples" / "decisions" / "conversation.json")
+    assert checked == filtered
     assert len(checked) == 5
 
 
@@ -113,7 +113,7 @@ def test_both_commands_keep_the_same_of_the_example(project):
 )
 def test_both_commands_keep_the_same_of_real_traces(data, name, number):
     """And no step to find something out among it."""
-    checked, sifted = kept_by_both(data / "traces" / name)
-    assert checked == sifted
+    checked, filtered = kept_by_both(data / "traces" / name)
+    assert checked == filtered
     assert len(checked) == number
     assert not any("find_file" in text for text in checked)

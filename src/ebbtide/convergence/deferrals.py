@@ -120,19 +120,19 @@ class Deferrals:
 
     def find(self, item: Round) -> tuple[GamingFlag, ...]:
         """One flag with every deferral of the round, if there is one."""
-        said = dict.fromkeys((*item.claims, *item.decisions, *item.next_actions, item.summary or ""))
-        texts = [text for text in said if normal_form(text)]
-        found = tuple(text for text, put_off in zip(texts, self.put_off(texts), strict=True) if put_off)
-        if not found:
+        sentences = dict.fromkeys((*item.claims, *item.decisions, *item.next_actions, item.summary or ""))
+        texts = [text for text in sentences if normal_form(text)]
+        deferrals = tuple(text for text, put_off in zip(texts, self.put_off(texts), strict=True) if put_off)
+        if not deferrals:
             return ()
-        puts_off = "sentence puts" if len(found) == 1 else "sentences put"
+        puts_off = "sentence puts" if len(deferrals) == 1 else "sentences put"
         return (
             GamingFlag(
                 kind=Gaming.BLOCKER_EVASION,
                 round=item.number,
                 rule="blocker.deferred",
-                evidence=f"{len(found)} {puts_off} something off",
-                texts=found,
+                evidence=f"{len(deferrals)} {puts_off} something off",
+                texts=deferrals,
             ),
         )
 

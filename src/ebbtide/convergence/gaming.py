@@ -84,38 +84,42 @@ class RoundFacts:
 
 def find_gaming(facts: RoundFacts, gaming: GamingRules, novelty: NoveltyRules) -> tuple[GamingFlag, ...]:
     """Every flag that the round raises."""
-    found = (
+    flags = (
         _paraphrase(facts, novelty),
         _inflation(facts, gaming, novelty),
         _fake_readiness(facts),
         _question_suppression(facts),
         _hidden_question(facts),
     )
-    return tuple(flag for flag in found if flag is not None)
+    return tuple(flag for flag in flags if flag is not None)
 
 
 def _paraphrase(facts: RoundFacts, rules: NoveltyRules) -> GamingFlag | None:
-    seen = facts.novelty
-    if seen.rate_L0 < rules.low_below or seen.rate_L1 >= rules.low_below:
+    latest = facts.novelty
+    if latest.rate_L0 < rules.low_below or latest.rate_L1 >= rules.low_below:
         return None
-    texts = tuple(reading.text for reading in seen.readings if reading.new_L0 and not reading.new_L1)
+    texts = tuple(reading.text for reading in latest.readings if reading.new_L0 and not reading.new_L1)
     return GamingFlag(
         kind=Gaming.PARAPHRASE,
         round=facts.item.number,
         rule="paraphrase.new-words-only",
-        evidence=f"{seen.new_L0} of {seen.claims} claims are new in words, {seen.new_L1} in what they say",
+        evidence=f"{latest.new_L0} of {latest.claims} claims are new in words, "
+        f"{latest.new_L1} in what they say",
         texts=texts,
     )
 
 
 def _inflation(facts: RoundFacts, gaming: GamingRules, novelty: NoveltyRules) -> GamingFlag | None:
-    seen = facts.novelty
-    if not facts.totals_before or seen.total_claims < gaming.inflation_claims:
+    latest = facts.novelty
+    if not facts.totals_before or latest.total_claims < gaming.inflation_claims:
         return None
     usual = sorted(facts.totals_before)[len(facts.totals_before) // 2]
-    if seen.new_claims / seen.total_claims < gaming.inflation_ratio_below and seen.total_claims >= usual:
+    if (
+        latest.new_claims / latest.total_claims < gaming.inflation_ratio_below
+        and latest.total_claims >= usual
+    ):
         rule = "inflation.ratio"
-    elif seen.rate < novelty.low_below and seen.total_claims >= gaming.spike_factor * max(usual, 1):
+    elif latest.rate < novelty.low_below and latest.total_claims >= gaming.spike_factor * max(usual, 1):
         rule = "inflation.spike"
     else:
         return None
@@ -123,7 +127,7 @@ def _inflation(facts: RoundFacts, gaming: GamingRules, novelty: NoveltyRules) ->
         kind=Gaming.CLAIM_INFLATION,
         round=facts.item.number,
         rule=rule,
-        evidence=f"{seen.new_claims} of {seen.total_claims} claims are new; usual were {usual} claims",
+        evidence=f"{latest.new_claims} of {latest.total_claims} claims are new; usual were {usual} claims",
     )
 
 
@@ -162,13 +166,13 @@ def _hidden_question(facts: RoundFacts) -> GamingFlag | None:
     listed = {normal_form(question) for question in item.open_questions}
     texts = (*item.claims, *item.decisions, *item.next_actions, item.summary or "")
     hidden = dict.fromkeys(question for text in texts for question in extract(text).open_questions)
-    found = tuple(question for question in hidden if normal_form(question) not in listed)
-    if not found:
+    missing = tuple(question for question in hidden if normal_form(question) not in listed)
+    if not missing:
         return None
     return GamingFlag(
         kind=Gaming.HIDDEN_QUESTION,
         round=item.number,
         rule="questions.outside-open-questions",
-        evidence=f"{len(found)} questions stand in other fields",
-        texts=found,
+        evidence=f"{len(missing)} questions stand in other fields",
+        texts=missing,
     )

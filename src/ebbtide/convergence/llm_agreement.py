@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ebbtide.convergence.agreement import Agreement
 from ebbtide.events.transcript import Round
-from ebbtide.text.llm.chat_endpoint import ChatModel, Usage
+from ebbtide.text.llm.chat_endpoint import ChatModel, ChatUsage
 from ebbtide.text.llm.prompt_contract import Contract, Failure
 
 _CONTRACT = Contract(
@@ -46,7 +46,7 @@ class LlmAgreement:
     agreement: Agreement | None
     reason: str | None
     failure: Failure | None
-    usage: Usage
+    usage: ChatUsage
 
 
 def agreement_by_llm(before: Round, after: Round, model: ChatModel) -> LlmAgreement:

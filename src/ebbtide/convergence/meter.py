@@ -76,8 +76,8 @@ class ConvergenceMeter:
     ) -> None:
         self._profile = profile
         self._embedder = embedder
-        self._said = NoveltyMeter(profile.novelty, explain=explain, embedder=embedder)
-        self._asked = NoveltyMeter(profile.novelty)
+        self._claims = NoveltyMeter(profile.novelty, explain=explain, embedder=embedder)
+        self._question_novelty = NoveltyMeter(profile.novelty)
         self._stability = StabilityMeter(embedder) if embedder else None
         self._deferrals = Deferrals(embedder) if embedder else None
         self._composite = Composite(needed=profile.novelty.low_rounds)
@@ -107,12 +107,12 @@ class ConvergenceMeter:
                 hint="Feed the rounds in the order of their numbers.",
             )
         profile = self._profile
-        novelty = self._said.update(item.claims, item.number)
-        asked = self._asked.update(item.open_questions, item.number)
+        novelty = self._claims.update(item.claims, item.number)
+        question_novelty = self._question_novelty.update(item.open_questions, item.number)
         readiness = assess_readiness(item, len(self._questions) if self._rounds else None, profile.readiness)
         agreement = read_agreement(item, novelty) if self._rounds else None
         stability = self._stability.update(item) if self._stability else None
-        low = is_low(novelty, profile.novelty, asks_anew=asked.new_claims > 0)
+        low = is_low(novelty, profile.novelty, asks_anew=question_novelty.new_claims > 0)
         if low:
             self._low_run.append(readiness.classification)
         else:
@@ -191,8 +191,8 @@ class ConvergenceMeter:
         return {
             "schema": _STATE_SCHEMA,
             "profile": self._profile.to_dict(),
-            "said": self._said.to_state(),
-            "asked": self._asked.to_state(),
+            "said": self._claims.to_state(),
+            "asked": self._question_novelty.to_state(),
             "latest_texts": self._stability.to_state() if self._stability else None,
             "composite": dataclasses.asdict(self._composite),
             "rounds": [dataclasses.asdict(summary) for summary in self._rounds.values()],
@@ -225,8 +225,8 @@ class ConvergenceMeter:
         try:
             profile = Profile.from_dict({"base": "spec", **state["profile"]})
             meter = cls(profile, explain=explain, embedder=embedder)
-            meter._said.restore(state["said"])
-            meter._asked.restore(state["asked"])
+            meter._claims.restore(state["said"])
+            meter._question_novelty.restore(state["asked"])
             if meter._stability:
                 meter._stability.restore(state["latest_texts"])
             meter._composite = Composite(**state["composite"])

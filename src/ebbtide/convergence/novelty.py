@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ebbtide.convergence.semantic import SemanticIndex, SemanticReading, cosine_at_least
 from ebbtide.profile.convergence import NoveltyRules, TokenForm
-from ebbtide.text.contrast.guard import Contrast, contrast
+from ebbtide.text.contrast.guard import Contrast, contradicts, contrast
 from ebbtide.text.embedding.vectors import Embedder
 from ebbtide.text.jaccard_index import JaccardIndex
 from ebbtide.text.normal_form import normal_form
@@ -226,7 +226,7 @@ class NoveltyMeter:
     ) -> None:
         self._rules = rules
         self._explain = explain
-        self._said: list[tuple[str, int]] = []  # normal form and the round that said it first, by number
+        self._claims: list[tuple[str, int]] = []  # normal form and the round that said it first, by number
         self._numbers: dict[str, int] = {}  # normal form -> its number in both indexes
         self._index = JaccardIndex(rules.jaccard_at_least)
         self._meanings = SemanticIndex(embedder, cosine_at_least(rules, embedder.model)) if embedder else None
@@ -272,7 +272,7 @@ class NoveltyMeter:
     def to_state(self) -> dict[str, Any]:
         """Everything said so far and the counts, as plain data."""
         return {
-            "said": [list(entry) for entry in self._said],
+            "said": [list(entry) for entry in self._claims],
             "peaks": self._peaks,
             "new_so_far": self._new_so_far,
         }
@@ -291,9 +291,9 @@ class NoveltyMeter:
         self._new_so_far = state["new_so_far"]
 
     def _read(self, form: str, claim: str, number: int, meaning: SemanticReading | None) -> ClaimReading:
-        known = self._numbers.get(form)
-        if known is not None:
-            same = self._nearest((known, 1.0))
+        first = self._numbers.get(form)
+        if first is not None:
+            same = self._nearest((first, 1.0))
             new_l2 = False if self._meanings else None
             return ClaimReading(text=claim, new_L0=False, new_L1=False, new_L2=new_l2, nearest=same)
         tokens = claim_tokens(form, self._rules.tokens)
@@ -324,16 +324,20 @@ class NoveltyMeter:
         """New, unless one of the matches does not contradict it."""
         reversal: tuple[Nearest, Contrast] | None = None
         for match in matches:
-            opposed = contrast(form, self._said[match[0]][0]) if self._rules.contrast_guard else None
-            if opposed is None:
+            other = self._claims[match[0]][0]
+            if not self._rules.contrast_guard or (reversal is not None and not contradicts(form, other)):
                 return _Verdict(is_new=False, nearest=self._nearest(match), reversal=None)
-            reversal = reversal or (self._nearest(match), opposed)
+            if reversal is None:
+                opposed = contrast(form, other)
+                if opposed is None:
+                    return _Verdict(is_new=False, nearest=self._nearest(match), reversal=None)
+                reversal = self._nearest(match), opposed
         return _Verdict(is_new=True, nearest=self._nearest(closest) if closest else None, reversal=reversal)
 
     def _remember(self, form: str, number: int) -> None:
-        self._numbers[form] = len(self._said)
-        self._said.append((form, number))
+        self._numbers[form] = len(self._claims)
+        self._claims.append((form, number))
 
     def _nearest(self, match: tuple[int, float]) -> Nearest:
-        form, number = self._said[match[0]]
+        form, number = self._claims[match[0]]
         return Nearest(text=form, round=number, similarity=match[1])

@@ -186,9 +186,9 @@ def read_action(text: str) -> ActionReading:
 def find_blockers(texts: Sequence[str]) -> Iterator[Blocker]:
     """The blocker language in questions and actions; a negated blocker ("no blockers") does not count."""
     for text in texts:
-        found = _blocker(text)
-        if found is not None:
-            yield Blocker(phrase=found.phrase, text=text, rule=found.rule.id)
+        match = _blocker(text)
+        if match is not None:
+            yield Blocker(phrase=match.phrase, text=text, rule=match.rule.id)
 
 
 def _blocker(text: str) -> PhraseMatch | None:

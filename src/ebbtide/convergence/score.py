@@ -90,8 +90,8 @@ class RoundSummary:
     @property
     def new_claims(self) -> int:
         """New claims at the level that found the fewest."""
-        found = (self.new_claims_L0, self.new_claims_L1, self.new_claims_L2)
-        return min(new for new in found if new is not None)
+        new_claims = (self.new_claims_L0, self.new_claims_L1, self.new_claims_L2)
+        return min(new for new in new_claims if new is not None)
 
     def novelty(self) -> dict[str, Any]:
         """Its entry in ``novelty_by_round``."""

@@ -51,7 +51,7 @@ class StabilityMeter:
             return Stability(rounds=None, agents=None)
         here = self._direction(texts)
         before = next(reversed(self._latest.values()), None)
-        others = [said for agent, said in self._latest.items() if agent != item.agent]
+        others = [text for agent, text in self._latest.items() if agent != item.agent]
         self._latest.pop(item.agent, None)
         self._latest[item.agent] = texts
         return Stability(

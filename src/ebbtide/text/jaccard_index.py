@@ -80,16 +80,16 @@ class JaccardIndex:
         self._filed: dict[int, int | list[int]] = {}  # key -> the set, or the sets, filed under it
         self._reorder_at = _FIRST_REORDER
         self._holders: dict[int, list[int]] = {}  # token id -> sets, filled up only when `nearest` asks
-        self._held = 0
+        self._counted = 0
 
     def __len__(self) -> int:
         return len(self._sets)
 
     def add(self, tokens: AbstractSet[str]) -> list[Match]:
         """Remember `tokens`, and return the sets seen before that match: most similar first, then oldest."""
-        ids = self._known(tokens, learn=True)
+        ids = self._numbers_of(tokens, learn=True)
         candidates = self._file(ids, len(self._sets))
-        found = self._verified(ids, candidates, len(ids)) if candidates else []
+        matches = self._verified(ids, candidates, len(ids)) if candidates else []
         counts = self._counts
         for token in ids:
             counts[token] += 1
@@ -97,11 +97,11 @@ class JaccardIndex:
         if len(self._sets) >= self._reorder_at:
             self._reorder_at *= _REORDER_GROWTH
             self._reorder()
-        return found
+        return matches
 
     def matches(self, tokens: AbstractSet[str]) -> list[Match]:
         """The sets seen so far that match `tokens`: most similar first, then oldest."""
-        ids = self._known(tokens, learn=False)
+        ids = self._numbers_of(tokens, learn=False)
         candidates: set[int] = set()
         for key in self._keys(ids, len(tokens)):
             here = self._filed.get(key)
@@ -116,11 +116,11 @@ class JaccardIndex:
 
         Counts over every holder of every token: linear in the size of the index, for explanations.
         """
-        ids = self._known(tokens, learn=False)
-        for number in range(self._held, len(self._sets)):
+        ids = self._numbers_of(tokens, learn=False)
+        for number in range(self._counted, len(self._sets)):
             for token in self._sets[number]:
                 self._holders.setdefault(token, []).append(number)
-        self._held = len(self._sets)
+        self._counted = len(self._sets)
         shared = Counter(chain.from_iterable(self._holders.get(token, ()) for token in ids))
         best: Match | None = None
         for number, count in shared.items():
@@ -129,9 +129,9 @@ class JaccardIndex:
                 best = match
         return best
 
-    def _known(self, tokens: AbstractSet[str], *, learn: bool) -> list[int]:
+    def _numbers_of(self, tokens: AbstractSet[str], *, learn: bool) -> list[int]:
         ids = self._ids
-        known: list[int] = []
+        numbers: list[int] = []
         for token in tokens:
             number = ids.get(token)
             if number is None:
@@ -141,9 +141,9 @@ class JaccardIndex:
                 ids[token] = number
                 self._ranks.append(-number)  # new, so rarer than every token that was ranked by count
                 self._counts.append(0)
-            known.append(number)
-        known.sort(key=self._ranks.__getitem__)
-        return known
+            numbers.append(number)
+        numbers.sort(key=self._ranks.__getitem__)
+        return numbers
 
     def _keys(self, ids: list[int], size: int) -> list[int]:
         # Tokens that the index never saw are counted in `size`; they stand first in the order, as the rarest.
@@ -171,16 +171,16 @@ class JaccardIndex:
 
     def _verified(self, ids: list[int], candidates: set[int], size: int) -> list[Match]:
         shared_with = set(ids).intersection
-        found: list[Match] = []
+        matches: list[Match] = []
         for number in candidates:
             other = self._sets[number]
             shared = len(shared_with(other))
             union = size + len(other) - shared
             if shared / union >= self.at_least:
-                found.append(Match(number, shared, union))
-        if len(found) > 1:
-            found.sort(key=_order)
-        return found
+                matches.append(Match(number, shared, union))
+        if len(matches) > 1:
+            matches.sort(key=_order)
+        return matches
 
     def _reorder(self) -> None:
         by_count = sorted(range(len(self._counts)), key=self._counts.__getitem__)

@@ -23,17 +23,17 @@ class NameTable(Generic[_V]):
     def __init__(self, table: Mapping[str, _V]) -> None:
         self._table = dict(table)
         self._patterns = tuple(key for key in table if any(sign in key for sign in "*?["))
-        self._found: dict[str, _V | None] = {}
+        self._values: dict[str, _V | None] = {}
 
     def get(self, name: str) -> _V | None:
         """The value for `name`, or None."""
         try:
-            return self._found[name]
+            return self._values[name]
         except KeyError:
             patterns = (pattern for pattern in self._patterns if fnmatchcase(name, pattern))
             key = name if name in self._table else next(patterns, None)
             value = None if key is None else self._table[key]
-            if len(self._found) >= _REMEMBERED:
-                self._found.clear()
-            self._found[name] = value
+            if len(self._values) >= _REMEMBERED:
+                self._values.clear()
+            self._values[name] = value
             return value

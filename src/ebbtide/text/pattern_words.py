@@ -81,7 +81,7 @@ def first_words(pattern: str, *, bounded: bool = True) -> FirstWords:
     >>> sorted(found.whole), found.prefixes
     (['let', 'so'], ('hm',))
     """
-    return _Walk(_Reader(pattern).either(), bounded=bounded).found()
+    return _Walk(_Reader(pattern).either(), bounded=bounded).words()
 
 
 @cache
@@ -95,15 +95,15 @@ def needed(pattern: str, *, bounded: bool = True) -> tuple[Needed, ...]:
     >>> [[sorted(each) for each in one.words] for one in needed("we (?:will )?use (?:it|them)|yes|no")]
     [[['we'], ['use', 'will'], ['use'], ['it', 'them']], [['no', 'yes']]]
     """
-    found = []
+    alternatives = []
     alone = _NONE  # the words of alternatives that need no more than one of them
     for branch in _Reader(pattern).either():
         words = tuple(_sets(branch, bounded=bounded))
         if len(words) == 1:
             alone |= words[0]
         else:
-            found.append(Needed(words, _signs(branch)))
-    return (*found, Needed((alone,), _NONE)) if alone else tuple(found)
+            alternatives.append(Needed(words, _signs(branch)))
+    return (*alternatives, Needed((alone,), _NONE)) if alone else tuple(alternatives)
 
 
 def may_match(alternatives: tuple[Needed, ...], text: str, words: AbstractSet[str]) -> bool:
@@ -182,7 +182,7 @@ class _Walk:
         else:
             self._prefixes |= left
 
-    def found(self) -> FirstWords:
+    def words(self) -> FirstWords:
         return FirstWords(frozenset(self._whole), tuple(sorted(self._prefixes)), self._symbol, self._letter)
 
     def _either(self, branches: _Either, begun: frozenset[str]) -> frozenset[str]:
@@ -226,7 +226,7 @@ def _sets(branch: tuple[_Node, ...], *, bounded: bool) -> Iterator[frozenset[str
     apart = True
     for at, node in enumerate(branch):
         if apart:
-            whole, *unknown = _Walk((branch[at:],), bounded=bounded).found()
+            whole, *unknown = _Walk((branch[at:],), bounded=bounded).words()
             if not any(unknown):
                 yield whole
         apart = _ends_apart(node, before=apart)
@@ -269,10 +269,10 @@ def _set(inside: str) -> frozenset[str] | None:
     parts = _IN_SET.findall(inside)
     if parts[0] == "^" or "-" in parts[1:-1]:
         return None
-    known: set[str] = set()
+    union: set[str] = set()
     for part in parts:
         characters = frozenset(".") if part == "." else _one(part)
         if characters is None:
             return None
-        known |= characters
-    return frozenset(known)
+        union |= characters
+    return frozenset(union)

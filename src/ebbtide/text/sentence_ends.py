@@ -53,11 +53,11 @@ _COLONS = ":;"
 
 def spans(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
     """Where the sentences of the prose ``text[start:stop]`` start and end."""
-    for found in _STOP.finditer(text, start, stop):
-        end = found.end()
+    for stop_mark in _STOP.finditer(text, start, stop):
+        end = stop_mark.end()
         following = _NEXT.match(text, end, stop)
         after, behind_space = (following.end(), following.end(1)) if following is not None else (end, end)
-        if found["more"] is None or _ends(text, start, found, after, stop):
+        if stop_mark["more"] is None or _ends(text, start, stop_mark, after, stop):
             yield start, end
             start = behind_space
     if start < stop:
@@ -104,15 +104,15 @@ def _is_abbreviation(text: str, start: int, at: int, after: int) -> bool:
     return dotted or word in _BEFORE_NAME
 
 
-def _ends(text: str, start: int, found: re.Match[str], after: int, stop: int) -> bool:
+def _ends(text: str, start: int, stop_mark: re.Match[str], after: int, stop: int) -> bool:
     """Whether a sentence that began at `start` ends with the stops that were found; `after` it goes on."""
     lower_follows = after < stop and text[after].islower()
-    at = found.start()
-    stops = text[at : found.end("more")]
+    at = stop_mark.start()
+    stops = text[at : stop_mark.end("more")]
     if stops not in (".", "\u2026"):
         # "Really?" she said; a ? b : c; and so on ... but "no idea! just try".
         spaced = text[at - 1 : at].isspace()
-        return not (lower_follows and (found["closers"] or spaced or "." in stops))
+        return not (lower_follows and (stop_mark["closers"] or spaced or "." in stops))
     return not lower_follows if stops != "." else _full_stop_ends(text, start, at, after, stop)
 
 
@@ -122,15 +122,15 @@ def _full_stop_ends(text: str, start: int, at: int, after: int, stop: int) -> bo
         return False
     word = before.split()[-1].lstrip(_OPENERS)
     following = text[after] if after < stop else ""
-    known = word.lower()
-    if known in _MAY_END:
+    lowered = word.lower()
+    if lowered in _MAY_END:
         return not following.islower()
     initial = len(word) == 1 and word.isupper() and word != "I"
-    if initial or known in _BEFORE_NAME or _DOTTED.fullmatch(word):
+    if initial or lowered in _BEFORE_NAME or _DOTTED.fullmatch(word):
         return not following
     if following.isdigit():
-        return known not in _BEFORE_NUMBER
+        return lowered not in _BEFORE_NUMBER
     if following.islower():
-        return known not in _BEFORE_LOWER
+        return lowered not in _BEFORE_LOWER
     # "1. Load the file 2. Print it": a number that opens a sentence counts it.
     return not (word.isdigit() and at - start == len(word))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.text.contrast.guard import Contrast, ContrastKind, contrast
+from ebbtide.text.contrast.guard import Contrast, ContrastKind, contradicts, contrast
 from ebbtide.text.contrast.quantities import quantity_at
 from ebbtide.text.normal_form import normal_form
 
@@ -138,6 +138,19 @@ def test_symmetric(a, b):
         assert there is back
     else:
         assert (there.kind, there.left, there.right) == (back.kind, back.right, back.left)
+
+
+NUMBERED = st.lists(
+    st.sampled_from(
+        ["step", "use", "3", "4", "three", "v4", "5 s", "2 000", "1e9", "12345678901", "12345678902"]
+    )
+).map(" ".join)
+
+
+@given(st.one_of(SENTENCES, NUMBERED), st.one_of(SENTENCES, NUMBERED))
+def test_the_short_answer_is_that_of_the_long_one(a, b):
+    """Whether two texts contradict each other is whether there is a contrast, numbers first or not."""
+    assert contradicts(a, b) == (contrast(a, b) is not None)
 
 
 @given(st.one_of(SENTENCES, st.text()))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ebbtide.errors import ConfigError, SemanticError
-from ebbtide.text.llm.chat_endpoint import API_KEY_ENV, ChatEndpoint, Usage
+from ebbtide.text.llm.chat_endpoint import API_KEY_ENV, ChatEndpoint, ChatUsage
 
 ASKED = [{"role": "user", "content": "How are you?"}]
 
@@ -31,7 +31,7 @@ def test_answer(chat_server: Any) -> None:
     chat_server.script.append("Fine.")
     reply = endpoint(chat_server).chat(ASKED)
     assert reply.text == "Fine."
-    assert reply.usage == Usage(replies=1, input_tokens=100, output_tokens=20, cost_usd=None)
+    assert reply.usage == ChatUsage(replies=1, input_tokens=100, output_tokens=20, cost_usd=None)
     request = chat_server.requests[0]
     assert request.path == "/v1/chat/completions"
     assert request.sent == {"model": "small", "temperature": 0.0, "messages": ASKED}
@@ -85,11 +85,11 @@ def test_tokens_that_are_not_told_are_unknown(
 
 def test_usage_adds_up() -> None:
     """Sums know what both parts know, and nothing is the neutral element."""
-    known = Usage(replies=1, input_tokens=5, output_tokens=2, cost_usd=0.25)
-    vague = Usage(replies=1, input_tokens=5, output_tokens=None, cost_usd=None)
-    assert Usage() + known == known
-    assert known + known == Usage(replies=2, input_tokens=10, output_tokens=4, cost_usd=0.5)
-    assert known + vague == Usage(replies=2, input_tokens=10, output_tokens=None, cost_usd=None)
+    known = ChatUsage(replies=1, input_tokens=5, output_tokens=2, cost_usd=0.25)
+    vague = ChatUsage(replies=1, input_tokens=5, output_tokens=None, cost_usd=None)
+    assert ChatUsage() + known == known
+    assert known + known == ChatUsage(replies=2, input_tokens=10, output_tokens=4, cost_usd=0.5)
+    assert known + vague == ChatUsage(replies=2, input_tokens=10, output_tokens=None, cost_usd=None)
     assert vague.to_dict() == {"replies": 1, "input_tokens": 5, "output_tokens": None, "cost_usd": None}
 
 

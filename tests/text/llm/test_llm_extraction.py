@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ebbtide.text.extraction.turn import Extraction, ItemKind, extract
-from ebbtide.text.llm.chat_endpoint import ChatEndpoint, Usage
+from ebbtide.text.llm.chat_endpoint import ChatEndpoint, ChatUsage
 from ebbtide.text.llm.extraction import extract_with_llm
 
 TURN = (
@@ -48,7 +48,7 @@ def test_items_are_those_of_the_model(chat_server: Any) -> None:
     places = [TURN[item.start : item.end].replace("*", "") for item in found.items]
     assert places == [item.sentence for item in found.items]
     assert {item.rule for item in found.items} == {"claim.llm", "decision.llm", "action.llm", "question.llm"}
-    assert found.usage == Usage(replies=1, input_tokens=100, output_tokens=20, cost_usd=None)
+    assert found.usage == ChatUsage(replies=1, input_tokens=100, output_tokens=20, cost_usd=None)
 
 
 @pytest.mark.clause("B06")
@@ -121,4 +121,4 @@ def test_turn_that_gives_orders(chat_server: Any) -> None:
 def test_empty_turn_is_not_sent(chat_server: Any) -> None:
     """Nothing is asked about nothing."""
     found = extract_with_llm(" \n", model(chat_server))
-    assert (found.items, found.usage, chat_server.requests) == ((), Usage(), [])
+    assert (found.items, found.usage, chat_server.requests) == ((), ChatUsage(), [])

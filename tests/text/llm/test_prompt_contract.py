@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ebbtide.errors import ConfigError
-from ebbtide.text.llm.chat_endpoint import ChatEndpoint, Usage
+from ebbtide.text.llm.chat_endpoint import ChatEndpoint, ChatUsage
 from ebbtide.text.llm.prompt_contract import Contract, Failure, FailureKind
 
 COLOUR = Contract(
@@ -74,7 +74,7 @@ def test_answer_is_repaired_once(chat_server: Any, wrong: str, problem: str) -> 
     asked = model(chat_server, usd_per_million_input=1, usd_per_million_output=1)
     answer = COLOUR.ask(asked, {"TEXT": "The door is red."})
     assert answer.value == {"colour": "red"}
-    assert answer.usage == Usage(
+    assert answer.usage == ChatUsage(
         replies=2, input_tokens=200, output_tokens=40, cost_usd=pytest.approx(240e-6)
     )
     first, again = chat_server.asked(0), chat_server.asked(1)
@@ -124,7 +124,7 @@ def test_tokens_that_one_reply_does_not_tell_are_unknown(chat_server: Any) -> No
     """A sum over a reply without usage is unknown."""
     chat_server.script.extend([lambda handler: handler.answer("red"), RIGHT])
     usage = COLOUR.ask(model(chat_server), {"TEXT": "The door is red."}).usage
-    assert usage == Usage(replies=2, input_tokens=None, output_tokens=None, cost_usd=None)
+    assert usage == ChatUsage(replies=2, input_tokens=None, output_tokens=None, cost_usd=None)
 
 
 @pytest.mark.clause("B06")

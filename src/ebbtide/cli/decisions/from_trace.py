@@ -16,7 +16,14 @@ from ebbtide.decision_log.entry import Entry
 from ebbtide.decision_log.exchange.arrivals import Origins
 from ebbtide.decision_log.exchange.importing import import_decisions
 from ebbtide.decision_log.record import Status
-from ebbtide.decisions.turns.sifting import Fate, Sifted, SiftedCandidate, SpokenTurn, sift, turn_of
+from ebbtide.decisions.turns.turn_filter import (
+    Disposition,
+    FilteredCandidate,
+    FilteredTurns,
+    SpokenTurn,
+    filter_turns,
+    turn_of,
+)
 from ebbtide.events.event import Event, Message, ModelCall
 from ebbtide.profile import Profile
 from ebbtide.report.plurals import count
@@ -24,7 +31,7 @@ from ebbtide.traces.input.source import STDIN
 from ebbtide.traces.reading import Trace, open_trace
 from ebbtide.traces.records.readers import TraceItem
 
-_STYLES = {Fate.KEPT: "bold green", Fate.REFUSED: "yellow", Fate.DUPLICATE: "cyan"}
+_STYLES = {Disposition.KEPT: "bold green", Disposition.REFUSED: "yellow", Disposition.DUPLICATE: "cyan"}
 _NAME = 100  # characters of a speaker
 
 
@@ -54,12 +61,12 @@ def from_trace(name: str, place: Place, profile: str, options: TraceOptions) -> 
     """
     rules = Profile.load(profile)
     trace = open_trace(name)
-    result = sift(_turns(trace, everyone=options.everyone), rules)
-    saved = _save(name, place, result) if options.save else None
+    filtered = filter_turns(_turns(trace, everyone=options.everyone), rules)
+    saved = _save(name, place, filtered) if options.save else None
     if options.as_json:
-        print_json({**result.to_dict(), "saved": saved})
+        print_json({**filtered.to_dict(), "saved": saved})
     else:
-        _print(result, options)
+        _print(filtered, options)
         if saved is not None:
             new, present = saved["new"], saved["present"]
             console().print(f"{new} recorded" + (f", {present} there already" if present else ""))
@@ -91,7 +98,7 @@ def _turn(event: TraceItem) -> tuple[str, str, float | None, bool] | None:
     return event.agent or "agent", event.words, None, event.is_by_person
 
 
-def _save(name: str, place: Place, result: Sifted) -> dict[str, int]:
+def _save(name: str, place: Place, filtered: FilteredTurns) -> dict[str, int]:
     session = place.session or ("stdin" if name == STDIN else Path(name).name)[:_NAME]
     origins = Origins("trace")
     entries = [
@@ -103,24 +110,24 @@ def _save(name: str, place: Place, result: Sifted) -> dict[str, int]:
             settled_at=each.turn.ts,
             status=Status.KEPT,
             assessment=each.assessment,
-            origin=origins.of({"session": session, "turn": each.turn.number, "text": each.found.text}),
+            origin=origins.of({"session": session, "turn": each.turn.number, "text": each.sentence.text}),
         )
-        for each in result.having(Fate.KEPT)
+        for each in filtered.having(Disposition.KEPT)
     ]
     with place.open(new=True) as log:
         report = import_decisions(log, entries)
     return {"new": len(report.created), "present": report.present}
 
 
-def _print(result: Sifted, options: TraceOptions) -> None:
+def _print(filtered: FilteredTurns, options: TraceOptions) -> None:
     terminal = console()
-    for fate in Fate:
-        if fate is Fate.REFUSED and not options.refused:
+    for disposition in Disposition:
+        if disposition is Disposition.REFUSED and not options.refused:
             continue
-        candidates = result.having(fate)
+        candidates = filtered.having(disposition)
         if not candidates:
             continue
-        terminal.print(Text(fate.value.capitalize(), style=_STYLES[fate]))
+        terminal.print(Text(disposition.value.capitalize(), style=_STYLES[disposition]))
         table = Table.grid(padding=(0, 1))
         table.add_column(justify="right", style="dim", min_width=5)
         table.add_column(overflow="fold", ratio=1)
@@ -128,23 +135,26 @@ def _print(result: Sifted, options: TraceOptions) -> None:
             table.add_row(str(each.turn.number), _line(each))
         terminal.print(table)
         terminal.print()
-    kept, refused, repeated = (len(result.having(fate)) for fate in (Fate.KEPT, Fate.REFUSED, Fate.DUPLICATE))
-    reversals = sum(each.reverses is not None for each in result.candidates)
+    kept, refused, repeated = (
+        len(filtered.having(disposition))
+        for disposition in (Disposition.KEPT, Disposition.REFUSED, Disposition.DUPLICATE)
+    )
+    reversals = sum(each.reverses is not None for each in filtered.candidates)
     counts = [f"{kept:,} kept", f"{refused:,} refused", count(repeated, "duplicate")]
     counts += [count(reversals, "possible reversal")] if reversals else []
-    terminal.print(styled(f"{', '.join(counts)}, in {count(result.turns, 'turn')}"))
+    terminal.print(styled(f"{', '.join(counts)}, in {count(filtered.turns, 'turn')}"))
 
 
-def _line(each: SiftedCandidate) -> Text:
-    line = Text.assemble((f"{plain(each.turn.speaker, 24)}: ", "dim"), plain(each.found.text))
-    if each.fate is Fate.KEPT:
+def _line(each: FilteredCandidate) -> Text:
+    line = Text.assemble((f"{plain(each.turn.speaker, 24)}: ", "dim"), plain(each.sentence.text))
+    if each.disposition is Disposition.KEPT:
         line.append(f"\n{_why(each)}", style="dim")
         if each.reverses:
             line.append(
                 f"\nDoes it take the place of what was said in turn {turn_of(each.reverses)}?",
                 style="magenta",
             )
-    elif each.fate is Fate.DUPLICATE and each.duplicate is not None and each.duplicate.of:
+    elif each.disposition is Disposition.DUPLICATE and each.duplicate is not None and each.duplicate.of:
         measure = f"{each.duplicate.measure} {each.duplicate.score or 0:.2f}"
         line.append(f"\nsaid already in turn {turn_of(each.duplicate.of)}: {measure}", style="dim")
     else:
@@ -153,8 +163,8 @@ def _line(each: SiftedCandidate) -> Text:
     return line
 
 
-def _why(each: SiftedCandidate) -> str:
+def _why(each: FilteredCandidate) -> str:
     """The rule that found it, and what speaks for it."""
     evidence = [rule for rule in each.assessment.rules if rule.weight < 0]
     reasons = dict.fromkeys(rule.reason.lower() for rule in evidence)
-    return f"{each.found.rule}" + (f": {', '.join(list(reasons)[:2])}" if reasons else "")
+    return f"{each.sentence.rule}" + (f": {', '.join(list(reasons)[:2])}" if reasons else "")

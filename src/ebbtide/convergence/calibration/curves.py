@@ -65,8 +65,8 @@ def area_under_roc(curve: Sequence[CurvePoint]) -> float | None:
     above = 0.0  # pairs in the right order
     hits = yes = 0
     for point in curve:
-        found = point.yes - yes - (point.hits - hits)
-        above += found * (hits + point.hits) / 2
+        others = point.yes - yes - (point.hits - hits)
+        above += others * (hits + point.hits) / 2
         yes, hits = point.yes, point.hits
     return above / (curve[-1].hits * negatives)
 

@@ -181,7 +181,7 @@ def _measures(
     apart = [rules.contrast_guard and contradicts(a, b) for a, b in texts]
 
     def guarded(scores: Sequence[float]) -> list[float]:
-        return [_NEVER if kept else score for score, kept in zip(scores, apart, strict=True)]
+        return [_NEVER if is_apart else score for score, is_apart in zip(scores, apart, strict=True)]
 
     for tokens in TokenForm:
         setting = "jaccard_at_least" if tokens is rules.tokens else None

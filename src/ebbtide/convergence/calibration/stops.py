@@ -28,7 +28,7 @@ LOW_BELOW = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class StopOutcome:
     """What the meter made of one labelled conversation.
 
     Args:
@@ -66,7 +66,7 @@ class StopAgreement:
     late: Rate
 
     @classmethod
-    def of(cls, outcomes: Sequence[Outcome]) -> StopAgreement:
+    def of(cls, outcomes: Sequence[StopOutcome]) -> StopAgreement:
         """The counts."""
         signals = [outcome.signal for outcome in outcomes if outcome.signal is not None]
         delays = [outcome.late_by for outcome in outcomes if outcome.late_by is not None]
@@ -236,7 +236,7 @@ def _fit(
     # A conversation is its own group: at least 30 labels of either kind come from several.
     folds = fold_numbers([str(number) for number in range(len(items))]) or ()
     chosen: list[tuple[float, int]] = []
-    held_out: list[Outcome] = []
+    held_out: list[StopOutcome] = []
     for fold in range(max(folds) + 1):
         inside = [number for number, other in enumerate(folds) if other != fold]
         chosen.append(_best(outcomes, inside))
@@ -267,7 +267,7 @@ def _settings(rules: NoveltyRules) -> list[NoveltyRules]:
     return [dataclasses.replace(rules, low_below=below, low_rounds=rounds) for below, rounds in ordered]
 
 
-def _best(outcomes: dict[tuple[float, int], list[Outcome]], among: Sequence[int]) -> tuple[float, int]:
+def _best(outcomes: dict[tuple[float, int], list[StopOutcome]], among: Sequence[int]) -> tuple[float, int]:
     """The setting that agrees with the most labels, then that errs by the fewest rounds, then the first."""
 
     def worth(setting: tuple[float, int]) -> tuple[int, int]:
@@ -277,7 +277,7 @@ def _best(outcomes: dict[tuple[float, int], list[Outcome]], among: Sequence[int]
     return max(outcomes, key=worth)
 
 
-def _outcome(item: LabelledTranscript, profile: Profile, embedder: Embedder | None) -> Outcome:
+def _outcome(item: LabelledTranscript, profile: Profile, embedder: Embedder | None) -> StopOutcome:
     meter = ConvergenceMeter(profile, embedder=embedder)
     rounds = item.transcript.rounds
     signals = [
@@ -285,7 +285,7 @@ def _outcome(item: LabelledTranscript, profile: Profile, embedder: Embedder | No
     ]
     stops = (number for number, signal in enumerate(signals, start=1) if signal is not Signal.CONTINUE)
     first_stop = next(stops, len(rounds) + 1)
-    return Outcome(
+    return StopOutcome(
         signal=None if item.signal is None else signals[-1] is item.signal,
         late_by=None if item.stop_round is None else first_stop - item.stop_round,
     )

@@ -76,9 +76,9 @@ def fit_threshold(
         inside = [(score, label) for number, score, label in rows if number != fold]
         outside = [(score, label) for number, score, label in rows if number == fold]
         curve = threshold_curve(*zip(*inside, strict=True))
-        found = best_threshold(curve, precision_at_least=precision_at_least)
-        thresholds.append(found)
-        parts.append(Confusion.at(math.inf if found is None else found, *zip(*outside, strict=True)))
+        best = best_threshold(curve, precision_at_least=precision_at_least)
+        thresholds.append(best)
+        parts.append(Confusion.at(math.inf if best is None else best, *zip(*outside, strict=True)))
     return Fit(
         threshold=threshold,
         fitted_on=Confusion.at(threshold, scores, labels),

@@ -29,14 +29,14 @@ WEAK_CHOICE = 0.25
 _SHOWN = 80  # characters of a phrase
 
 
-class Evidence(NamedTuple):
+class GateEvidence(NamedTuple):
     """What the words and the shape of a text speak for, each rule once."""
 
     noise: tuple[RuleFired, ...]
     choice: tuple[RuleFired, ...]
 
 
-def evidence_in(wording: Wording) -> Evidence:
+def evidence_in(wording: Wording) -> GateEvidence:
     """The evidence of noise and that of a choice, in the order of the rules."""
     noise, choice = [], []
     for rule, phrase, _, _ in WORDINGS.matches(wording.text, wording.keys, wording.sentences):
@@ -48,10 +48,10 @@ def evidence_in(wording: Wording) -> Evidence:
         noise.append(_fired(shape.id, shape.reason, phrase, shape.weight))
     for shape, phrase in choice_shapes(wording):
         choice.append(_fired(shape.id, shape.reason, phrase, -shape.weight))
-    return Evidence(tuple(noise), tuple(choice))
+    return GateEvidence(tuple(noise), tuple(choice))
 
 
-def choice_of(candidate: Candidate, evidence: Sequence[Evidence]) -> tuple[RuleFired, ...]:
+def choice_of(candidate: Candidate, evidence: Sequence[GateEvidence]) -> tuple[RuleFired, ...]:
     """The evidence of a choice, in the words of a candidate and beside them, each rule once."""
     fired: dict[str, RuleFired] = {}
     for one in evidence:

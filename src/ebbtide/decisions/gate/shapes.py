@@ -57,19 +57,19 @@ def noise_shapes(wording: Wording) -> list[tuple[Shape, str]]:
     text = wording.text
     if not wording.words:
         return [(NO_WORDS, text[:60])]
-    found = []
+    shapes = []
     if text[0] in "\"'`[" and (step := STEP.match(text)):
-        found.append((STEP_LINE, step.group()))
+        shapes.append((STEP_LINE, step.group()))
     if past := _past_report(wording):
-        found.append((REPORT, past))
+        shapes.append((REPORT, past))
     if _is_code(text):
-        found.append((CODE, text[:60]))
+        shapes.append((CODE, text[:60]))
     if not LINK_WORDS.isdisjoint(wording.words) and (link := _only_link(text)):
-        found.append((LINK, link[:60]))
+        shapes.append((LINK, link[:60]))
     end = text[-1]
     if end in ")?:." and (shape := _ending(end, wording)):
-        found.append((shape, text[-60:]))
-    return found
+        shapes.append((shape, text[-60:]))
+    return shapes
 
 
 def choice_shapes(wording: Wording) -> list[tuple[Shape, str]]:
@@ -112,9 +112,9 @@ def _past_report(wording: Wording) -> str | None:
     sentence = wording.text[start:end]
     if PARTICIPLE.match(sentence, len(first)):
         return None
-    known = stem(first) in VERB_STEMS and first not in IMPERATIVE_VERBS
+    is_verb = stem(first) in VERB_STEMS and first not in IMPERATIVE_VERBS
     rest = sentence[len(first) :].lstrip(" :")
-    if (known and first not in ADJECTIVES) or DETERMINER.match(rest):
+    if (is_verb and first not in ADJECTIVES) or DETERMINER.match(rest):
         return first
     return None
 

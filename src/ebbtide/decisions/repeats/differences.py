@@ -100,10 +100,10 @@ def find_contrast(here: str, there: str) -> Difference | None:
     """What the contrast guard says of two texts; None where it says nothing, or they are too long to read."""
     if max(len(here), len(there)) > _LONGEST_READ:
         return None
-    found = contrast(here, there)
-    if found is None:
+    guarded = contrast(here, there)
+    if guarded is None:
         return None
-    return Difference(kind=DifferenceKind(found.kind.value), here=found.left, there=found.right)
+    return Difference(kind=DifferenceKind(guarded.kind.value), here=guarded.left, there=guarded.right)
 
 
 def find_difference(here: str, there: str) -> Difference | None:
@@ -190,17 +190,17 @@ def _sequence(text: str) -> Mapping[str, str]:
 
 @lru_cache(maxsize=1 << 11)
 def _remembered_sequence(text: str) -> Mapping[str, str]:
-    said: dict[str, str] = {}
+    tokens: dict[str, str] = {}
     words = text.split()
     for word, following in zip_longest(words, words[1:]):
         for run in runs(bare(word)):
             if run in _LETTERS and (word[-1] != run or following is None or following in _AFTER_LABEL):
-                said.setdefault(run.upper(), run)  # no normal form has a capital: it is no function word
+                tokens.setdefault(run.upper(), run)  # no normal form has a capital: it is no function word
                 continue
             # One character more makes other pairs of characters: here they count one by one.
             if run and is_unspaced(run[0]):
-                said.update((sign, sign) for sign in run if sign not in said)
+                tokens.update((sign, sign) for sign in run if sign not in tokens)
             else:
                 # The stems of one word come as a set: sorted, so that every process has the same order.
-                said.update((token, run) for token in sorted(stem_tokens(run)) if token not in said)
-    return said
+                tokens.update((token, run) for token in sorted(stem_tokens(run)) if token not in tokens)
+    return tokens

@@ -160,7 +160,7 @@ class DuplicateVerdict:
         }
 
 
-class Reading(NamedTuple):
+class ComparedText(NamedTuple):
     """A text as it is compared.
 
     Args:
@@ -249,15 +249,15 @@ def find_duplicate(
         if there.fingerprint == equal:
             same = _Found(of, place, Measure.FINGERPRINT, 1.0, Sureness.CERTAIN)
             continue
-        found = _alike(here, there, of, place, rules)
-        if found is not None and found.difference is not None:
-            opposed.append(found)
-        elif found is not None and (same is None or same.rank <= found.rank):
-            same = found
-        elif found is None and rules.containment_at_least is not None:
+        alike = _alike(here, there, of, place, rules)
+        if alike is not None and alike.difference is not None:
+            opposed.append(alike)
+        elif alike is not None and (same is None or same.rank <= alike.rank):
+            same = alike
+        elif alike is None and rules.containment_at_least is not None:
             contained = _contained(here, there, of, rules, contained)
-    told = _decided(same, opposed)
-    if told is None:
+    verdict = _decided(same, opposed)
+    if verdict is None:
         return DuplicateVerdict(
             repeat=Repeat.NEW,
             contained=contained,
@@ -266,13 +266,13 @@ def find_duplicate(
             truncated=first > 0,
         )
     return DuplicateVerdict(
-        repeat=Repeat.DUPLICATE if told.difference is None else Repeat.POSSIBLE_REVERSAL,
-        of=told.of,
-        measure=told.measure,
-        shared=told.shared,
-        union=told.union,
-        sure=told.sure,
-        difference=told.difference,
+        repeat=Repeat.DUPLICATE if verdict.difference is None else Repeat.POSSIBLE_REVERSAL,
+        of=verdict.of,
+        measure=verdict.measure,
+        shared=verdict.shared,
+        union=verdict.union,
+        sure=verdict.sure,
+        difference=verdict.difference,
         contained=contained,
         window_s=window_s,
         compared=len(rows),
@@ -308,7 +308,9 @@ def _decided(same: _Found | None, opposed: Sequence[_Found]) -> _Found | None:
     return best or same
 
 
-def _alike(here: Reading, there: Reading, of: str, place: int, rules: DuplicateRules) -> _Found | None:
+def _alike(
+    here: ComparedText, there: ComparedText, of: str, place: int, rules: DuplicateRules
+) -> _Found | None:
     shared = len(here.tokens & there.tokens)
     larger = max(len(here.tokens), len(there.tokens))
     union = len(here.tokens) + len(there.tokens) - shared
@@ -317,24 +319,24 @@ def _alike(here: Reading, there: Reading, of: str, place: int, rules: DuplicateR
     similar = shared / union > rules.jaccard_above
     if not (similar or (rules.contrast_guard and shared / larger >= _ALIKE)):
         return None
-    found = _Found(of, place, Measure.JACCARD, shared / union, Sureness.LIKELY, None, shared, union)
+    alike = _Found(of, place, Measure.JACCARD, shared / union, Sureness.LIKELY, None, shared, union)
     if rules.contrast_guard:
         if max(len(here.form), len(there.form)) > _LONGEST_COMPARED:
             return None
         difference = find_contrast(here.form, there.form)
         if difference is not None:
             rest = similar or _rest(here, there, difference) > rules.jaccard_above
-            return found._replace(difference=difference) if rest else None
+            return alike._replace(difference=difference) if rest else None
         # One word in the place of another counts twice in the union, once in the larger text.
         if similar or shared / larger > rules.jaccard_above:
             difference = find_difference(here.form, there.form)
             if difference is not None:
-                return found._replace(difference=difference, sure=Sureness.POSSIBLE)
+                return alike._replace(difference=difference, sure=Sureness.POSSIBLE)
     enough = min(here.content, there.content) >= rules.content_tokens
-    return found if similar and enough else None
+    return alike if similar and enough else None
 
 
-def _rest(here: Reading, there: Reading, difference: Difference) -> float:
+def _rest(here: ComparedText, there: ComparedText, difference: Difference) -> float:
     """The similarity of what is not in contrast: 1 for "enable retries" and "disable retries"."""
     apart = stem_tokens(difference.here) | stem_tokens(difference.there)
     mine, theirs = here.tokens - apart, there.tokens - apart
@@ -343,7 +345,7 @@ def _rest(here: Reading, there: Reading, difference: Difference) -> float:
 
 
 def _contained(
-    here: Reading, there: Reading, of: str, rules: DuplicateRules, best: Contained | None
+    here: ComparedText, there: ComparedText, of: str, rules: DuplicateRules, best: Contained | None
 ) -> Contained | None:
     if min(here.content, there.content) < rules.content_tokens:
         return best
@@ -353,18 +355,18 @@ def _contained(
     return Contained(of=of, share=share)
 
 
-def _read(text: str, tokens: TokenForm) -> Reading:
+def _read(text: str, tokens: TokenForm) -> ComparedText:
     # The longer a text, the fewer are remembered: they would fill the memory.
     if len(text) <= _LONGEST:
         return _remembered(text, tokens)
     return _remembered_long(text, tokens) if len(text) <= _LONGEST_COMPARED else _reading(text, tokens)
 
 
-def _reading(text: str, tokens: TokenForm) -> Reading:
+def _reading(text: str, tokens: TokenForm) -> ComparedText:
     form, print_of_form = (_remembered_form if len(text) <= _LONGEST else _form)(text)
     stems = stem_tokens(form)
     words = frozenset(text.lower().split())
-    return Reading(
+    return ComparedText(
         form=form,
         fingerprint=print_of_form,
         tokens=(stems or frozenset(form.split()) or words) if tokens is TokenForm.STEMS else words,

@@ -18,7 +18,7 @@ from ebbtide.decisions.gate.wording import Wording
 from ebbtide.decisions.turns.turn_rules import NEXT_STEPS, NOT_OURS, OURS, PROPOSALS, RECORDS
 from ebbtide.decisions.turns.turn_signs import may_state_choice
 from ebbtide.text.extraction.sentences import Sentence
-from ebbtide.text.extraction.turn import Item, ItemKind, extract
+from ebbtide.text.extraction.turn import ExtractedItem, ItemKind, extract
 from ebbtide.text.pattern_words import words_in
 
 _STATED = 1.5  # choice less noise from which a sentence without a word of deciding states one
@@ -117,7 +117,7 @@ class _Records:
         return self._rules[number] if number >= 0 and at < self._ends[number] else None
 
 
-def _rule(item: Item) -> str | None:
+def _rule(item: ExtractedItem) -> str | None:
     """By which rule a sentence states a choice; None where it states none."""
     text = _plain(item)
     if text.rstrip().endswith(("?", ":")):
@@ -141,13 +141,13 @@ def _rule(item: Item) -> str | None:
     return _strongest(evidence) if ours and strength >= _STATED else None
 
 
-def _against(item: Item) -> str | None:
+def _against(item: ExtractedItem) -> str | None:
     text = _plain(item)
-    found = NEXT_STEPS.first(text) or NOT_OURS.first(text)
-    return None if found is None else found.rule.id
+    match = NEXT_STEPS.first(text) or NOT_OURS.first(text)
+    return None if match is None else match.rule.id
 
 
-def _plain(item: Item) -> str:
+def _plain(item: ExtractedItem) -> str:
     return item.text.lower().replace("\u2019", "'")
 
 

@@ -75,11 +75,11 @@ def _readings(lowered: str) -> str:
         if alike != text:
             text = f"{text}\n{alike}"
     if "\\" in text:
-        said = text
+        unescaped = text
         for _ in range(_NESTED):
-            if "\\" in said:
-                said = _ESCAPE.sub(_unescaped, said).lower()
-                text = f"{text}\n{said}"
+            if "\\" in unescaped:
+                unescaped = _ESCAPE.sub(_unescaped, unescaped).lower()
+                text = f"{text}\n{unescaped}"
     if "](" in text or "<" in text or ">" in text:
         plain = _TAG.sub(" ", _LINK.sub(r"\1", _QUOTED.sub("\n", text)))
         if plain != text:
@@ -87,8 +87,8 @@ def _readings(lowered: str) -> str:
     return text
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    code, blank, other = found.groups()
+def _unescaped(escape: re.Match[str]) -> str:
+    code, blank, other = escape.groups()
     if code is not None:
         return chr(int(code, 16))
     return " " if blank is not None else str(other)
@@ -101,11 +101,11 @@ def _tried() -> frozenset[str]:
 
 @cache
 def _by_word() -> dict[str, list[int]]:
-    found = defaultdict(list)
+    by_word = defaultdict(list)
     for number, sign in enumerate(SIGNS):
         for word in sign.words.split():
-            found[word].append(number)
-    return dict(found)
+            by_word[word].append(number)
+    return dict(by_word)
 
 
 @cache

@@ -1,8 +1,14 @@
-"""The decisions of a run as it comes in: its turns through the sifter, numbered by event."""
+"""The decisions of a run as it comes in: its turns through the turn_filter, numbered by event."""
 
 from __future__ import annotations
 
-from ebbtide.decisions.turns.sifting import Fate, SiftedCandidate, Sifter, SpokenTurn, turn_of
+from ebbtide.decisions.turns.turn_filter import (
+    Disposition,
+    FilteredCandidate,
+    SpokenTurn,
+    TurnFilter,
+    turn_of,
+)
 from ebbtide.profile import Profile
 from ebbtide.supervision.summary.run_summary import RunDecision
 
@@ -18,7 +24,7 @@ class RunDecisions:
     """
 
     def __init__(self, profile: Profile) -> None:
-        self._sifter = Sifter(profile)
+        self._filter = TurnFilter(profile)
         self._listed: list[RunDecision] = []
         self.left_out = 0
 
@@ -33,7 +39,7 @@ class RunDecisions:
                 what was kept in the window of the profile.
         """
         spoken = SpokenTurn(number=event, speaker=agent or _NOBODY, text=text, ts=ts)
-        for each in self._sifter.take(spoken):
+        for each in self._filter.take(spoken):
             if len(self._listed) < _LISTED:
                 self._listed.append(_decision(each, agent))
             else:
@@ -44,15 +50,19 @@ class RunDecisions:
         return tuple(self._listed)
 
 
-def _decision(each: SiftedCandidate, agent: str | None) -> RunDecision:
-    kept = each.fate is Fate.KEPT
-    of = each.duplicate.of if each.fate is Fate.DUPLICATE and each.duplicate is not None else None
+def _decision(each: FilteredCandidate, agent: str | None) -> RunDecision:
+    kept = each.disposition is Disposition.KEPT
+    of = (
+        each.duplicate.of
+        if each.disposition is Disposition.DUPLICATE and each.duplicate is not None
+        else None
+    )
     repeated = None if of is None else turn_of(of)
     reason = each.assessment.reason if repeated is None else f"It was decided at event {repeated}."
     return RunDecision(
         event=each.turn.number,
         agent=agent,
-        text=each.found.text,
+        text=each.sentence.text,
         kept=kept,
         reason=None if kept else reason,
         duplicate_of=repeated,

@@ -37,7 +37,7 @@ class Kind(Enum):
     NUMBER = 6
 
 
-class Item(NamedTuple):
+class ClauseItem(NamedTuple):
     """A word, a number or a mark."""
 
     kind: Kind
@@ -45,46 +45,46 @@ class Item(NamedTuple):
     stem: str  #: of a number: its dimension and amount
 
 
-_MARKS = {",": Item(Kind.COMMA, ",", ","), ".": Item(Kind.STOP, ".", ".")}
+_MARKS = {",": ClauseItem(Kind.COMMA, ",", ","), ".": ClauseItem(Kind.STOP, ".", ".")}
 _ENDS = (Kind.COMMA, Kind.STOP)
 _SAYING = (Kind.CONTENT, Kind.NUMBER)
 
 
-def read_items(text: str) -> tuple[list[Item], tuple[Quantity, ...]]:
+def read_items(text: str) -> tuple[list[ClauseItem], tuple[Quantity, ...]]:
     """The items of `text` in order, and the numbers among them."""
     words = list(_words(text.lower()))
-    items: list[Item] = []
+    items: list[ClauseItem] = []
     quantities: list[Quantity] = []
     at = 0
     while at < len(words):
-        word, taken = words[at], 0
+        word, length = words[at], 0
         if word in _MARKS:
             items.append(_MARKS[word])
         else:
-            quantity, taken = quantity_at(words, at)
+            quantity, length = quantity_at(words, at)
             if quantity is not None:
                 quantities.append(quantity)
-            items.append(_item(word, quantity if taken else None))
-        at += taken or 1
+            items.append(_item(word, quantity if length else None))
+        at += length or 1
     return items, tuple(quantities)
 
 
-def says(item: Item) -> bool:
+def says(item: ClauseItem) -> bool:
     """Whether the item is a content word or a number."""
     return item.kind in _SAYING
 
 
-def ends_clause(item: Item) -> bool:
+def ends_clause(item: ClauseItem) -> bool:
     """Whether the item is a mark."""
     return item.kind in _ENDS
 
 
-def text_at(items: Sequence[Item], at: int) -> str:
+def text_at(items: Sequence[ClauseItem], at: int) -> str:
     """The word or mark at that place; empty outside the text."""
     return items[at].text if 0 <= at < len(items) else ""
 
 
-def clause_before(items: Sequence[Item], at: int) -> Iterator[Item]:
+def clause_before(items: Sequence[ClauseItem], at: int) -> Iterator[ClauseItem]:
     """The items before that place, the nearest first, as far as their clause goes."""
     for place in range(at - 1, max(at - 1 - _FAR, -1), -1):
         if ends_clause(items[place]):
@@ -92,7 +92,7 @@ def clause_before(items: Sequence[Item], at: int) -> Iterator[Item]:
         yield items[place]
 
 
-def clause_after(items: Sequence[Item], at: int) -> Iterator[Item]:
+def clause_after(items: Sequence[ClauseItem], at: int) -> Iterator[ClauseItem]:
     """The items from that place on, as far as their clause goes."""
     for place in range(at, min(at + _FAR, len(items))):
         if ends_clause(items[place]):
@@ -100,17 +100,17 @@ def clause_after(items: Sequence[Item], at: int) -> Iterator[Item]:
         yield items[place]
 
 
-def content(items: Iterable[Item]) -> tuple[str, ...]:
+def content(items: Iterable[ClauseItem]) -> tuple[str, ...]:
     """The stems of the first few content words and numbers."""
     return tuple(islice((item.stem for item in items if says(item)), NEAR))
 
 
-def _item(word: str, quantity: Quantity | None) -> Item:
+def _item(word: str, quantity: Quantity | None) -> ClauseItem:
     if quantity is not None:
-        return Item(Kind.NUMBER, quantity.text, f"{quantity.dimension or ''}:{quantity.amount}")
+        return ClauseItem(Kind.NUMBER, quantity.text, f"{quantity.dimension or ''}:{quantity.amount}")
     if word in _LINKS:
-        return Item(Kind.LINK, word, word)
-    return Item(Kind.FUNCTION if word in _FUNCTION else Kind.CONTENT, word, stem(word))
+        return ClauseItem(Kind.LINK, word, word)
+    return ClauseItem(Kind.FUNCTION if word in _FUNCTION else Kind.CONTENT, word, stem(word))
 
 
 def _words(text: str) -> Iterator[str]:

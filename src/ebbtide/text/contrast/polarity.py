@@ -8,7 +8,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from ebbtide.text.contrast.clauses import (
-    Item,
+    ClauseItem,
     Kind,
     clause_after,
     clause_before,
@@ -69,7 +69,7 @@ class Polarity(NamedTuple):
     negations: tuple[Negation, ...]
 
 
-def read_polarity(items: Sequence[Item]) -> Polarity:
+def read_polarity(items: Sequence[ClauseItem]) -> Polarity:
     """The signs of the words in `items`."""
     signs: tuple[set[str], set[str]] = (set(), set())
     opened: list[_Scope] = []
@@ -99,7 +99,7 @@ def read_polarity(items: Sequence[Item]) -> Polarity:
     return Polarity(frozenset(signs[0]), frozenset(signs[1]), negations)
 
 
-def _passes(item: Item, after: str) -> bool:
+def _passes(item: ClauseItem, after: str) -> bool:
     """Whether a negation goes on through this word to the next."""
     if item.stem in PASSING or (item.stem in PASSING_BEFORE_TO and after == "to"):
         return True
@@ -124,7 +124,7 @@ class _Scope:
     passed: list[str] = field(default_factory=list)
     stems: list[str] = field(default_factory=list)
 
-    def take(self, item: Item, *, passes: bool, negates: bool) -> None:
+    def take(self, item: ClauseItem, *, passes: bool, negates: bool) -> None:
         self.stems.append(item.stem)
         if not self.has_head and item.kind is Kind.CONTENT:
             (self.passed if passes else self.heads).append(item.stem)
@@ -135,7 +135,7 @@ class _Scope:
         return Negation(self.word, tuple(heads), tuple(self.passed), tuple(self.stems), self.of_subject)
 
 
-def _still_open(scopes: list[_Scope], item: Item) -> list[_Scope]:
+def _still_open(scopes: list[_Scope], item: ClauseItem) -> list[_Scope]:
     """The scopes that reach `item`."""
     if not scopes:
         return scopes
@@ -152,7 +152,7 @@ def _still_open(scopes: list[_Scope], item: Item) -> list[_Scope]:
     return scopes
 
 
-def _scope_at(items: Sequence[Item], at: int) -> _Scope | None:
+def _scope_at(items: Sequence[ClauseItem], at: int) -> _Scope | None:
     """The scope that the word at that place opens."""
     item = items[at]
     word, after = item.text, text_at(items, at + 1)
@@ -174,11 +174,11 @@ def _scope_at(items: Sequence[Item], at: int) -> _Scope | None:
     return _Scope(word, _Reach.OBJECT, denies=False) if item.stem == "replac" else None
 
 
-def _prefers(items: Sequence[Item], at: int) -> bool:
+def _prefers(items: Sequence[ClauseItem], at: int) -> bool:
     return any(item.stem in PREFERENCES for item in clause_before(items, at))
 
 
-def _affirms(items: Sequence[Item], at: int) -> bool:
+def _affirms(items: Sequence[ClauseItem], at: int) -> bool:
     """Whether the negating word at that place negates nothing: "not only", "in no time"."""
     before, word, after = text_at(items, at - 1), items[at].text, text_at(items, at + 1)
     if word == "none" and after != "of":

@@ -133,21 +133,21 @@ def _spelled(words: Sequence[str], at: int) -> tuple[Quantity | None, int]:
     return _measured(words, at, 1, value, "")
 
 
-def _measured(words: Sequence[str], at: int, taken: int, value: float, unit: str) -> tuple[Quantity, int]:
+def _measured(words: Sequence[str], at: int, length: int, value: float, unit: str) -> tuple[Quantity, int]:
     if unit in _ORDINAL_ENDINGS:
-        return Quantity(words[at], value, "ordinal", value), taken
+        return Quantity(words[at], value, "ordinal", value), length
     if unit in _SCALES:
         value, unit = value * _SCALES[unit], ""
-    while not unit and at + taken < len(words):
-        following = words[at + taken]
+    while not unit and at + length < len(words):
+        following = words[at + length]
         if following in _SCALES:
             value *= _SCALES[following]
         elif following in _UNITS:
             unit = following
         else:
             break
-        taken += 1
+        length += 1
     dimension, factor = _UNITS.get(unit, (None, 1.0))
     # Nine digits: 7 % is 0.07, whatever the multiplication makes of it.
     amount = float(f"{value * factor:.9g}")
-    return Quantity(" ".join(words[at : at + taken]), value, dimension, amount), taken
+    return Quantity(" ".join(words[at : at + length]), value, dimension, amount), length

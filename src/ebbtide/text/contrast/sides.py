@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ebbtide.text.contrast.clauses import Item, Kind, clause_after, clause_before, content, text_at
+from ebbtide.text.contrast.clauses import ClauseItem, Kind, clause_after, clause_before, content, text_at
 from ebbtide.text.contrast.words import CONNECTORS, RELATIONS
 
 _BE = frozenset(["be", "am", "is", "are", "was", "were", "been", "being", "get", "gets", "got"])
@@ -26,12 +26,12 @@ class Sides(NamedTuple):
     right: tuple[str, ...]
 
 
-def read_sides(items: Sequence[Item]) -> Iterator[Sides]:
+def read_sides(items: Sequence[ClauseItem]) -> Iterator[Sides]:
     """The connectors in `items` that have words on both sides."""
     return (sides for sides in _all_sides(items) if sides.left and sides.right)
 
 
-def _all_sides(items: Sequence[Item]) -> Iterator[Sides]:
+def _all_sides(items: Sequence[ClauseItem]) -> Iterator[Sides]:
     for at, item in enumerate(items):
         for rest, relation, turned in CONNECTORS.get(item.text, ()):
             after = at + 1 + len(rest)
@@ -47,7 +47,7 @@ def _all_sides(items: Sequence[Item]) -> Iterator[Sides]:
             yield from _verb(items, at)
 
 
-def _left(items: Sequence[Item], at: int, after: int) -> tuple[str, ...]:
+def _left(items: Sequence[ClauseItem], at: int, after: int) -> tuple[str, ...]:
     """What stands before a connector, or for it after the comma: "Instead of X, Y"."""
     if left := content(clause_before(items, at)):
         return left
@@ -57,7 +57,7 @@ def _left(items: Sequence[Item], at: int, after: int) -> tuple[str, ...]:
     return content(clause_after(items, comma + 1)) if text_at(items, comma) == "," else ()
 
 
-def _from_to(items: Sequence[Item], at: int) -> Iterator[Sides]:
+def _from_to(items: Sequence[ClauseItem], at: int) -> Iterator[Sides]:
     after, before = list(clause_after(items, at + 1)), list(clause_before(items, at))
     if (to := _find(after, ("to", "into"))) is not None:
         yield Sides("path", content(after[:to]), content(after[to:]))
@@ -65,13 +65,13 @@ def _from_to(items: Sequence[Item], at: int) -> Iterator[Sides]:
         yield Sides("path", content(after), content(before[:to]))
 
 
-def _replacement(items: Sequence[Item], at: int) -> Iterator[Sides]:
+def _replacement(items: Sequence[ClauseItem], at: int) -> Iterator[Sides]:
     after = list(clause_after(items, at + 1))
     if (new := _find(after, ("with", "by"))) is not None:
         yield Sides("choice", content(after[new:]), content(after[:new]))
 
 
-def _verb(items: Sequence[Item], at: int) -> Iterator[Sides]:
+def _verb(items: Sequence[ClauseItem], at: int) -> Iterator[Sides]:
     relation, follower = items[at].stem, text_at(items, at + 1)
     preposition = RELATIONS[relation]
     passive = text_at(items, at - 1) in _BE or text_at(items, at - 2) in _BE
@@ -82,5 +82,5 @@ def _verb(items: Sequence[Item], at: int) -> Iterator[Sides]:
         yield Sides(relation, right, left) if passive else Sides(relation, left, right)
 
 
-def _find(items: Sequence[Item], words: tuple[str, ...]) -> int | None:
+def _find(items: Sequence[ClauseItem], words: tuple[str, ...]) -> int | None:
     return next((place for place, item in enumerate(items) if item.text in words), None)

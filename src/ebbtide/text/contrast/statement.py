@@ -12,7 +12,7 @@ from itertools import islice
 
 from ebbtide.text.contrast.clauses import (
     NEAR,
-    Item,
+    ClauseItem,
     Kind,
     clause_before,
     content,
@@ -42,6 +42,7 @@ class Statement:
         sides: The connectors that tell their two sides apart.
         attachments: Pairs of stems that stand close together in a clause, if there are several clauses.
         particles: Verbs with a particle: ("scale", "up").
+        bare_numbers: The amounts of the numbers; None where one has a unit or a label.
     """
 
     words: dict[str, str]
@@ -51,6 +52,7 @@ class Statement:
     sides: tuple[Sides, ...]
     attachments: frozenset[tuple[str, str]]
     particles: frozenset[tuple[str, str]]
+    bare_numbers: frozenset[float | str] | None
 
     def neighbours(self, stem: str) -> set[str]:
         """The stems at most two places from `stem`."""
@@ -78,10 +80,15 @@ def _read(text: str) -> Statement:
         sides=tuple(islice(read_sides(items), _MOST_SIDES)),
         attachments=_attachments(items),
         particles=_particles(items),
+        bare_numbers=(
+            frozenset(item.amount for item in quantities)
+            if all(item.dimension is None for item in quantities)
+            else None
+        ),
     )
 
 
-def _attachments(items: Sequence[Item]) -> frozenset[tuple[str, str]]:
+def _attachments(items: Sequence[ClauseItem]) -> frozenset[tuple[str, str]]:
     clauses: list[list[str]] = [[]]
     for item in items:
         if says(item):
@@ -99,7 +106,7 @@ def _attachments(items: Sequence[Item]) -> frozenset[tuple[str, str]]:
     )
 
 
-def _particles(items: Sequence[Item]) -> frozenset[tuple[str, str]]:
+def _particles(items: Sequence[ClauseItem]) -> frozenset[tuple[str, str]]:
     return frozenset(
         (verb, item.text)
         for at, item in enumerate(items)

@@ -213,9 +213,9 @@ def opposites(word: str) -> frozenset[str]:
 def _listed() -> dict[str, frozenset[str]]:
     groups = [entry.split(":") for entry in _OPPOSITES.replace("\n", ";").split(";") if entry]
     groups += [[word, prefix + word] for prefix, words in _PREFIXED.items() for word in words.split()]
-    found: dict[str, set[str]] = {}
+    opposites_of: dict[str, set[str]] = {}
     for left, right in groups:
         for words, opposed in ((_stems(left), _stems(right)), (_stems(right), _stems(left))):
             for word in words:
-                found.setdefault(word, set()).update(opposed - {word})
-    return {word: frozenset(opposed) for word, opposed in found.items()}
+                opposites_of.setdefault(word, set()).update(opposed - {word})
+    return {word: frozenset(opposed) for word, opposed in opposites_of.items()}

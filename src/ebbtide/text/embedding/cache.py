@@ -56,26 +56,26 @@ class CachedEmbedder:
         keyed = [_keyed(text) for text in texts]
         distinct = dict(keyed)
         with self._lock:
-            vectors = self._known(distinct)
+            vectors = self._stored(distinct)
         new = [key for key in distinct if key not in vectors]
         for start in range(0, len(new), _AT_ONCE):
             keys = new[start : start + _AT_ONCE]
             rows = self._inner.embed([distinct[key] for key in keys]).astype("<f4", copy=False)
-            made = {key: row.tobytes() for key, row in zip(keys, rows, strict=True)}
-            vectors.update(made)
+            fresh = {key: row.tobytes() for key, row in zip(keys, rows, strict=True)}
+            vectors.update(fresh)
             with self._lock:
-                self._remember(made)
+                self._remember(fresh)
                 if self._store:
-                    self._store.put(made)
+                    self._store.put(fresh)
         rows = np.frombuffer(b"".join(vectors[key] for key, _ in keyed), dtype="<f4")
         return rows.reshape(len(texts), self.dimensions).astype(np.float32)
 
-    def _known(self, keys: Collection[bytes]) -> dict[bytes, bytes]:
-        known = {key: self._memory[key] for key in keys if key in self._memory}
-        if self._store and (others := [key for key in keys if key not in known]):
-            known.update(self._store.get(others))
-        self._remember(known)
-        return known
+    def _stored(self, keys: Collection[bytes]) -> dict[bytes, bytes]:
+        vectors = {key: self._memory[key] for key in keys if key in self._memory}
+        if self._store and (others := [key for key in keys if key not in vectors]):
+            vectors.update(self._store.get(others))
+        self._remember(vectors)
+        return vectors
 
     def _remember(self, vectors: Mapping[bytes, bytes]) -> None:
         for key, vector in vectors.items():

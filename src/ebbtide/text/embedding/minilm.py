@@ -68,10 +68,10 @@ def _checked(file: _PackageFile) -> Path:
     for folder in (spec and spec.submodule_search_locations) or ():
         path = Path(folder, file.path)
         if path.is_file():
-            found = sha256(path)
-            if found != file.sha256:
+            digest = sha256(path)
+            if digest != file.sha256:
                 raise SemanticError(
-                    f"{path}: sha256 is {found}, expected {file.sha256}: "
+                    f"{path}: sha256 is {digest}, expected {file.sha256}: "
                     f"pip install --force-reinstall --no-deps '{file.package}=={file.version}'"
                 )
             return path

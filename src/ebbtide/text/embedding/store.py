@@ -45,13 +45,13 @@ class EmbeddingStore:
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """The vectors that are there, by key, as little-endian float32."""
-        found: dict[bytes, bytes] = {}
+        vectors: dict[bytes, bytes] = {}
         try:
             for start in range(0, len(keys), _KEYS_A_QUERY):
-                found.update(self._select(keys[start : start + _KEYS_A_QUERY]))
+                vectors.update(self._select(keys[start : start + _KEYS_A_QUERY]))
         except sqlite3.Error as error:
             self._give_up(str(error))
-        return self._sound(found)
+        return self._sound(vectors)
 
     def put(self, vectors: Mapping[bytes, bytes]) -> None:
         """Keep `vectors`, in the form in which `get` gives them."""

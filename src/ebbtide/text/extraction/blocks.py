@@ -67,12 +67,12 @@ def blocks(text: str) -> Iterator[Block]:
     """
     reader = _Reader(text)
     reader.read(0, len(text))
-    return iter(reader.found)
+    return iter(reader.blocks)
 
 
 class _Reader:
     def __init__(self, text: str) -> None:
-        self.found: list[Block] = []
+        self.blocks: list[Block] = []
         self._text = text
         self._lines: list[tuple[int, int]] = []  # of the paragraph that is open
         self._form = Form.PROSE
@@ -105,10 +105,10 @@ class _Reader:
                 if language in _PROSE_LANGUAGES and not inside_fence:
                     self.read(inner, closed, inside_fence=True)
                 else:
-                    self.found.append(Block(Form.CODE, inner, closed))
+                    self.blocks.append(Block(Form.CODE, inner, closed))
             elif first in "{[" and (value_end := self._json_end(begin, stop)) is not None:
                 self._close()
-                self.found.append(Block(Form.CODE, begin, value_end))
+                self.blocks.append(Block(Form.CODE, begin, value_end))
                 at = value_end
             else:
                 if text[end - 1].isspace():
@@ -133,7 +133,7 @@ class _Reader:
         elif first == "#" and (heading := _HEADING.match(text, begin, end)) is not None:
             self._close()
             self._item_depth = None
-            self.found.append(Block(Form.HEADING, heading.end(), end, len(heading[1])))
+            self.blocks.append(Block(Form.HEADING, heading.end(), end, len(heading[1])))
         elif (marker := self._marker(begin, end)) is not None:
             self._close()
             self._item_depth = indent
@@ -170,7 +170,7 @@ class _Reader:
         )
 
     def _close(self) -> None:
-        """Put the open paragraph into `found`, cut where a line break was meant."""
+        """Put the open paragraph into `blocks`, cut where a line break was meant."""
         text, lines, form = self._text, self._lines, self._form
         if not lines:
             return
@@ -179,16 +179,16 @@ class _Reader:
         if form is Form.CODE:
             form = Form.CODE if _LOOKS_LIKE_CODE.search(text, start, end) else Form.PROSE
         if form not in (Form.PROSE, Form.ITEM):
-            self.found.append(Block(form, start, end, self._depth))
+            self.blocks.append(Block(form, start, end, self._depth))
             return
         opens = self._opens
         if len(lines) > 1:
             longest = max(end - begin for begin, end in lines)
             for line, following in pairwise(lines):
                 if _break_was_meant(text, line, following, longest):
-                    self.found.append(Block(form, start, line[1], self._depth, opens))
+                    self.blocks.append(Block(form, start, line[1], self._depth, opens))
                     start, opens = following[0], form is Form.PROSE
-        self.found.append(Block(form, start, end, self._depth, opens))
+        self.blocks.append(Block(form, start, end, self._depth, opens))
 
     def _fence(self, begin: int, end: int, stop: int) -> tuple[str, int, int, int] | None:
         """The fenced block that a line opens: language, start and end inside, where the text goes on.

@@ -61,7 +61,7 @@ _COLONS = (":", "\uff1a")
 _SHORT_LEAD_IN = 5  # words
 
 
-class Reading(NamedTuple):
+class SentenceReading(NamedTuple):
     """What a sentence is.
 
     The part of `rule` before the dot is a kind (claim, decision, question, action) or the reason why the
@@ -106,16 +106,16 @@ def is_nothing(text: str) -> bool:
     return _WORD.search(lowered) is None or _NOTHING.opening(lowered, _SENTENCES.at(lowered)) is not None
 
 
-def read_sentence(text: str, given: str | None = None, *, heading: bool = False) -> Reading:
+def read_sentence(text: str, from_place: str | None = None, *, heading: bool = False) -> SentenceReading:
     """What `text`, one sentence without markup, is.
 
     Args:
         text: The sentence.
-        given: The kind that its place gives it, where nothing in it says otherwise; "claim" gives none.
+        from_place: The kind that its place gives it, where nothing in it says otherwise; "claim" gives none.
         heading: It is a heading, so that it counts only if it states something.
 
     >>> read_sentence("Great, so we use Redis.")
-    Reading(rule='claim.statement', start=10, end=23, states=True)
+    SentenceReading(rule='claim.statement', start=10, end=23, states=True)
     """
     lowered = folded(text)
     place, skipped, label = _content_start(lowered)
@@ -123,17 +123,17 @@ def read_sentence(text: str, given: str | None = None, *, heading: bool = False)
     words = words_of(lowered, start)
     end = len(text)
     if not words:
-        return Reading(skipped or "fragment.no-words", 0, end)
+        return SentenceReading(skipped or "fragment.no-words", 0, end)
     if _NOTHING in place.tables and _NOTHING.opening(lowered, place):
-        return Reading("fragment.none", 0, end)
+        return SentenceReading("fragment.none", 0, end)
     if _is_code(lowered, place, words):
-        return Reading("code.line", 0, end)
+        return SentenceReading("code.line", 0, end)
 
     rule: str | None = None
     if label is not None and not label.startswith("remark."):
         rule = label
-    elif given not in (None, "claim") and not heading and not lowered.endswith(_COLONS):
-        rule = f"{given}.section"
+    elif from_place not in (None, "claim") and not heading and not lowered.endswith(_COLONS):
+        rule = f"{from_place}.section"
     kind = _kind(rule) if rule else None
 
     # In words without marks inside, the parts that tables are searched by are the words themselves.
@@ -143,16 +143,16 @@ def read_sentence(text: str, given: str | None = None, *, heading: bool = False)
     if last is not None:
         tag = _TAGS.leftmost(lowered, start, last, words_in(lowered))
         if tag is not None:
-            return read_sentence(text[: tag.start].rstrip(" ,;-\u2013\u2014"), given, heading=heading)
-        answered = heading and given != "question"
-        return Reading(_question_rule(lowered, place, answered=answered), start, end)
+            return read_sentence(text[: tag.start].rstrip(" ,;-\u2013\u2014"), from_place, heading=heading)
+        answered = heading and from_place != "question"
+        return SentenceReading(_question_rule(lowered, place, answered=answered), start, end)
     if kind in (None, "question"):
-        asked = _find(_QUESTIONS, lowered, place, keys)
-        if asked is not None:
-            return Reading(asked.rule.id, start, end, states=asked.rule.id in _STATING)
+        question = _find(_QUESTIONS, lowered, place, keys)
+        if question is not None:
+            return SentenceReading(question.rule.id, start, end, states=question.rule.id in _STATING)
     if rule is None:
         rule = _statement_rule(lowered, place, words, keys, heading=heading)
-    return Reading(rule, start, end, states=kind != "question")
+    return SentenceReading(rule, start, end, states=kind != "question")
 
 
 @cache
@@ -177,22 +177,22 @@ def _content_start(lowered: str) -> tuple[Start, str | None, str | None]:
     """Where the content starts, the rule of what was left out before it, and that of its label."""
     place, skipped, label = _SENTENCES.at(lowered), None, None
     while True:
-        tables, found = place.tables, None
+        tables, match = place.tables, None
         if label is None:
             if _CHECKBOXES in tables:
-                found = _CHECKBOXES.opening(lowered, place)
-            if found is None and _LABELS in tables:
-                found = _LABELS.opening(lowered, place)
-        if found is not None:
-            label = found.rule.id
+                match = _CHECKBOXES.opening(lowered, place)
+            if match is None and _LABELS in tables:
+                match = _LABELS.opening(lowered, place)
+        if match is not None:
+            label = match.rule.id
             skipped = skipped or "structure.label"
         else:
-            found = _OPENINGS.opening(lowered, place) if _OPENINGS in tables else None
-            if found is None:
+            match = _OPENINGS.opening(lowered, place) if _OPENINGS in tables else None
+            if match is None:
                 return place, skipped, label
-            skipped = found.rule.id
-        separator = _SEPARATOR.match(lowered, found.end)
-        place = _SENTENCES.at(lowered, separator.end() if separator else found.end)
+            skipped = match.rule.id
+        separator = _SEPARATOR.match(lowered, match.end)
+        place = _SENTENCES.at(lowered, separator.end() if separator else match.end)
 
 
 def _question_end(lowered: str) -> int | None:

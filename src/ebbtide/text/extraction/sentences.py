@@ -86,6 +86,6 @@ def plain(raw: str) -> str:
     return " ".join(raw.replace("`", "").replace("~~", "").split())
 
 
-def _emphasised(found: re.Match[str]) -> str:
+def _emphasised(emphasis: re.Match[str]) -> str:
     # __init__ is a name, __see below__ is emphasis.
-    return found[0] if found[2].isidentifier() else found[2]
+    return emphasis[0] if emphasis[2].isidentifier() else emphasis[2]

@@ -29,7 +29,7 @@ class ItemKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class ExtractedItem:
     """Something that a turn says.
 
     Args:
@@ -68,7 +68,7 @@ class Extraction:
         set_aside: Pleasantries, narration, code, headings and fragments.
     """
 
-    items: tuple[Item, ...] = ()
+    items: tuple[ExtractedItem, ...] = ()
     set_aside: tuple[SetAside, ...] = ()
 
     @property
@@ -165,7 +165,7 @@ class _Sections:
 
 class _Reader:
     def __init__(self, worth_reading: Callable[[Sentence], bool] | None) -> None:
-        self.items: list[Item] = []
+        self.items: list[ExtractedItem] = []
         self.set_aside: list[SetAside] = []
         self._worth_reading = worth_reading
 
@@ -216,7 +216,7 @@ class _Reader:
 
     def _code(self, code: Sentence, place: tuple[int, int] | None) -> None:
         fields = list(json_fields(code.text, FIELDS)) if is_json(code.text) else []
-        known = any(field.kind not in (None, "code") for field in fields)
+        named = any(field.kind not in (None, "code") for field in fields)
         before = len(self.items)
         for field in fields:
             start, end = place or (code.start + field.start, code.start + field.end)
@@ -224,7 +224,7 @@ class _Reader:
                 continue
             if field.kind in _KINDS:
                 self._field(field, start, end)
-            elif field.kind == "prose" or (field.kind is None and not known):
+            elif field.kind == "prose" or (field.kind is None and not named):
                 self.read(field.text, (start, end))
         if len(self.items) == before:
             start, end = place or (code.start, code.end)
@@ -243,7 +243,7 @@ class _Reader:
     def _keep(self, kind: str, rule: str, text: str, sentence: Sentence, *, states: bool) -> None:
         kinds = [kind, "claim"] if states and kind != "claim" else [kind]
         self.items += [
-            Item(
+            ExtractedItem(
                 kind=_KINDS[name],
                 text=text,
                 sentence=sentence.text,

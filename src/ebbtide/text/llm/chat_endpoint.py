@@ -22,7 +22,7 @@ _Number = TypeVar("_Number", int, float)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class ChatUsage:
     """What replies took. A request without a reply adds nothing: what it took is not told.
 
     Args:
@@ -37,9 +37,9 @@ class Usage:
     output_tokens: int | None = 0
     cost_usd: float | None = 0.0
 
-    def __add__(self, other: Usage) -> Usage:
+    def __add__(self, other: ChatUsage) -> ChatUsage:
         """Both together; what one of them does not know is unknown."""
-        return Usage(
+        return ChatUsage(
             replies=self.replies + other.replies,
             input_tokens=_sum(self.input_tokens, other.input_tokens),
             output_tokens=_sum(self.output_tokens, other.output_tokens),
@@ -61,7 +61,7 @@ class ChatReply:
     """What a model said, and what that took."""
 
     text: str
-    usage: Usage
+    usage: ChatUsage
 
 
 class ChatModel(Protocol):
@@ -155,7 +155,7 @@ class ChatEndpoint:
         tokens = [_count(usage, key) for key in ("prompt_tokens", "completion_tokens")]
         return ChatReply(
             text=text,
-            usage=Usage(
+            usage=ChatUsage(
                 replies=1, input_tokens=tokens[0], output_tokens=tokens[1], cost_usd=self._cost_usd(tokens)
             ),
         )

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ebbtide.text.extraction.sentences import plain
-from ebbtide.text.extraction.turn import Extraction, Item, ItemKind, extract
-from ebbtide.text.llm.chat_endpoint import ChatModel, Usage
+from ebbtide.text.extraction.turn import ExtractedItem, Extraction, ItemKind, extract
+from ebbtide.text.llm.chat_endpoint import ChatModel, ChatUsage
 from ebbtide.text.llm.prompt_contract import Contract
 from ebbtide.text.llm.quotations import Quotations
 
@@ -67,7 +67,7 @@ class LlmExtraction(Extraction):
 
     dropped: tuple[str, ...] = ()
     fallback: str | None = None
-    usage: Usage
+    usage: ChatUsage
 
 
 def extract_with_llm(text: str, model: ChatModel) -> LlmExtraction:
@@ -81,11 +81,11 @@ def extract_with_llm(text: str, model: ChatModel) -> LlmExtraction:
         ConfigError: The model cannot be asked as it is set up.
     """
     if not text.strip():
-        return LlmExtraction(usage=Usage())
+        return LlmExtraction(usage=ChatUsage())
     answer = _CONTRACT.ask(model, {"TURN": text})
     if answer.value is None:
         return _by_rules(text, str(answer.failure), answer.usage)
-    items: dict[tuple[int, int, ItemKind], Item] = {}
+    items: dict[tuple[int, int, ItemKind], ExtractedItem] = {}
     dropped: list[str] = []
     turn = Quotations(text)
     for entry in answer.value["items"]:
@@ -101,17 +101,21 @@ def extract_with_llm(text: str, model: ChatModel) -> LlmExtraction:
     return LlmExtraction(items=ordered, dropped=tuple(dropped), usage=answer.usage)
 
 
-def _items(text: str, place: tuple[int, int], kind: ItemKind) -> Iterator[Item]:
+def _items(text: str, place: tuple[int, int], kind: ItemKind) -> Iterator[ExtractedItem]:
     """The item, and the claim that a decision or a next action is as well."""
     start, end = place
     quote = " ".join(plain(text[start:end]).split())
     kinds = [kind] if kind in (ItemKind.CLAIM, ItemKind.OPEN_QUESTION) else [kind, ItemKind.CLAIM]
     for each in kinds:
-        yield Item(kind=each, text=quote, sentence=quote, rule=_RULES[kind], start=start, end=end)
+        yield ExtractedItem(kind=each, text=quote, sentence=quote, rule=_RULES[kind], start=start, end=end)
 
 
-def _by_rules(text: str, reason: str, usage: Usage, dropped: Sequence[str] = ()) -> LlmExtraction:
-    found = extract(text)
+def _by_rules(text: str, reason: str, usage: ChatUsage, dropped: Sequence[str] = ()) -> LlmExtraction:
+    extraction = extract(text)
     return LlmExtraction(
-        items=found.items, set_aside=found.set_aside, dropped=tuple(dropped), fallback=reason, usage=usage
+        items=extraction.items,
+        set_aside=extraction.set_aside,
+        dropped=tuple(dropped),
+        fallback=reason,
+        usage=usage,
     )

@@ -57,8 +57,8 @@ def shape_problem(value: object, schema: Mapping[str, Any], path: str = "the rep
         missing = next((key for key in schema.get("required", ()) if key not in value), None)
         if missing is not None:
             return f"{path}: the key {missing!r} is missing"
-        known = schema.get("properties", {})
-        parts += [(value[key], part, f"{path}.{key}") for key, part in known.items() if key in value]
+        properties = schema.get("properties", {})
+        parts += [(value[key], part, f"{path}.{key}") for key, part in properties.items() if key in value]
     if isinstance(value, list) and "items" in schema:
         parts += [(item, schema["items"], f"{path}[{at}]") for at, item in enumerate(value)]
     return next(filter(None, (shape_problem(*part) for part in parts)), None)

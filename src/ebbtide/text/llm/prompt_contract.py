@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import Any
 
 from ebbtide.errors import SemanticError
-from ebbtide.text.llm.chat_endpoint import ChatModel, Usage
+from ebbtide.text.llm.chat_endpoint import ChatModel, ChatUsage
 from ebbtide.text.llm.json_shape import check_schema, shape_problem
 
 _ATTEMPTS = 2
@@ -55,7 +55,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ContractAnswer:
     """What came of a question.
 
     Args:
@@ -66,7 +66,7 @@ class Answer:
 
     value: dict[str, Any] | None
     failure: Failure | None
-    usage: Usage
+    usage: ChatUsage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +87,7 @@ class Contract:
     def __post_init__(self) -> None:
         check_schema(self.schema)
 
-    def ask(self, model: ChatModel, texts: Mapping[str, str]) -> Answer:
+    def ask(self, model: ChatModel, texts: Mapping[str, str]) -> ContractAnswer:
         """Ask once; a reply that cannot be used is shown its error once.
 
         Args:
@@ -101,7 +101,7 @@ class Contract:
             {"role": "system", "content": f"{self.task}\n{_RULES}{json.dumps(self.schema)}"},
             {"role": "user", "content": f"{_marked(texts)}\n{_NOW}"},
         ]
-        usage, failure = Usage(), None
+        usage, failure = ChatUsage(), None
         for _ in range(_ATTEMPTS):
             try:
                 reply = model.chat(messages)
@@ -115,12 +115,12 @@ class Contract:
             elif problem := shape_problem(value, self.schema):
                 failure = Failure(kind=FailureKind.SHAPE, reason=problem)
             else:
-                return Answer(value=value, failure=None, usage=usage)
+                return ContractAnswer(value=value, failure=None, usage=usage)
             messages += [
                 {"role": "assistant", "content": reply.text},
                 {"role": "user", "content": _REPAIR.format(problem=failure.reason)},
             ]
-        return Answer(value=None, failure=failure, usage=usage)
+        return ContractAnswer(value=None, failure=failure, usage=usage)
 
 
 def _marked(texts: Mapping[str, str]) -> str:

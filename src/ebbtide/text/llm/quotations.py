@@ -26,12 +26,12 @@ class Quotations:
     def find(self, quote: str) -> tuple[int, int] | None:
         """Start and end in the text of the first place that says `quote`; None where there is none."""
         letters = "".join(_letters(quote))
-        found = self._letters.find(letters) if letters else -1
-        while found >= 0:
-            start, end = self._at[found], self._at[found + len(letters) - 1] + 1
+        place = self._letters.find(letters) if letters else -1
+        while place >= 0:
+            start, end = self._at[place], self._at[place + len(letters) - 1] + 1
             if not (self._inside_word(start) or self._inside_word(end)):
                 return self._with_marks(start, end)
-            found = self._letters.find(letters, found + 1)
+            place = self._letters.find(letters, place + 1)
         return None
 
     def _inside_word(self, at: int) -> bool:

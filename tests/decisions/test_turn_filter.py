@@ -7,8 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.decisions.turns.sifting import Fate, Sifted, Sifter, SpokenTurn, sift, turn_of
 from ebbtide.decisions.turns.turn_candidates import candidates_of
+from ebbtide.decisions.turns.turn_filter import (
+    Disposition,
+    FilteredTurns,
+    SpokenTurn,
+    TurnFilter,
+    filter_turns,
+    turn_of,
+)
 from ebbtide.profile import Profile
 
 
@@ -19,8 +26,8 @@ def said(*texts: str, every_s: float | None = None) -> list[SpokenTurn]:
     ]
 
 
-def fates(sifted: Sifted) -> list[tuple[int, Fate]]:
-    return [(each.turn.number, each.fate) for each in sifted.candidates]
+def dispositions(filtered: FilteredTurns) -> list[tuple[int, Disposition]]:
+    return [(each.turn.number, each.disposition) for each in filtered.candidates]
 
 
 CHOICES = [
@@ -40,8 +47,8 @@ CHOICES = [
 @pytest.mark.parametrize(("text", "rule"), CHOICES, ids=[text[:40] for text, _ in CHOICES])
 def test_a_sentence_that_states_a_choice(text: str, rule: str) -> None:
     """It is found, by the rule that says how it is put, and kept."""
-    (each,) = sift(said(text)).candidates
-    assert (each.found.rule, each.fate) == (rule, Fate.KEPT)
+    (each,) = filter_turns(said(text)).candidates
+    assert (each.sentence.rule, each.disposition) == (rule, Disposition.KEPT)
 
 
 NEXT_STEPS = [
@@ -58,9 +65,9 @@ NEXT_STEPS = [
 @pytest.mark.parametrize("text", NEXT_STEPS)
 def test_a_next_step_or_an_offer_chooses_nothing(text: str) -> None:
     """Where it sounds like a choice, it is refused with the rule that says so."""
-    for each in sift(said(text)).candidates:
-        assert each.fate is Fate.REFUSED
-        assert each.found.against == each.assessment.primary.id
+    for each in filter_turns(said(text)).candidates:
+        assert each.disposition is Disposition.REFUSED
+        assert each.sentence.against == each.assessment.primary.id
 
 
 @pytest.mark.parametrize(
@@ -103,78 +110,86 @@ def test_lists_for_the_record() -> None:
 def test_a_decision_beside_narration_stays_one() -> None:
     """The words around it are not held against it."""
     turn = "Great, thanks! Let me run it. We'll use SQLite for the log, it needs no server. Done."
-    assert fates(sift(said(turn))) == [(1, Fate.KEPT)]
+    assert dispositions(filter_turns(said(turn))) == [(1, Disposition.KEPT)]
 
 
 def test_what_is_said_again_is_a_duplicate() -> None:
     """Of which turn, by which measure."""
     choice = "We'll use SQLite for the log, it needs no server."
-    sifted = sift(said(choice, "We'll cache pages in the proxy.", choice))
-    last = sifted.candidates[-1]
-    assert (last.fate, last.duplicate.of, last.duplicate.score) == (Fate.DUPLICATE, "turn-1-1", 1.0)
+    filtered = filter_turns(said(choice, "We'll cache pages in the proxy.", choice))
+    last = filtered.candidates[-1]
+    assert (last.disposition, last.duplicate.of, last.duplicate.score) == (
+        Disposition.DUPLICATE,
+        "turn-1-1",
+        1.0,
+    )
     assert last.assessment.primary.id == "duplicate.fingerprint"
 
 
 def test_times_bring_the_window() -> None:
     """With times, what is said again after the window is decided again; without, never."""
     choice = "We'll use SQLite for the log, it needs no server."
-    assert [fate for _, fate in fates(sift(said(choice, choice, every_s=299.0)))] == [
-        Fate.KEPT,
-        Fate.DUPLICATE,
+    assert [
+        disposition for _, disposition in dispositions(filter_turns(said(choice, choice, every_s=299.0)))
+    ] == [
+        Disposition.KEPT,
+        Disposition.DUPLICATE,
     ]
-    assert [fate for _, fate in fates(sift(said(choice, choice, every_s=301.0)))] == [Fate.KEPT, Fate.KEPT]
+    assert [
+        disposition for _, disposition in dispositions(filter_turns(said(choice, choice, every_s=301.0)))
+    ] == [Disposition.KEPT, Disposition.KEPT]
 
 
 def test_a_reversal_is_a_question() -> None:
     """Going back and forth gives each turn of mind, and what it turned from."""
     there = "Instead of changing the division, we should change the substitution of zero by zero."
     back = "Instead of changing the substitution, we should change the division of zero by zero."
-    sifted = sift(said(there, back, there))
-    assert {each.fate for each in sifted.candidates} == {Fate.KEPT}
-    assert [each.reverses for each in sifted.candidates] == [None, "turn-1-1", "turn-2-1"]
+    filtered = filter_turns(said(there, back, there))
+    assert {each.disposition for each in filtered.candidates} == {Disposition.KEPT}
+    assert [each.reverses for each in filtered.candidates] == [None, "turn-1-1", "turn-2-1"]
 
 
 def test_another_word_is_no_reversal() -> None:
     """ "Step-a" and "step-b" are two matters: both are kept, and none is asked about."""
-    sifted = sift(
+    filtered = filter_turns(
         said("We'll drop step-a of the nightly import job.", "We'll drop step-b of the nightly import job.")
     )
-    assert {each.fate for each in sifted.candidates} == {Fate.KEPT}
-    second = sifted.candidates[1]
+    assert {each.disposition for each in filtered.candidates} == {Disposition.KEPT}
+    second = filtered.candidates[1]
     assert second.duplicate.of == "turn-1-1"
     assert second.reverses is None
-    assert sifted.to_dict()["reversals"] == 0
+    assert filtered.to_dict()["reversals"] == 0
 
 
 def test_a_turn_that_is_told_in_parts_has_ids_of_its_own() -> None:
     """The same number again goes on counting; another begins anew."""
-    sifter = Sifter()
+    turn_filter = TurnFilter()
     parts = [
         SpokenTurn(number=n, speaker="a", text=f"We'll use module {n}{t}.")
         for n, t in ((7, "a"), (7, "b"), (8, "c"))
     ]
-    ids = [each.id for part in parts for each in sifter.take(part)]
+    ids = [each.id for part in parts for each in turn_filter.take(part)]
     assert ids == ["turn-7-1", "turn-7-2", "turn-8-1"]
     assert [turn_of(name) for name in ids] == [7, 7, 8]
 
 
 def test_memory_is_bounded() -> None:
     """Of what was kept the latest 256 are compared with; the same turn is read once."""
-    sifter = Sifter()
+    turn_filter = TurnFilter()
     names = ["".join(chr(97 + int(digit)) * 3 for digit in str(number)) for number in range(300)]
     for number, name in enumerate(names, start=1):
-        sifter.take(SpokenTurn(number=number, speaker="a", text=f"We'll use {name}."))
-    (late,) = sifter.take(SpokenTurn(number=400, speaker="a", text=f"We'll use {names[-1]}."))
-    (early,) = sifter.take(SpokenTurn(number=401, speaker="a", text=f"We'll use {names[0]}."))
-    assert (late.fate, early.fate) == (Fate.DUPLICATE, Fate.KEPT)
+        turn_filter.take(SpokenTurn(number=number, speaker="a", text=f"We'll use {name}."))
+    (late,) = turn_filter.take(SpokenTurn(number=400, speaker="a", text=f"We'll use {names[-1]}."))
+    (early,) = turn_filter.take(SpokenTurn(number=401, speaker="a", text=f"We'll use {names[0]}."))
+    assert (late.disposition, early.disposition) == (Disposition.DUPLICATE, Disposition.KEPT)
     assert late.duplicate.compared == 256
 
 
 def test_of_a_very_long_turn_the_beginning_is_read() -> None:
     """What stands behind 20,000 characters is data."""
     choice = "We'll use SQLite for the log, it needs no server."
-    assert fates(sift(said("x" * 19_000 + "\n\n" + choice))) == [(1, Fate.KEPT)]
-    assert fates(sift(said("x" * 20_000 + "\n\n" + choice))) == []
+    assert dispositions(filter_turns(said("x" * 19_000 + "\n\n" + choice))) == [(1, Disposition.KEPT)]
+    assert dispositions(filter_turns(said("x" * 20_000 + "\n\n" + choice))) == []
 
 
 TURNS = st.lists(
@@ -196,23 +211,23 @@ TURNS = st.lists(
 @given(TURNS)
 def test_a_conversation_is_the_fold_of_its_turns(turns: list[SpokenTurn]) -> None:
     """Turn by turn or at once, the same comes out."""
-    sifter = Sifter()
-    candidates = [each for turn in turns for each in sifter.take(turn)]
-    sifted = sift(turns)
-    assert sifted.candidates == tuple(candidates)
-    assert sifted.turns == sifter.turns == len(turns)
+    turn_filter = TurnFilter()
+    candidates = [each for turn in turns for each in turn_filter.take(turn)]
+    filtered = filter_turns(turns)
+    assert filtered.candidates == tuple(candidates)
+    assert filtered.turns == turn_filter.turns == len(turns)
 
 
 def test_the_profile_judges() -> None:
     """The spec's letter refuses sentences that open like chat."""
     text = "I'll use a queue, it is there already."
-    assert fates(sift(said(text))) == [(1, Fate.KEPT)]
-    assert fates(sift(said(text), Profile.SPEC)) == [(1, Fate.REFUSED)]
+    assert dispositions(filter_turns(said(text))) == [(1, Disposition.KEPT)]
+    assert dispositions(filter_turns(said(text), Profile.SPEC)) == [(1, Disposition.REFUSED)]
 
 
 def test_the_wire_form_is_json() -> None:
     """With counts, places and reasons."""
-    wire = sift(said("We'll use SQLite for the log.", "Let's use grep to see where it is.")).to_dict()
+    wire = filter_turns(said("We'll use SQLite for the log.", "Let's use grep to see where it is.")).to_dict()
     assert json.loads(json.dumps(wire, allow_nan=False)) == wire
     assert wire["counts"] == {"kept": 1, "refused": 1, "duplicate": 0}
     assert [each["rule"] for each in wire["candidates"]] == [None, "step.to-look"]
@@ -221,10 +236,10 @@ def test_the_wire_form_is_json() -> None:
 @given(st.lists(st.text(max_size=80), max_size=5))
 def test_every_candidate_stands_in_its_turn(texts: list[str]) -> None:
     """Whatever is said, places are places of the turn, and ids are there once."""
-    sifted = sift(said(*texts))
-    assert len({each.id for each in sifted.candidates}) == len(sifted.candidates)
-    for each in sifted.candidates:
-        assert 0 <= each.found.start < each.found.end <= len(each.turn.text)
+    filtered = filter_turns(said(*texts))
+    assert len({each.id for each in filtered.candidates}) == len(filtered.candidates)
+    for each in filtered.candidates:
+        assert 0 <= each.sentence.start < each.sentence.end <= len(each.turn.text)
 
 
 def test_thoughts_of_question_answering_decide_nothing(data: Path) -> None:
@@ -233,6 +248,6 @@ def test_thoughts_of_question_answering_decide_nothing(data: Path) -> None:
 
     with gzip.open(data / "loops" / "hotpotqa_react_base.jsonl.gz", "rt") as lines:
         thoughts = [step.get("thought") for line in lines for step in json.loads(line)["steps"]]
-    sifted = sift(said(*(thought for thought in thoughts if thought)))
-    assert sifted.turns > 1_800
-    assert len(sifted.having(Fate.KEPT)) <= 2
+    filtered = filter_turns(said(*(thought for thought in thoughts if thought)))
+    assert filtered.turns > 1_800
+    assert len(filtered.having(Disposition.KEPT)) <= 2

@@ -23,7 +23,7 @@ _SHORT = 500  # characters of a turn that is remembered
 _LONGEST = 20_000  # characters of a turn that are read; what stands behind them is data
 
 
-class Fate(StrEnum):
+class Disposition(StrEnum):
     """What becomes of a candidate."""
 
     KEPT = "kept"
@@ -49,22 +49,22 @@ class SpokenTurn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SiftedCandidate:
+class FilteredCandidate:
     """A sentence that states a choice, and what becomes of it.
 
     Args:
         id: ``turn-12-1``: turn 12, its first candidate.
         turn: The turn it stands in.
-        found: The sentence, and the rule that found it.
-        fate: What becomes of it.
+        sentence: Its words, and the rule by which it may state a choice.
+        disposition: What becomes of it.
         assessment: What the gate says.
         duplicate: What it is to the sentences kept before it; None where the gate refuses it.
     """
 
     id: str
     turn: SpokenTurn
-    found: TurnCandidate
-    fate: Fate
+    sentence: TurnCandidate
+    disposition: Disposition
     assessment: Assessment
     duplicate: DuplicateVerdict | None = None
 
@@ -79,7 +79,7 @@ class SiftedCandidate:
 
     def candidate(self) -> Candidate:
         """What would be recorded."""
-        return _candidate(self.found)
+        return _candidate(self.sentence)
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
@@ -88,11 +88,11 @@ class SiftedCandidate:
             "turn": self.turn.number,
             "speaker": self.turn.speaker,
             "ts": self.turn.ts,
-            "text": self.found.text,
-            "found_by": self.found.rule,
-            "start": self.found.start,
-            "end": self.found.end,
-            "fate": self.fate.value,
+            "text": self.sentence.text,
+            "found_by": self.sentence.rule,
+            "start": self.sentence.start,
+            "end": self.sentence.end,
+            "fate": self.disposition.value,
             "reason": self.assessment.reason,
             "rule": None if self.assessment.primary is None else self.assessment.primary.id,
             "reverses": self.reverses,
@@ -102,7 +102,7 @@ class SiftedCandidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sifted:
+class FilteredTurns:
     """What a conversation gave.
 
     Args:
@@ -112,30 +112,30 @@ class Sifted:
     """
 
     turns: int
-    candidates: tuple[SiftedCandidate, ...]
+    candidates: tuple[FilteredCandidate, ...]
     profile: str
 
-    def having(self, fate: Fate) -> tuple[SiftedCandidate, ...]:
-        """The candidates with one fate, in order."""
-        return tuple(each for each in self.candidates if each.fate is fate)
+    def having(self, disposition: Disposition) -> tuple[FilteredCandidate, ...]:
+        """The candidates with one disposition, in order."""
+        return tuple(each for each in self.candidates if each.disposition is disposition)
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
-        fates = Counter(each.fate for each in self.candidates)
+        counts = Counter(each.disposition for each in self.candidates)
         return {
             "schema": 1,
             "turns": self.turns,
             "profile": self.profile,
-            "counts": {fate.value: fates[fate] for fate in Fate},
+            "counts": {disposition.value: counts[disposition] for disposition in Disposition},
             "reversals": sum(each.reverses is not None for each in self.candidates),
             "candidates": [each.to_dict() for each in self.candidates],
         }
 
 
-_Read = tuple[tuple[TurnCandidate, Assessment], ...]
+_Candidates = tuple[tuple[TurnCandidate, Assessment], ...]
 
 
-class Sifter:
+class TurnFilter:
     """Takes the turns of a conversation one by one.
 
     A sentence is judged by its own words: beside "Let me run it" in the same turn, a decision stays one. It
@@ -151,64 +151,74 @@ class Sifter:
         self._profile = profile
         self._rules = profile.duplicates
         self._untimed = replace(self._rules, window_s=None)
-        self._kept: deque[Earlier] = deque(maxlen=_COMPARED)
-        self._read: dict[str, _Read] = {}
+        self._earlier: deque[Earlier] = deque(maxlen=_COMPARED)
+        self._by_text: dict[str, _Candidates] = {}
         self._latest: tuple[int, int] = (0, 0)  # number of the latest turn, and how many candidates it had
 
-    def take(self, turn: SpokenTurn) -> tuple[SiftedCandidate, ...]:
+    def take(self, turn: SpokenTurn) -> tuple[FilteredCandidate, ...]:
         """Take one more turn; what it states of choices, in order, and what becomes of each."""
         self.turns += 1
         number, count = self._latest
         if number != turn.number:
             count = 0
-        sifted = []
-        for found, assessment in self._candidates(turn.text):
+        filtered = []
+        for sentence, assessment in self._candidates(turn.text):
             count += 1
-            sifted.append(self._judged(f"turn-{turn.number}-{count}", turn, found, assessment))
+            filtered.append(self._judged(f"turn-{turn.number}-{count}", turn, sentence, assessment))
         self._latest = turn.number, count
-        return tuple(sifted)
+        return tuple(filtered)
 
-    def _candidates(self, text: str) -> _Read:
+    def _candidates(self, text: str) -> _Candidates:
         """The candidates of a turn, with what the gate says of each; turns that come again are read once."""
-        found = self._read.get(text)
-        if found is None:
+        candidates = self._by_text.get(text)
+        if candidates is None:
             head = text[:_LONGEST]
-            read = candidates_of(head) if may_state_choice(head) else ()
-            found = tuple((each, _assessed(each, self._profile)) for each in read)
+            sentences = candidates_of(head) if may_state_choice(head) else ()
+            candidates = tuple((each, _assessed(each, self._profile)) for each in sentences)
             if len(text) <= _SHORT:
-                if len(self._read) >= _REMEMBERED:
-                    self._read.clear()
-                self._read[text] = found
-        return found
+                if len(self._by_text) >= _REMEMBERED:
+                    self._by_text.clear()
+                self._by_text[text] = candidates
+        return candidates
 
     def _judged(
-        self, name: str, turn: SpokenTurn, found: TurnCandidate, assessment: Assessment
-    ) -> SiftedCandidate:
+        self, name: str, turn: SpokenTurn, sentence: TurnCandidate, assessment: Assessment
+    ) -> FilteredCandidate:
         if not assessment.keep:
-            return SiftedCandidate(id=name, turn=turn, found=found, fate=Fate.REFUSED, assessment=assessment)
+            return FilteredCandidate(
+                id=name, turn=turn, sentence=sentence, disposition=Disposition.REFUSED, assessment=assessment
+            )
         at = float(self.turns) if turn.ts is None else turn.ts
         rules = self._untimed if turn.ts is None else self._rules
-        verdict = find_duplicate(found.text, tuple(self._kept), rules, ts=at)
-        fate = Fate.KEPT
+        verdict = find_duplicate(sentence.text, tuple(self._earlier), rules, ts=at)
+        disposition = Disposition.KEPT
         if verdict.is_duplicate:
-            fate, assessment = Fate.DUPLICATE, duplicate_assessment(verdict, assessment, self._profile)
+            disposition, assessment = (
+                Disposition.DUPLICATE,
+                duplicate_assessment(verdict, assessment, self._profile),
+            )
         else:
-            self._kept.append(Earlier(id=name, text=found.text, ts=at))
-        return SiftedCandidate(
-            id=name, turn=turn, found=found, fate=fate, assessment=assessment, duplicate=verdict
+            self._earlier.append(Earlier(id=name, text=sentence.text, ts=at))
+        return FilteredCandidate(
+            id=name,
+            turn=turn,
+            sentence=sentence,
+            disposition=disposition,
+            assessment=assessment,
+            duplicate=verdict,
         )
 
 
-def sift(turns: Iterable[SpokenTurn], profile: Profile = Profile.DEFAULT) -> Sifted:
-    """Take a whole conversation through a `Sifter`.
+def filter_turns(turns: Iterable[SpokenTurn], profile: Profile = Profile.DEFAULT) -> FilteredTurns:
+    """Take a whole conversation through a `TurnFilter`.
 
     Args:
         turns: What was said, in order; leave out whose decisions are not asked for.
         profile: What the gate goes by.
     """
-    sifter = Sifter(profile)
-    sifted = [each for turn in turns for each in sifter.take(turn)]
-    return Sifted(turns=sifter.turns, candidates=tuple(sifted), profile=profile.name)
+    turn_filter = TurnFilter(profile)
+    filtered = [each for turn in turns for each in turn_filter.take(turn)]
+    return FilteredTurns(turns=turn_filter.turns, candidates=tuple(filtered), profile=profile.name)
 
 
 def turn_of(name: str) -> int:
@@ -220,17 +230,17 @@ def turn_of(name: str) -> int:
     return int(name.split("-")[1])
 
 
-def _assessed(found: TurnCandidate, profile: Profile) -> Assessment:
-    assessment = assess(_candidate(found), profile=profile)
-    if found.against is None:
+def _assessed(sentence: TurnCandidate, profile: Profile) -> Assessment:
+    assessment = assess(_candidate(sentence), profile=profile)
+    if sentence.against is None:
         return assessment
-    next_step = found.against.startswith("step.")
+    next_step = sentence.against.startswith("step.")
     reason = (
         "It names the next step and chooses nothing" if next_step else "It offers, advises or tells of others"
     )
-    rule = RuleFired(id=found.against, layer=Layer.INFORMATIONAL, reason=reason, decides=True)
+    rule = RuleFired(id=sentence.against, layer=Layer.INFORMATIONAL, reason=reason, decides=True)
     return replace(assessment, keep=False, primary=rule, rules=(rule, *assessment.rules))
 
 
-def _candidate(found: TurnCandidate) -> Candidate:
-    return Candidate(description=found.text, source=Source.AUTO)
+def _candidate(sentence: TurnCandidate) -> Candidate:
+    return Candidate(description=sentence.text, source=Source.AUTO)
