@@ -11,7 +11,8 @@ import pytest
 
 from ebbtide.decision_log.decision_log import DecisionLog
 
-ROUNDS = 40
+ROUNDS = 40  # at least; more where the machine is busy and little is acknowledged
+ENOUGH = 200
 CHILDREN = 5
 WRITER = """
 import os, sys
@@ -45,7 +46,9 @@ def test_nothing_acknowledged_is_lost(tmp_path):
     DecisionLog.open(place).close()
     chance = random.Random(5)  # noqa: S311 - moments, not secrets
     acknowledged, killed = [], 0
-    for round_ in range(ROUNDS):
+    for round_ in range(3 * ROUNDS):
+        if round_ >= ROUNDS and len(acknowledged) > ENOUGH:
+            break
         child = subprocess.Popen(
             [sys.executable, "-c", WRITER, str(place), str(round_), str(CHILDREN)],
             stdout=subprocess.PIPE,
@@ -60,7 +63,7 @@ def test_nothing_acknowledged_is_lost(tmp_path):
         child.stdout.close()
         killed += CHILDREN
         acknowledged += [line.split() for line in text.splitlines() if line != "ready"]
-    assert killed >= 200
+    assert killed >= ENOUGH
     with DecisionLog.open(place) as log:
         decisions = {decision.id: decision for decision in log.iterate()}
         for what, identifier in acknowledged:
@@ -68,5 +71,5 @@ def test_nothing_acknowledged_is_lost(tmp_path):
             assert what == "opened" or decisions[identifier].status.value == "kept"
         texts = [decision.candidate.description for decision in decisions.values()]
         assert len(texts) == len(set(texts))
-        assert len(acknowledged) > killed
+        assert len(acknowledged) > ENOUGH
         assert log.verify().ok

@@ -126,7 +126,7 @@ class RunRecorder:
             if history is None:
                 history = self._histories[event.chain_id] = TallyHistory(event.chain_id, tally)
             self._latest = history
-        history.note(tally, number, place, event.ts)
+        history.note(tally, number, place, None if event.ts is None else tally.latest_ts)
         if self._timeline is not None:
             total = self.supervisor.tally
             self._timeline.add(event, number, cost_usd=usd(total.cost), tokens=total.tokens)

@@ -74,7 +74,8 @@ class TallyHistory:
             self._earlier_cost += self.tallies[-1].cost or 0
             self._earlier_tokens += self.tallies[-1].tokens or 0
             self.tallies.append(tally)
-        cost, tokens = tally.cost or 0, tally.tokens or 0
+        cost = self._earlier_cost + (tally.cost or 0)
+        tokens = self._earlier_tokens + (tally.tokens or 0)
         waiting = self._waiting
         waiting.append((number, place, nan if ts is None else ts, cost, tokens))
         if len(waiting) >= _TOGETHER:
@@ -91,8 +92,8 @@ class TallyHistory:
         self._latest_place = ordered[-1]
         self._places.extend(ordered[1:])
         self._ts.extend(times)
-        self._cost.extend(self._earlier_cost + cost for cost in costs)
-        self._tokens.extend(self._earlier_tokens + count for count in tokens)
+        self._cost.extend(costs)
+        self._tokens.extend(tokens)
         if len(self._places) > _KEPT:
             for column in (self._places, self._numbers, self._cost, self._tokens, self._ts):
                 del column[: _KEPT // 2]
