@@ -115,11 +115,11 @@ class Account:
         reserved_cost, reserved_tokens = asked[_COST] or 0, asked[_TOKENS] or 0
         self._reserved_cost -= reserved_cost
         self._reserved_tokens -= reserved_tokens
-        self.tally.charge(
-            reserved_cost if cost is None else cost,
-            reserved_tokens if tokens is None else tokens,
-            unpriced="" if cost is None else None,
-        )
+        count = reserved_tokens if tokens is None else tokens
+        if cost is None:
+            self.tally.charge(reserved_cost, count, unpriced="")
+        else:
+            self.tally.charge(cost, count)
         due = []
         if self._near:
             taken = self._taken()

@@ -118,7 +118,8 @@ def unpriced(spending: Spending) -> str | None:
     """What is missing in the cost, in a sentence; None where nothing is."""
     if not spending.unpriced:
         return None
-    models = f" ({listed(spending.unpriced_models)})" if spending.unpriced_models else ""
+    names = [name for name in spending.unpriced_models if name]
+    models = f" ({listed(names)})" if names else ""
     calls = f"{count(spending.unpriced, 'model call')}{models}"
     return f"No price is known for {calls}{'' if spending.cost_usd is None else ', so it cost more'}."
 

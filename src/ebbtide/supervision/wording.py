@@ -154,6 +154,8 @@ def loop(signal: LoopSignal, copies: int, *, answers_known: bool = True) -> str:
         answers_known: Whether the answers of its calls are known: what is not known is not the same.
     """
     text = _LOOPS[signal.kind]
+    if signal.kind is LoopKind.CYCLE and len(set(signal.tools)) == 1:
+        text = f"{{tools}} with {signal.period} different arguments in turn, {{n}} times, {{same}} answers"
     if not answers_known:
         text = text.replace("{same} answers", "no answers known").replace("{same} answer", "no answers known")
     return text.format(tools=listed(signal.tools) or "a call", n=f"{copies:,}", same="same")
