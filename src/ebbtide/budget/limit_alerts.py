@@ -126,8 +126,9 @@ class LimitAlerts:
             near = (tally.cost or 0) >= due[_COST] or (tally.tokens or 0) >= due[_TOKENS]
         if self._limits[_WALL] is not None and tally.latest_ts is not None and tally.first_ts is not None:
             elapsed = tally.latest_ts - tally.first_ts
-            self._wall_s = max(self._wall_s, elapsed)
-            near = near or self._wall_s >= due[_WALL]
+            if elapsed > self._wall_s:
+                self._wall_s = elapsed
+                near = near or elapsed >= due[_WALL]
         return self._alerts() if near else []
 
     def at(self, now: float) -> list[LimitAlert]:

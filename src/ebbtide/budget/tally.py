@@ -116,7 +116,7 @@ class Tally:
             self.model_calls += 1
             if run is not None:
                 run.model_calls += 1
-        if ts is not None:
+        if ts is not None and (self.latest_ts is None or ts > self.latest_ts):
             self.at(ts)
         usage = event.usage
         if usage is not None:
@@ -130,13 +130,13 @@ class Tally:
 
     def at(self, ts: float) -> None:
         """Take a time, in seconds; one before the latest changes nothing."""
-        if self.first_ts is None or self.latest_ts is None:
+        run = self.run
+        if self.latest_ts is None:
             self.first_ts = self.latest_ts = ts
         elif ts > self.latest_ts:
             self.latest_ts = ts
-        run = self.run
         if run is not None:
-            if run.first_ts is None or run.latest_ts is None:
+            if run.latest_ts is None:
                 run.first_ts = run.latest_ts = ts
             elif ts > run.latest_ts:
                 run.latest_ts = ts

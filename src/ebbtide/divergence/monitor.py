@@ -105,7 +105,8 @@ class LoopMonitor:
         Those are calls that have only started, and events whose number was there before.
         """
         try:
-            if isinstance(event, ToolCall) and event.phase is _STARTED:
+            call = event if isinstance(event, ToolCall) else None
+            if call is not None and call.phase is _STARTED:
                 return None
             chain = self.latest
             if chain is None or chain.name != event.chain_id:
@@ -138,10 +139,10 @@ class LoopMonitor:
                     signals = self._report(chain, event, spent)
             if event.agent is not None and event.agent != chain.hand_offs.agent:
                 signals += self._hand_off(chain, event, event.agent)
-            if isinstance(event, ToolCall):
-                finding = chain.call(event, None if self._tools is None else self._tools.get(event.name))
-            else:
+            if call is None:
                 finding = chain.see(event)
+            else:
+                finding = chain.call(call, None if self._tools is None else self._tools.get(call.name))
             return signals if finding is None else signals + self._report(chain, event, finding)
         except Exception as error:  # noqa: BLE001 - watching must never break the run that is watched
             self._fault(f"{type(error).__name__}: {error}")

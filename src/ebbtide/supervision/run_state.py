@@ -82,8 +82,12 @@ class RunState:
         repetition = loops.repetition
         idle_calls = repetition.calls - repetition.answers.news
         if isinstance(event, ToolCall):
-            is_new = not idle_calls and not event.error and repetition.event == loops.event
-            self._tool_call(chain, event, loops, is_new=is_new)
+            self._tool_call(chain, event)
+            if not idle_calls and not event.error and repetition.event == loops.event:
+                chain.fresh_turn = chain.turn
+                if chain.active.items:
+                    chain.forget(BURN)
+                    chain.lift_stale(loops)  # what was reported about a lack of news
         elif isinstance(event, ModelCall):
             self._model_call(chain, event)
         elif isinstance(event, Message):
@@ -113,7 +117,7 @@ class RunState:
         )
         return self.judgement.answer(chain)
 
-    def _tool_call(self, chain: ChainState, call: ToolCall, loops: LoopState, *, is_new: bool) -> None:
+    def _tool_call(self, chain: ChainState, call: ToolCall) -> None:
         rounds = chain.rounds
         rounds.held = None  # what was said before a call is no round
         rounds.calls += 1
@@ -122,11 +126,6 @@ class RunState:
         if not self.checked and (call.batch is None or call.batch != chain.batch):
             chain.turn += 1
             chain.batch = call.batch
-        if is_new:
-            chain.fresh_turn = chain.turn
-            if chain.active.items:
-                chain.forget(BURN)
-                chain.lift_stale(loops)  # what was reported about a lack of news
 
     def _model_call(self, chain: ChainState, call: ModelCall) -> None:
         if call.part not in _SPOKEN:
