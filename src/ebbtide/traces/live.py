@@ -110,7 +110,7 @@ class TraceStream:
         if self._format is not None and self._stats.reader is not None:
             return (*events, *self._stats.finish(self._stats.reader))
         trace = Trace.of(b"\n".join(self._waiting), source=self.source, unit=self._unit)
-        self._stats = trace.stats
+        self._format, self._stats = trace.format, trace.stats
         return tuple(trace)
 
     def _decide(self, lines: list[bytes]) -> None:

@@ -1,0 +1,64 @@
+"""Whatever reads a run comes to one verdict: `check`, `loops`, `watch`, and a supervisor fed by hand."""
+
+import dataclasses
+import io
+import json
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+
+from ebbtide.checking import check
+from ebbtide.cli.runs import loops
+from ebbtide.cli.runs.live_run import LiveRun
+from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.supervisor import Supervisor
+from ebbtide.traces.reading import open_trace
+
+PROJECT = Path(__file__).parents[2]
+TRACES = sorted(
+    path
+    for folder in ("examples/runs", "examples/conversations", "examples/decisions", "tests/traces/samples")
+    for path in (PROJECT / folder).iterdir()
+    if path.suffix != ".csv" and path.name != "old-log.jsonl"
+)
+EVERY_TRACE = pytest.mark.parametrize("path", TRACES, ids=[path.name for path in TRACES])
+_PIECE = 700  # bytes: lines are cut anywhere
+
+
+@EVERY_TRACE
+def test_watching_comes_to_what_checking_came_to(path: Path) -> None:
+    """A run that grew by small pieces has the summary of the file, word for word."""
+    summary = check(path)
+    live = LiveRun(str(path), RunOptions())
+    data = path.read_bytes()
+    for start in range(0, len(data), _PIECE):
+        list(live.feed(data[start : start + _PIECE]))
+    list(live.finish())
+    watched = live.summary()
+    assert dataclasses.replace(watched, faults=(), timed=summary.timed) == dataclasses.replace(
+        summary, faults=(), timed=summary.timed
+    )
+
+
+@EVERY_TRACE
+def test_loops_are_the_findings_of_check(path: Path) -> None:
+    """`ebbtide loops` lists those that are about loops or spending, and no other."""
+    findings = json.loads(json.dumps(check(path).to_dict()))["findings"]
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        has_loop = loops.find(str(path), RunOptions(), as_json=True)
+    listed = json.loads(printed.getvalue())["loops"]
+    assert listed == [item for item in findings if item["cause"] in ("divergence", "spending")]
+    assert has_loop == bool(listed)
+
+
+@EVERY_TRACE
+def test_a_supervisor_fed_by_hand_agrees(path: Path) -> None:
+    """What holds after the last event is what the summary says of the end."""
+    supervisor = Supervisor()
+    for event in open_trace(path):
+        supervisor.record(event)
+    supervisor.settle()
+    latest = check(path).latest
+    assert (supervisor.verdict().action, supervisor.verdict().facts) == (latest.action, latest.facts)
