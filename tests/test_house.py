@@ -1,9 +1,11 @@
 """What holds for the project as a whole."""
 
+import ast
 import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 
@@ -70,8 +72,79 @@ def test_the_supervisor_stands_on_the_standard_library() -> None:
     assert packages - others - sys.stdlib_module_names == {"ebbtide"}
 
 
+def test_the_engines_of_text_wait_for_the_first_round() -> None:
+    """Watching calls loads nothing that reads sentences."""
+    program = "import ebbtide; run = ebbtide.Supervisor(); run.record(ebbtide.ToolCall(name='ls'))"
+    modules = modules_after(program)
+    assert "ebbtide.supervision.supervisor" in modules
+    assert not {"ebbtide.convergence.meter", "ebbtide.text.extraction.turn"} & modules
+
+
+def test_no_file_imports_itself_through_others(project: Path) -> None:
+    """There is no circle of files, wherever an import stands: in a function or for the type checker, too."""
+    graph = import_graph(project / "src", anywhere=True)
+    assert not [name for name in graph if any(name in reachable(graph, target) for target in graph[name])]
+
+
+def test_one_verdict_has_few_files(project: Path) -> None:
+    """Who follows a verdict through the sources has 55 files to read at most."""
+    modules = reachable(import_graph(project / "src", anywhere=False), "ebbtide.supervision.supervisor")
+    assert len(modules | {"ebbtide"}) <= 55, sorted(modules)
+
+
 def modules_after(statement: str) -> set[str]:
     """What a fresh interpreter has imported after a statement."""
     program = f"import sys; {statement}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True)
     return set(done.stdout.split())
+
+
+def import_graph(source: Path, *, anywhere: bool) -> dict[str, set[str]]:
+    """The modules below a folder, each with those that it imports.
+
+    Args:
+        source: The folder that holds the package.
+        anywhere: Whether to count imports inside functions and under ``TYPE_CHECKING``, too.
+    """
+    trees = {_module(path, source): ast.parse(path.read_text("utf-8")) for path in source.rglob("*.py")}
+    return {
+        name: {target for target in _targets(tree, trees, anywhere=anywhere) if target != name}
+        for name, tree in trees.items()
+    }
+
+
+def reachable(graph: Mapping[str, set[str]], start: str) -> set[str]:
+    """What a module needs to be imported, itself included, directly or through others."""
+    modules: set[str] = set()
+    waiting = [start]
+    while waiting:
+        name = waiting.pop()
+        if name not in modules:
+            modules.add(name)
+            waiting += graph[name]
+    return modules
+
+
+def _module(path: Path, source: Path) -> str:
+    return ".".join(path.relative_to(source).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _targets(node: ast.AST, modules: Mapping[str, ast.Module], *, anywhere: bool) -> Iterator[str]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            yield from (alias.name for alias in child.names if alias.name in modules)
+        elif isinstance(child, ast.ImportFrom):
+            for alias in child.names:
+                submodule = f"{child.module}.{alias.name}"
+                if submodule in modules:
+                    yield submodule
+                elif child.module in modules:
+                    yield child.module
+        elif anywhere or not _is_left_out(child):
+            yield from _targets(child, modules, anywhere=anywhere)
+
+
+def _is_left_out(node: ast.AST) -> bool:
+    if isinstance(node, ast.If):
+        return isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)

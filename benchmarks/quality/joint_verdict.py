@@ -37,7 +37,7 @@ from benchmarks.quality import stopping
 from benchmarks.quality.loop_outcomes import _ACTION, chat_calls, lines, step_call
 from ebbtide.budget.limits import Limits
 from ebbtide.convergence.meter import ConvergenceMeter
-from ebbtide.convergence.recommendation import Signal
+from ebbtide.convergence.signal import Signal
 from ebbtide.divergence.monitor import LoopMonitor
 from ebbtide.events.event import Event, ModelCall, ToolCall
 from ebbtide.events.transcript import Round

@@ -17,7 +17,7 @@ from benchmarks.measure import add_data_option, data_folder, setup, write_result
 from benchmarks.quality.stopping import Run, refinement_chains, reflection_trials
 from ebbtide.convergence.calibration.labelled import LabelledTranscript
 from ebbtide.convergence.calibration.stops import StopAgreement, calibrate_stops
-from ebbtide.convergence.recommendation import Signal
+from ebbtide.convergence.signal import Signal
 from ebbtide.events.transcript import Round, Transcript
 from ebbtide.profile import Profile
 from ebbtide.rate import Rate

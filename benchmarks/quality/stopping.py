@@ -27,7 +27,7 @@ from typing import Any
 
 from benchmarks.measure import add_data_option, data_folder, setup, wilson, write_result
 from ebbtide.convergence.meter import ConvergenceMeter
-from ebbtide.convergence.recommendation import Signal
+from ebbtide.convergence.signal import Signal
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
 from ebbtide.traces.reading import loads

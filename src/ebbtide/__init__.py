@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ebbtide.convergence.novelty import Novelty as Novelty
     from ebbtide.convergence.readiness import Readiness as Readiness
     from ebbtide.convergence.recommendation import Recommendation as Recommendation
-    from ebbtide.convergence.recommendation import Signal as Signal
     from ebbtide.convergence.score import ConvergenceScore as ConvergenceScore
+    from ebbtide.convergence.signal import Signal as Signal
     from ebbtide.decision_log.async_deliberation import AsyncDeliberation as AsyncDeliberation
     from ebbtide.decision_log.decision_log import DecisionLog as DecisionLog
     from ebbtide.decision_log.deliberation import Deliberation as Deliberation
@@ -102,7 +102,7 @@ _HOMES = {
     "RunOptions": "supervision.run_options",
     "RunSummary": "supervision.summary.run_summary",
     "SemanticError": "errors",
-    "Signal": "convergence.recommendation",
+    "Signal": "convergence.signal",
     "StoreError": "errors",
     "Supervisor": "supervision.supervisor",
     "ToolCall": "events.event",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from os import PathLike, fspath
-from pathlib import Path
 from typing import Any, TypeVar
 
 from ebbtide.errors import ConfigError
@@ -25,7 +24,8 @@ def read_settings(
     Raises:
         ConfigError: No such file, not TOML, no such section, or whatever `make` says, with the file's name.
     """
-    import tomllib
+    import tomllib  # this and pathlib take 10 ms to load, and most runs have no such file
+    from pathlib import Path
 
     name = fspath(path)
     try:

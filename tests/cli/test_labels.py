@@ -8,7 +8,7 @@ import pytest
 
 from ebbtide.cli.rounds.labels import load_labels
 from ebbtide.convergence.calibration.labelled import LabelledPair, LabelledTranscript, PairFields
-from ebbtide.convergence.recommendation import Signal
+from ebbtide.convergence.signal import Signal
 from ebbtide.errors import TranscriptError
 
 PAIR = {"a": "Tea is hot.", "b": "Hot tea.", "same": True}

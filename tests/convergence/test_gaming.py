@@ -4,7 +4,7 @@ import pytest
 
 from ebbtide.convergence.gaming import Gaming, GamingFlag
 from ebbtide.convergence.meter import ConvergenceMeter
-from ebbtide.convergence.recommendation import Signal
+from ebbtide.convergence.signal import Signal
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
 

@@ -6,7 +6,8 @@ import pytest
 
 from ebbtide.convergence.novelty import Novelty
 from ebbtide.convergence.readiness import Readiness, RoundReadiness, assess_readiness
-from ebbtide.convergence.recommendation import Recommendation, Signal, recommend
+from ebbtide.convergence.recommendation import Recommendation, recommend
+from ebbtide.convergence.signal import Signal
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
 

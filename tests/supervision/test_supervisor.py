@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.convergence.meter import ConvergenceMeter
-from ebbtide.convergence.recommendation import Signal
+from ebbtide.convergence.signal import Signal
 from ebbtide.errors import ConfigError
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Phase, ToolCall
 from ebbtide.events.transcript import Round

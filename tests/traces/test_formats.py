@@ -57,6 +57,8 @@ def test_only_the_reader_that_is_needed_is_loaded(tmp_path: Path, samples: Path)
     path.write_text(json.dumps({"kind": "tool", "name": "ls", "args": {}}))
     tables = {"ebbtide.traces.telemetry.genai_names", "ebbtide.traces.telemetry.otlp_groups"}
     tables |= {"ebbtide.traces.telemetry.span_kind", "ebbtide.traces.chats.exchange_parts"}
+    tables |= {"ebbtide.traces.telemetry.sniffing", "ebbtide.traces.chats.sniffing"}
+    tables |= {"ebbtide.traces.agents.session_sniffing", "ebbtide.traces.agents.trajectory_sniffing"}
     own = {"ebbtide.traces.agents.ebbtide_events"}
     claude = {"ebbtide.traces.agents.claude_code", "ebbtide.traces.agents.claude_code_sidechains"}
     assert loaded(path) == tables | own

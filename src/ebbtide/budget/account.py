@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import inf, isfinite
+from typing import Any
 
-from ebbtide.budget.limits import LimitKind, Limits, LimitWarning, Spent
+from ebbtide.budget.limits import LimitKind, Limits
 from ebbtide.budget.tally import UNITS, Tally
 from ebbtide.errors import ConfigError, LimitExceeded
 
@@ -20,6 +22,64 @@ _PLACES = (
     LimitKind.RETRIES,
 )
 _COST, _TOKENS, _STEPS, _LLM_CALLS, _TOOL_CALLS, _RETRIES = range(len(_PLACES))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitWarning:
+    """A limit is near. It is given once a limit and scope.
+
+    Args:
+        kind: What is limited.
+        value: What was taken so far.
+        limit: What may be taken.
+        scope: Name of the scope.
+    """
+
+    kind: LimitKind
+    value: float
+    limit: float
+    scope: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The warning as an event."""
+        return {
+            "event_type": "LIMIT_WARNING",
+            "severity": "warn",
+            "kind": self.kind.value,
+            "value": self.value,
+            "limit": self.limit,
+            "scope": self.scope,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What was taken in a scope so far.
+
+    Args:
+        cost_usd: Dollars of the calls that have ended, as far as they are known.
+        tokens: Their tokens of all classes, as far as they are known.
+        steps: Calls that were let through.
+        llm_calls: Calls of a model among them.
+        tool_calls: Calls of a tool among them.
+        retries: Calls among them that had failed before.
+        wall_s: Seconds since the scope was made.
+        reserved_usd: Dollars set aside for the calls that run now.
+        reserved_tokens: Tokens set aside for them.
+        unpriced_calls: Calls that have ended at a cost that nobody knows; what had been set aside for them is
+            in `cost_usd`.
+    """
+
+    cost_usd: float
+    tokens: int
+    steps: int
+    llm_calls: int
+    tool_calls: int
+    retries: int
+    wall_s: float
+    reserved_usd: float
+    reserved_tokens: int
+    unpriced_calls: int
 
 
 class Account:

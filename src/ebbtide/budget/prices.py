@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import threading
 from collections.abc import Mapping
-from pathlib import Path
+from os import PathLike
 from typing import Any
 
 from ebbtide.errors import ConfigError
@@ -67,7 +67,7 @@ class Prices:
         self._lock = threading.RLock()
 
     @classmethod
-    def load(cls, path: str | Path, *, public: bool = True) -> Prices:
+    def load(cls, path: str | PathLike[str], *, public: bool = True) -> Prices:
         """The prices in the table ``[prices]`` of a TOML file: ``[prices."small-*"]`` and so on.
 
         Raises:

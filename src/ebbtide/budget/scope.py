@@ -16,8 +16,8 @@ from contextvars import ContextVar, copy_context
 from functools import wraps
 from typing import NamedTuple, ParamSpec, Self, TypeVar
 
-from ebbtide.budget.account import Account, Asked
-from ebbtide.budget.limits import LimitKind, Limits, LimitWarning, Spent
+from ebbtide.budget.account import Account, Asked, LimitWarning, Spent
+from ebbtide.budget.limits import LimitKind, Limits
 from ebbtide.budget.tally import units
 from ebbtide.errors import ConfigError, LimitExceeded
 from ebbtide.events.usage import MOST_USD

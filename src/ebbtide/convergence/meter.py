@@ -18,8 +18,9 @@ from ebbtide.convergence.gaming import Gaming, GamingFlag, RoundFacts, find_gami
 from ebbtide.convergence.novelty import Novelty, NoveltyMeter, RoundNovelty, is_low
 from ebbtide.convergence.novelty import classify as classify_novelty
 from ebbtide.convergence.readiness import Readiness, RoundReadiness, assess_readiness
-from ebbtide.convergence.recommendation import Recommendation, Signal, recommend
+from ebbtide.convergence.recommendation import Recommendation, recommend
 from ebbtide.convergence.score import ConvergenceScore, RoundSummary
+from ebbtide.convergence.signal import Signal
 from ebbtide.convergence.stability import Stability, StabilityMeter
 from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.events.transcript import Round, Transcript

@@ -7,21 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from ebbtide.convergence.novelty import Novelty
 from ebbtide.convergence.readiness import ActionKind, Readiness, RoundReadiness
+from ebbtide.convergence.signal import Signal
 from ebbtide.profile.convergence import StopRules
-
-
-class Signal(StrEnum):
-    """What to do with the loop."""
-
-    CONTINUE = "CONTINUE"  #: another round is worth it
-    SHIP = "SHIP"  #: stop, act on the result, verify it
-    ESCALATE = "ESCALATE"  #: stop, and change something: a person, an agent, the prompt, the scope
-
 
 _HINTS = {
     Signal.CONTINUE: "Run another round; verify anything that you act on before then.",

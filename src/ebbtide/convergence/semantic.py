@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ebbtide.profile.convergence import NoveltyRules
-from ebbtide.text.embedding.vectors import Embedder, library
+from ebbtide.text.embedding.vectors import Embedder
+from ebbtide.text.optional_library import library
 
 if TYPE_CHECKING:
     from ebbtide.text.embedding.vectors import Vectors

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import UNITS, Tally
@@ -18,12 +18,14 @@ from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, Loop
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.packing import pack_state, unpack_state
 from ebbtide.divergence.signals import LoopSignal, Measure
-from ebbtide.divergence.snapshot import ChainSnapshot, MonitorSnapshot
 from ebbtide.divergence.state import chain_state, restore_chain
 from ebbtide.errors import ConfigError
 from ebbtide.events.event import Event, Phase, ToolCall, content, title
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.profile import Profile
+
+if TYPE_CHECKING:
+    from ebbtide.divergence.snapshot import MonitorSnapshot
 
 _SCHEMA = 2
 _MAGIC = b"EBBL\x02"  # what the bytes are, and the version of their form
@@ -176,6 +178,8 @@ class LoopMonitor:
 
     def snapshot(self) -> MonitorSnapshot:
         """What is known now; reading changes nothing."""
+        from ebbtide.divergence.snapshot import ChainSnapshot, MonitorSnapshot
+
         with self._lock:
             return MonitorSnapshot(
                 chains=tuple(ChainSnapshot.of(chain) for chain in self._chains.values()),

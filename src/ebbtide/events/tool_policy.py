@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
+from os import PathLike
 from typing import Any
 
 from ebbtide.errors import ConfigError
@@ -144,7 +144,7 @@ class ToolPolicies:
         return cls(policies)
 
     @classmethod
-    def load(cls, path: str | Path) -> ToolPolicies:
+    def load(cls, path: str | PathLike[str]) -> ToolPolicies:
         """The table ``[tools]`` of a TOML file.
 
         Raises:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ebbtide.budget.limits import Spent
+from ebbtide.budget.account import Spent
 from ebbtide.errors import RunHalted
 
 

@@ -10,7 +10,6 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike, fspath
-from pathlib import Path
 from typing import Any, ClassVar
 
 from ebbtide.errors import ConfigError
@@ -55,6 +54,8 @@ class Profile:
             return _BUILT_IN[name]
         if not name.lower().endswith(".toml"):
             raise ConfigError(f"no profile {name!r}: expected {' or '.join(_BUILT_IN)}, or a .toml file")
+        from pathlib import Path
+
         stem = Path(name).stem
         return read_settings(name, lambda table: cls.from_dict({"name": stem, **table}))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ebbtide.budget.limit_alerts import LimitAlert, LimitAlerts
 from ebbtide.budget.limits import LimitKind
-from ebbtide.convergence.recommendation import Signal
+from ebbtide.convergence.signal import Signal
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.signals import SPENDING, LoopKind, LoopSignal
 from ebbtide.profile import Profile

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from ebbtide.budget.limit_alerts import Nearness
-from ebbtide.convergence.recommendation import Signal
+from ebbtide.convergence.signal import Signal
 
 
 class Action(StrEnum):

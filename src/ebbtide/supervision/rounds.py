@@ -13,27 +13,20 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ebbtide.convergence.meter import ConvergenceMeter, RoundReading
-from ebbtide.convergence.recommendation import Signal
+from ebbtide.convergence.signal import Signal
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
 from ebbtide.text.embedding.vectors import Embedder
-from ebbtide.text.extraction.turn import Extraction, extract
 
-_CACHED = 4_000  # characters of a text that is worth remembering
+if TYPE_CHECKING:
+    from ebbtide.convergence.meter import RoundReading
+    from ebbtide.supervision.round_reader import RoundReader
+
 _LONGEST = 100_000  # characters of a turn that are read; what stands behind them is data
 _WAITING = 64  # turns that wait to be read; the oldest are forgotten
 _TALK = 10  # turns a call, from which a chain is a conversation: an agent at work has one or two
-
-_read_short = lru_cache(maxsize=1024)(extract)
-
-
-def read_turn(text: str) -> Extraction:
-    """What a turn says; a text that comes again is read once."""
-    return _read_short(text) if len(text) <= _CACHED else extract(text[:_LONGEST])
 
 
 class Turn(NamedTuple):
@@ -75,13 +68,12 @@ class ChainRounds:
     """
 
     __slots__ = (
-        "_claims",
         "_embedder",
         "_explicit",
-        "_meter",
         "_news",
         "_number",
         "_profile",
+        "_reader",
         "_rules",
         "_waiting",
         "calls",
@@ -102,10 +94,9 @@ class ChainRounds:
         self._profile = profile
         self._rules = profile.supervision
         self._embedder = embedder
-        self._meter: ConvergenceMeter | None = None
+        self._reader: RoundReader | None = None  # made for the first round that is read
         self._number = 0
         self._explicit = 0  # number of the latest round that the caller numbered
-        self._claims = 0
         self._news = 0  # place of the latest new answer when the latest round came
         self._waiting: deque[Turn] = deque(maxlen=_WAITING)
         self.held: Turn | None = None  # the turn that is a round unless a call follows
@@ -160,36 +151,36 @@ class ChainRounds:
 
     def catch_up(self) -> list[ReadRound]:
         """Read the rounds that wait."""
-        found = []
+        rounds = []
         while self._waiting:
             turn = self._waiting.popleft()
-            said = read_turn(turn.text)
-            if not said.items:
+            extraction = self._loaded_reader().extract(turn.text)
+            if not extraction.items:
                 if not turn.talk:
                     continue  # a turn that states and asks nothing is no round
                 turn = turn._replace(counts=False)
             item = Round(
                 number=self._number + 1,
                 agent=turn.agent,
-                claims=said.claims,
-                decisions=said.decisions,
-                open_questions=said.open_questions,
-                next_actions=said.next_actions,
+                claims=extraction.claims,
+                decisions=extraction.decisions,
+                open_questions=extraction.open_questions,
+                next_actions=extraction.next_actions,
                 text=turn.text,
             )
-            found += self._read(item, turn)
-        return found
+            rounds += self._read(item, turn)
+        return rounds
 
     def take(self, item: Round, event: int, news: int) -> list[ReadRound]:
         """Read a round that the caller hands over; one whose number was there before counts once."""
         if item.number <= self._explicit:
             return []
         self._explicit = item.number
-        found = self.settle(news, eager=True)
+        rounds = self.settle(news, eager=True)
         answered = news != self._news
         turn = Turn("", item.agent, event, fresh=self._is_fresh(news), answered=answered)
         number = max(item.number, self._number + 1)
-        return found + self._read(replace(item, number=number), turn)
+        return rounds + self._read(replace(item, number=number), turn)
 
     def _is_fresh(self, news: int) -> bool:
         fresh = news != self._news or self.person
@@ -197,12 +188,16 @@ class ChainRounds:
         self.idle = 0 if fresh else self.idle + 1
         return fresh
 
+    def _loaded_reader(self) -> RoundReader:
+        if self._reader is None:
+            from ebbtide.supervision.round_reader import RoundReader
+
+            self._reader = RoundReader(self._profile, self._embedder)
+        return self._reader
+
     def _read(self, item: Round, turn: Turn) -> list[ReadRound]:
-        if self._meter is None or self._claims > self._rules.remembered_claims:
-            self._meter, self._claims = ConvergenceMeter(self._profile, embedder=self._embedder), 0
-        self._claims += len(item.claims) + len(item.open_questions) + 1
         self._number = item.number
-        reading = self._meter.update(item)
+        reading = self._loaded_reader().read(item)
         if reading is None:
             return []
         self.read += 1
@@ -224,9 +219,11 @@ class ChainRounds:
 
     def to_state(self) -> dict[str, Any]:
         """All that later readings depend on."""
-        counts = (self._number, self._explicit, self._claims, self._news, self.idle, self.dry, self.dry_since)
+        reader = self._reader
+        claims = 0 if reader is None else reader.claims
+        counts = (self._number, self._explicit, claims, self._news, self.idle, self.dry, self.dry_since)
         return {
-            "meter": self._meter.to_state() if self._meter else None,
+            "meter": None if reader is None else reader.to_state(),
             "counts": list(counts),
             "talk": [self.spoken, self.calls, self.flat, self.flat_since],
             "read": [self.low_run, self.read, self.latest],
@@ -236,10 +233,10 @@ class ChainRounds:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up what `to_state` told."""
+        """Take up what `to_state` gave."""
+        self._number, self._explicit, claims, self._news, *rest = state["counts"]
         if state["meter"] is not None:
-            self._meter = ConvergenceMeter.from_state(state["meter"], embedder=self._embedder)
-        self._number, self._explicit, self._claims, self._news, *rest = state["counts"]
+            self._loaded_reader().restore(state["meter"], claims)
         self.idle, self.dry, self.dry_since = rest
         self.spoken, self.calls, self.flat, self.flat_since = state["talk"]
         self.low_run, self.read, latest = state["read"]

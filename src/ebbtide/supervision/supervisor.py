@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ebbtide.budget.limit_alerts import LimitAlerts
 from ebbtide.budget.limits import Limits
@@ -22,9 +22,11 @@ from ebbtide.profile import Profile
 from ebbtide.supervision.active_verdicts import hand_over
 from ebbtide.supervision.listener import Listener
 from ebbtide.supervision.run_state import RunState
-from ebbtide.supervision.supervisor_snapshot import ConversationSnapshot, SupervisorSnapshot
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.text.embedding.vectors import Embedder
+
+if TYPE_CHECKING:
+    from ebbtide.supervision.supervisor_snapshot import SupervisorSnapshot
 
 _SCHEMA = 2
 _MAGIC = b"EBBS\x02"  # what the bytes are, and the version of their form
@@ -249,6 +251,8 @@ class Supervisor:
 
     def snapshot(self) -> SupervisorSnapshot:
         """What is known now; reading changes nothing."""
+        from ebbtide.supervision.supervisor_snapshot import ConversationSnapshot, SupervisorSnapshot
+
         with self._lock:
             run = self._run
             chains = run.chains.values()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ebbtide.convergence.recommendation import Signal
+from ebbtide.convergence.signal import Signal
 from ebbtide.divergence.snapshot import MonitorSnapshot
 from ebbtide.supervision.verdict import Verdict
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.errors import ConfigError, SemanticError
-from ebbtide.text.embedding.vectors import library
+from ebbtide.text.optional_library import library
 
 if TYPE_CHECKING:
     import httpx2

@@ -1,7 +1,7 @@
 """Which formats there are, how each is told, and where that stands which reads it.
 
-To add one: a function that tells it by the first records, in `sniffing`, a reader, and a row in `FORMATS`. A
-reader is loaded when the first document of its format comes.
+To add one: a function that tells it by the first records, in the `sniffing` of its folder, a reader, and a
+row in `FORMATS`. A reader is loaded when the first document of its format comes.
 """
 
 from __future__ import annotations
@@ -13,10 +13,7 @@ from typing import Any, Final
 
 from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Transcript
-from ebbtide.traces.input.document import Document
-from ebbtide.traces.records.readers import EventReader, LineReader
-from ebbtide.traces.sniffing.chats import is_message, refuse_anthropic, refuse_autogen, refuse_openai
-from ebbtide.traces.sniffing.sessions import (
+from ebbtide.traces.agents.session_sniffing import (
     OPENHANDS_LISTS,
     refuse_claude_code,
     refuse_codex,
@@ -24,13 +21,7 @@ from ebbtide.traces.sniffing.sessions import (
     refuse_gemini_cli,
     refuse_openhands,
 )
-from ebbtide.traces.sniffing.telemetry import (
-    refuse_langfuse,
-    refuse_langsmith,
-    refuse_openinference,
-    refuse_otlp,
-)
-from ebbtide.traces.sniffing.trajectories import (
+from ebbtide.traces.agents.trajectory_sniffing import (
     INSPECT_PATHS,
     refuse_atif,
     refuse_inspect,
@@ -38,13 +29,27 @@ from ebbtide.traces.sniffing.trajectories import (
     refuse_swe_agent,
     refuse_swe_agent_history,
 )
-from ebbtide.traces.sniffing.transcripts import (
-    is_round_line,
+from ebbtide.traces.chats.sniffing import (
+    is_message,
+    refuse_anthropic,
+    refuse_autogen,
+    refuse_openai,
     refuse_plain_text,
+)
+from ebbtide.traces.input.document import Document
+from ebbtide.traces.records.readers import EventReader, LineReader
+from ebbtide.traces.telemetry.otlp_groups import PATHS as OTLP_PATHS
+from ebbtide.traces.telemetry.sniffing import (
+    refuse_langfuse,
+    refuse_langsmith,
+    refuse_openinference,
+    refuse_otlp,
+)
+from ebbtide.traces.transcripts.sniffing import (
+    is_round_line,
     refuse_transcript_json,
     refuse_transcript_jsonl,
 )
-from ebbtide.traces.telemetry.otlp_groups import PATHS as OTLP_PATHS
 from ebbtide.traces.transcripts.turns import RoundUnit
 
 

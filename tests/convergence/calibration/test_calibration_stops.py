@@ -7,7 +7,7 @@ import pytest
 
 from ebbtide.convergence.calibration.labelled import LabelledTranscript
 from ebbtide.convergence.calibration.stops import StopAgreement, calibrate_stops
-from ebbtide.convergence.recommendation import Signal
+from ebbtide.convergence.signal import Signal
 from ebbtide.errors import ConfigError
 from ebbtide.events.transcript import Round, Transcript
 from ebbtide.profile import Profile

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ebbtide.convergence.calibration.labelled import LabelledPair, LabelledTranscript, PairFields
-from ebbtide.convergence.recommendation import Signal
+from ebbtide.convergence.signal import Signal
 from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.events.transcript import Round, Transcript
 

@@ -12,7 +12,7 @@ from ebbtide.errors import TranscriptError
 from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.input.source import read_bytes, source_name
 from ebbtide.traces.reading import loads
-from ebbtide.traces.sniffing.transcripts import is_round_line
+from ebbtide.traces.transcripts.sniffing import is_round_line
 
 Labelled = tuple[LabelledPair, ...] | tuple[LabelledTranscript, ...]
 

@@ -22,7 +22,7 @@ from ebbtide.cli.rounds.report import class_style, print_report
 from ebbtide.cli.rounds.scoring_options import ScoringOptions
 from ebbtide.cli.terminal import SIGNAL_STYLES, console, plain, print_json, styled
 from ebbtide.convergence.meter import RoundReading
-from ebbtide.convergence.recommendation import Signal
+from ebbtide.convergence.signal import Signal
 from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.traces.input.source import STDIN
 

@@ -10,7 +10,8 @@ from ebbtide.cli.rounds.conversation import (
 )
 from ebbtide.cli.rounds.scoring_options import ScoringOptions
 from ebbtide.cli.terminal import SIGNAL_STYLES, print_json, print_line
-from ebbtide.convergence.recommendation import Recommendation, Signal
+from ebbtide.convergence.recommendation import Recommendation
+from ebbtide.convergence.signal import Signal
 
 
 def stop(name: str, options: ScoringOptions) -> Signal:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from ebbtide.convergence.recommendation import Signal
+from ebbtide.convergence.signal import Signal
 from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Transcript
 from ebbtide.text.field_names import field_names

@@ -16,7 +16,7 @@ from ebbtide.convergence.calibration.folds import fold_numbers
 from ebbtide.convergence.calibration.labelled import LabelledTranscript
 from ebbtide.convergence.calibration.threshold_fit import LEAST_LABELS
 from ebbtide.convergence.meter import ConvergenceMeter
-from ebbtide.convergence.recommendation import Signal
+from ebbtide.convergence.signal import Signal
 from ebbtide.errors import ConfigError
 from ebbtide.profile import Profile
 from ebbtide.profile.convergence import NoveltyRules

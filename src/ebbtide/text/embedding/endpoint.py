@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.errors import ConfigError, SemanticError
-from ebbtide.text.embedding.vectors import API_KEY_ENV, Vectors, library, unit_rows
+from ebbtide.text.embedding.vectors import API_KEY_ENV, Vectors, unit_rows
 from ebbtide.text.json_endpoint import JsonEndpoint, shown
+from ebbtide.text.optional_library import library
 
 if TYPE_CHECKING:
     import httpx2

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ebbtide.errors import ConfigError, SemanticError
-from ebbtide.text.embedding.vectors import Vectors, library, unit_rows
+from ebbtide.text.embedding.vectors import Vectors, unit_rows
+from ebbtide.text.optional_library import library
 
 if TYPE_CHECKING:
     import numpy as np

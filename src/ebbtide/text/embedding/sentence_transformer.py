@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ebbtide.errors import SemanticError
-from ebbtide.text.embedding.vectors import Vectors, library, unit_rows
+from ebbtide.text.embedding.vectors import Vectors, unit_rows
+from ebbtide.text.optional_library import library
 
 
 class SentenceTransformerEmbedder:

@@ -9,7 +9,6 @@ Source: novelty spec, section 2.1, L2 (clauses N08, N09).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ebbtide.errors import SemanticError
@@ -44,22 +43,6 @@ class Embedder(Protocol):
         Raises:
             SemanticError: The texts cannot be embedded.
         """
-
-
-def library(name: str, *, install: str = "ebbtide[semantic]") -> Any:
-    """The module `name`, imported.
-
-    Args:
-        name: What to import.
-        install: What brings it, as pip names it.
-
-    Raises:
-        SemanticError: It is not installed, or does not start.
-    """
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise SemanticError(f"{name} cannot be used ({error}): pip install '{install}'") from error
 
 
 def unit_rows(rows: npt.NDArray[np.floating[Any]], source: str) -> Vectors:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
+from ebbtide.traces.agents.trajectory_sniffing import is_atif_trajectory
 from ebbtide.traces.records.fields import (
     arguments,
     count,
@@ -27,7 +28,6 @@ from ebbtide.traces.records.fields import (
 )
 from ebbtide.traces.records.provider_usage import disjoint_usage, reported
 from ebbtide.traces.records.usage_accounts import UsageLedger
-from ebbtide.traces.sniffing.trajectories import is_atif_trajectory
 
 _ERRORS = ("is_error", "tool_result_is_error")
 _DEEPEST = 8  # trajectories of sub-agents in each other

@@ -17,6 +17,7 @@ from zlib import crc32
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.claude_code_sidechains import Sidechains
+from ebbtide.traces.agents.session_sniffing import CLAUDE_SPEAKERS
 from ebbtide.traces.records.fields import (
     count,
     dollars,
@@ -31,7 +32,6 @@ from ebbtide.traces.records.fields import (
 from ebbtide.traces.records.joining import OpenCalls, Seen
 from ebbtide.traces.records.provider_usage import anthropic_usage, has_spent, reported, total
 from ebbtide.traces.records.usage_accounts import AMOUNTS, UsageLedger, UsageOnce
-from ebbtide.traces.sniffing.sessions import CLAUDE_SPEAKERS
 
 _COUNTS = {  # of a model's usage in a result, by the field of `Usage`
     "input_tokens": "inputTokens",

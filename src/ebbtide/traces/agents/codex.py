@@ -20,6 +20,7 @@ from ebbtide.traces.agents.codex_answer import OpenAnswer
 from ebbtide.traces.agents.codex_outputs import outcome
 from ebbtide.traces.agents.codex_printed import printed_events
 from ebbtide.traces.agents.codex_protocol import BEGIN, END, call_begun, call_ended
+from ebbtide.traces.agents.session_sniffing import CODEX_PRINTED, is_bare_codex_item
 from ebbtide.traces.records.fields import (
     arguments,
     identifier,
@@ -30,7 +31,6 @@ from ebbtide.traces.records.fields import (
 )
 from ebbtide.traces.records.joining import OpenCalls, Seen
 from ebbtide.traces.records.provider_usage import openai_usage
-from ebbtide.traces.sniffing.sessions import CODEX_PRINTED, is_bare_codex_item
 
 # What the tool says in the user's name.
 _INJECTED = re.compile(

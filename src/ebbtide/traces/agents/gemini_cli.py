@@ -16,11 +16,11 @@ from typing import Any
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.gemini_cli_printed import PrintedReader
+from ebbtide.traces.agents.session_sniffing import is_gemini_printed
 from ebbtide.traces.records.fields import count, identifier, items, mapping, seconds, text
 from ebbtide.traces.records.joining import Seen
 from ebbtide.traces.records.provider_usage import disjoint_usage, has_spent, reported
 from ebbtide.traces.records.usage_accounts import UsageOnce
-from ebbtide.traces.sniffing.sessions import is_gemini_printed
 
 _OPEN = ("executing", "scheduled", "validating", "awaiting_approval", "pending")
 _FAILED = ("error", "cancelled", "canceled")

@@ -14,16 +14,16 @@ from typing import Any
 
 from ebbtide.events.event import Event
 from ebbtide.traces.agents.inspect_log_sample import InspectSample, usage_in
-from ebbtide.traces.records.fields import count, identifier, mapping
-from ebbtide.traces.records.joining import Seen
-from ebbtide.traces.records.provider_usage import total
-from ebbtide.traces.records.usage_accounts import UsageLedger
-from ebbtide.traces.sniffing.trajectories import (
+from ebbtide.traces.agents.trajectory_sniffing import (
     INSPECT_HEADER,
     INSPECT_SAMPLE,
     INSPECT_SAMPLES,
     INSPECT_STATS,
 )
+from ebbtide.traces.records.fields import count, identifier, mapping
+from ebbtide.traces.records.joining import Seen
+from ebbtide.traces.records.provider_usage import total
+from ebbtide.traces.records.usage_accounts import UsageLedger
 
 # A large sample may be cut: a shell, and chunks that are named by the number of their first item.
 _SHELL = "/sample.json"

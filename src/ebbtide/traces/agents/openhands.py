@@ -17,10 +17,10 @@ from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.openhands_events import totals_of
 from ebbtide.traces.agents.openhands_v0 import V0Events
 from ebbtide.traces.agents.openhands_v1 import V1Events
+from ebbtide.traces.agents.session_sniffing import is_openhands_event, openhands_events, openhands_run
 from ebbtide.traces.records.fields import identifier, mapping, seconds
 from ebbtide.traces.records.joining import Seen
 from ebbtide.traces.records.usage_accounts import UsageLedger
-from ebbtide.traces.sniffing.sessions import is_openhands_event, openhands_events, openhands_run
 
 
 class OpenHandsReader:

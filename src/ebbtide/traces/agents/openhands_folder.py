@@ -9,9 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from ebbtide.errors import TranscriptError
+from ebbtide.traces.agents.session_sniffing import is_openhands_event
 from ebbtide.traces.input.json_value import json_value
 from ebbtide.traces.input.source import readable
-from ebbtide.traces.sniffing.sessions import is_openhands_event
 
 _EVENT_FILE = re.compile(r"(?:event-)?(\d+)(?:-[0-9A-Fa-f-]+)?\.json")
 _STATE = "base_state.json"

@@ -9,9 +9,9 @@ from typing import Any
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.chat_events import ChatEvents
+from ebbtide.traces.chats.sniffing import AUTOGEN_EXIT, speaker_of
 from ebbtide.traces.records.fields import count, dollars, joined_text, mapping
 from ebbtide.traces.records.usage_accounts import UsageLedger
-from ebbtide.traces.sniffing.chats import AUTOGEN_EXIT, speaker_of
 
 _NO_CODE = re.compile(r"\s*There is no code from the last \d+ messages? for me to execute")
 _CODE = re.compile(r"```[ \t]*(\w+)?[ \t]*\r?\n(.*?)\n?[ \t]*```", re.DOTALL)

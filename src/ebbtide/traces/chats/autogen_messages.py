@@ -17,11 +17,7 @@ from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.autogen_groups import Group, code_in
 from ebbtide.traces.chats.chat_events import ChatEvents
 from ebbtide.traces.chats.openai_messages import run_name
-from ebbtide.traces.input.document import shape
-from ebbtide.traces.records.fields import count, items, joined_text, mapping, seconds, text
-from ebbtide.traces.records.joining import Seen
-from ebbtide.traces.records.provider_usage import has_spent
-from ebbtide.traces.sniffing.chats import (
+from ebbtide.traces.chats.sniffing import (
     AUTOGEN_EXECUTION,
     AUTOGEN_LISTS,
     AUTOGEN_MESSAGES,
@@ -31,6 +27,10 @@ from ebbtide.traces.sniffing.chats import (
     is_autogen_state,
     is_group,
 )
+from ebbtide.traces.input.document import shape
+from ebbtide.traces.records.fields import count, items, joined_text, mapping, seconds, text
+from ebbtide.traces.records.joining import Seen
+from ebbtide.traces.records.provider_usage import has_spent
 
 # What model clients exchange, as the saved state of an agent holds it.
 _CONTEXT = frozenset(("UserMessage", "SystemMessage", "AssistantMessage", "FunctionExecutionResultMessage"))

@@ -13,9 +13,9 @@ from typing import Any
 
 from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Round, Transcript
+from ebbtide.traces.chats.sniffing import is_message, list_key
 from ebbtide.traces.input.document import Content, Document, shape
 from ebbtide.traces.records.readers import read_lines
-from ebbtide.traces.sniffing.chats import is_message, list_key
 from ebbtide.traces.transcripts.turns import RoundUnit, Turn, TurnRounds
 
 _NO_SPEAKERS = frozenset({"system", "developer", "tool", "function"})

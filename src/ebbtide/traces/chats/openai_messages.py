@@ -17,10 +17,10 @@ from ebbtide.events.event import Event
 from ebbtide.traces.chats.chat_events import ChatEvents, Exchanges, reply_usage
 from ebbtide.traces.chats.exchange_parts import is_exchange, parts_of_exchange
 from ebbtide.traces.chats.message_shapes import messages_in
+from ebbtide.traces.chats.sniffing import is_answer, is_item, talk_in
 from ebbtide.traces.input.document import shape
 from ebbtide.traces.records.fields import text
 from ebbtide.traces.records.usage_accounts import UsageLedger
-from ebbtide.traces.sniffing.chats import is_answer, is_item, talk_in
 
 
 class MessagesReader:

@@ -19,8 +19,8 @@ from ebbtide.traces.chats.message_shapes import messages_in
 from ebbtide.traces.input.document import shape
 from ebbtide.traces.records.fields import arguments, dollars, from_json, identifier, mapping, seconds, text
 from ebbtide.traces.records.provider_usage import has_tokens
-from ebbtide.traces.sniffing.telemetry import is_observation, langfuse_records
 from ebbtide.traces.telemetry import genai_names as names
+from ebbtide.traces.telemetry.sniffing import is_observation, langfuse_records
 from ebbtide.traces.telemetry.span import Span, failure
 from ebbtide.traces.telemetry.span_attributes import (
     flattened,

@@ -29,7 +29,7 @@ from ebbtide.traces.records.fields import (
     text,
 )
 from ebbtide.traces.records.provider_usage import anthropic_usage, openai_usage
-from ebbtide.traces.sniffing.telemetry import langsmith_runs
+from ebbtide.traces.telemetry.sniffing import langsmith_runs
 from ebbtide.traces.telemetry.span import Span, failure, usage_of
 from ebbtide.traces.telemetry.span_attributes import langchain_message, unwrapped_result
 from ebbtide.traces.telemetry.span_kind import LANGSMITH_KINDS, SpanKind

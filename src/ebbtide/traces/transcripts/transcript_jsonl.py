@@ -16,7 +16,7 @@ from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Round, RoundOrder, Transcript
 from ebbtide.traces.input.document import Document, shape
 from ebbtide.traces.records.readers import read_lines
-from ebbtide.traces.sniffing.transcripts import HEADER_TYPE, ROUND_TYPE
+from ebbtide.traces.transcripts.sniffing import HEADER_TYPE, ROUND_TYPE
 from ebbtide.traces.transcripts.turns import RoundUnit
 
 

@@ -1,4 +1,4 @@
-"""Telling transcripts: the format 0.1 in both its forms, and plain text."""
+"""Telling transcripts: the format 0.1 in both its forms."""
 
 from __future__ import annotations
 
@@ -31,12 +31,3 @@ def refuse_transcript_jsonl(document: Document) -> str | None:
 def is_round_line(value: Any) -> bool:
     """Whether a line is a header or a round."""
     return isinstance(value, Mapping) and value.get("type") in (HEADER_TYPE, ROUND_TYPE)
-
-
-def refuse_plain_text(document: Document) -> str | None:
-    """Why `document` is not of the format text; None if it is."""
-    if document.content is not Content.TEXT:
-        return "not plain text"
-    from ebbtide.traces.chats.plain_text import why_no_conversation
-
-    return why_no_conversation(document)

@@ -272,3 +272,12 @@ def is_answer(value: Any) -> bool:
     if response.get("type") == "message" and isinstance(response.get("role"), str):
         return True
     return response.get("object") == "response" or any(map(is_item, items(response.get("output"))[:10]))
+
+
+def refuse_plain_text(document: Document) -> str | None:
+    """Why `document` is not of the format text; None if it is."""
+    if document.content is not Content.TEXT:
+        return "not plain text"
+    from ebbtide.traces.chats.plain_text import why_no_conversation
+
+    return why_no_conversation(document)
