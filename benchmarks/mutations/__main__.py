@@ -71,18 +71,19 @@ def _identity(point: Point) -> str:
 def try_all(sample: Iterable[Point], trials: Trials, workers: int) -> None:
     """Try each point, several at a time, and print what became of it."""
     benches: SimpleQueue[Workbench] = SimpleQueue()
-    limits: dict[tuple[str, ...], float] = {}
+    limits: dict[frozenset[str], float] = {}
 
     def try_one(point: Point) -> None:
         bench = benches.get()
         try:
             tests = find_tests(point.module, bench.folder)
-            if tuple(tests) not in limits:
+            room_tests = frozenset(place for place in tests if not place.endswith(".py")) or frozenset(tests)
+            if room_tests not in limits:
                 unchanged = bench.run(tests, _UNLIMITED_S)
                 if unchanged.outcome is not Outcome.SURVIVED:
                     raise RuntimeError(f"without any change: {unchanged.outcome}, {unchanged.test}, {tests}")
-                limits[tuple(tests)] = 20 + 5 * unchanged.seconds
-            trial = bench.run_mutated(point, tests, limits[tuple(tests)])
+                limits[room_tests] = 20 + 5 * unchanged.seconds
+            trial = bench.run_mutated(point, tests, limits[room_tests])
         finally:
             benches.put(bench)
         trials.add(point, trial)
