@@ -72,7 +72,11 @@ def test_a_sample_is_spread_over_the_rooms_and_grows_with_its_count() -> None:
 @pytest.mark.parametrize(
     ("module", "first", "others"),
     [
-        ("divergence/detectors/cycles.py", "tests/divergence/detectors", {"tests/divergence"}),
+        (
+            "divergence/detectors/cycles.py",
+            "tests/divergence/detectors/test_cycles.py",
+            {"tests/divergence/detectors", "tests/divergence"},
+        ),
         ("profile/divergence.py", "tests/profile", {"tests/divergence"}),
         ("checking.py", "tests/test_checking.py", set()),
     ],

@@ -1,12 +1,13 @@
 """How many small faults the tests notice.
 
-    python -m benchmarks.mutations --seed 1 --count 200 [--room divergence/detectors] [--workers 1] [--again]
+    python -m benchmarks.mutations --seed 1 --count 200 [--room text] [--workers 1] [--again | --report]
 
 Point mutations are drawn with a seed from the syntax trees of `src/ebbtide`, from each room in proportion to
 its points, and each is tried against the tests of its room alone, in a copy of the working tree, with fifteen
 examples a property. What takes five times as long as the unchanged room, and twenty seconds, is noticed too.
 Results are kept, so that a run that was ended goes on where it stopped; a change of the module makes its
-results void, `--again` tries once more what survived. Labelled data is used where EBBTIDE_DATA names it.
+results void, `--again` tries once more what survived, `--report` tries nothing. Labelled data is used where
+EBBTIDE_DATA names it. The table over all rooms is written to `benchmarks/results`.
 
 Not mutmut (3.8), which tries all mutants of a pattern, of functions only, deletes no statements and picks
 tests from one coverage run of the whole suite in one process; nor cosmic-ray (8.7), which takes one test
@@ -27,8 +28,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from queue import SimpleQueue
+from typing import Any
 
-from benchmarks.measure import ROOT, wilson
+from benchmarks.measure import ROOT, setup, wilson, write_result
 from benchmarks.mutations.rooms import Point, draw, find_tests, points
 from benchmarks.mutations.trial import Outcome, Trial, Workbench
 
@@ -71,18 +73,19 @@ def _identity(point: Point) -> str:
 def try_all(sample: Iterable[Point], trials: Trials, workers: int) -> None:
     """Try each point, several at a time, and print what became of it."""
     benches: SimpleQueue[Workbench] = SimpleQueue()
-    limits: dict[tuple[str, ...], float] = {}
+    limits: dict[frozenset[str], float] = {}
 
     def try_one(point: Point) -> None:
         bench = benches.get()
         try:
             tests = find_tests(point.module, bench.folder)
-            if tuple(tests) not in limits:
+            room_tests = frozenset(place for place in tests if not place.endswith(".py")) or frozenset(tests)
+            if room_tests not in limits:
                 unchanged = bench.run(tests, _UNLIMITED_S)
                 if unchanged.outcome is not Outcome.SURVIVED:
                     raise RuntimeError(f"without any change: {unchanged.outcome}, {unchanged.test}, {tests}")
-                limits[tuple(tests)] = 20 + 5 * unchanged.seconds
-            trial = bench.run_mutated(point, tests, limits[tuple(tests)])
+                limits[room_tests] = 20 + 5 * unchanged.seconds
+            trial = bench.run_mutated(point, tests, limits[room_tests])
         finally:
             benches.put(bench)
         trials.add(point, trial)
@@ -99,28 +102,37 @@ def try_all(sample: Iterable[Point], trials: Trials, workers: int) -> None:
                 raise
 
 
-def report(population: dict[str, list[Point]], sample: Iterable[Point], trials: Trials) -> None:
-    """Print a table by room, and what survived."""
-    counts = {room: Counter[Outcome]() for room in population}
-    survivors = []
+def report(population: dict[str, list[Point]], sample: Iterable[Point], trials: Trials) -> dict[str, Any]:
+    """Print a table by room, and what survived; the same as a result, with a row `all` among the rooms."""
+    outcomes: dict[str, dict[Point, Outcome]] = {room: {} for room in population}
     for point in sample:
         if trial := trials.get(point):
-            counts[point.room][trial.outcome] += 1
-            if trial.outcome is Outcome.SURVIVED:
-                survivors.append(point)
-    counts["all"] = sum(counts.values(), Counter())
+            outcomes[point.room][point] = trial.outcome
+    sizes = {room: len(room_points) for room, room_points in population.items()}
+    outcomes["all"] = {point: outcome for room in list(outcomes.values()) for point, outcome in room.items()}
+    sizes["all"] = sum(sizes.values())
+    rows: dict[str, dict[str, Any]] = {}
     print(f"\n{'room':16}  points  tried  noticed  by time  survived  noticed, 95 %")
-    for room, outcomes in counts.items():
-        tried = outcomes.total()
-        noticed = tried - outcomes[Outcome.SURVIVED]
-        size = sum(map(len, population.values())) if room == "all" else len(population[room])
-        low, high = wilson(noticed, tried)
-        share = f"{noticed / tried:.0%} ({low:.0%} to {high:.0%})" if tried else "-"
-        by_time, survived = outcomes[Outcome.TIMED_OUT], outcomes[Outcome.SURVIVED]
-        print(f"{room:16} {size:7} {tried:6} {noticed:8} {by_time:8} {survived:9}  {share}")
+    for room, tried in outcomes.items():
+        counts = Counter(tried.values())
+        survived, by_time = counts[Outcome.SURVIVED], counts[Outcome.TIMED_OUT]
+        noticed = len(tried) - survived
+        low, high = wilson(noticed, len(tried))
+        share = f"{noticed / len(tried):.0%} ({low:.0%} to {high:.0%})" if tried else "-"
+        print(f"{room:16} {sizes[room]:7} {len(tried):6} {noticed:8} {by_time:8} {survived:9}  {share}")
+        rows[room] = {
+            "points": sizes[room],
+            "tried": len(tried),
+            "noticed": noticed,
+            "by_time": by_time,
+            "survived": survived,
+            "interval": [low, high],
+        }
+    survivors = [str(point) for point, outcome in outcomes["all"].items() if outcome is Outcome.SURVIVED]
     print(f"\nSurvived: {len(survivors)}")
-    for point in survivors:
-        print(f"  {point}")
+    for survivor in survivors:
+        print(f"  {survivor}")
+    return {"rooms": rows, "survived": survivors}
 
 
 def run() -> None:
@@ -129,19 +141,25 @@ def run() -> None:
     parser.add_argument("--count", type=int, default=200, help="mutations, over all rooms in proportion")
     parser.add_argument("--room", nargs="+", default=(), help="rooms or parts of them: text, events/identity")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="trials at a time")
-    parser.add_argument("--again", action="store_true", help="try once more what survived an earlier run")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--again", action="store_true", help="try once more what survived an earlier run")
+    which.add_argument("--report", action="store_true", help="try nothing: what earlier runs have shown")
     options = parser.parse_args()
     population = points(*options.room)
     sample = draw(population, options.count, options.seed)
     trials = Trials(_KEPT)
-    outdated = {None, Outcome.SURVIVED} if options.again else {None}
-    earlier = {point: trials.get(point) for point in sample}
-    try_all(
-        [point for point, trial in earlier.items() if (trial.outcome if trial else None) in outdated],
-        trials,
-        options.workers,
-    )
-    report(population, sample, trials)
+    if not options.report:
+        outdated = {None, Outcome.SURVIVED} if options.again else {None}
+        earlier = {point: trials.get(point) for point in sample}
+        try_all(
+            [point for point, trial in earlier.items() if (trial.outcome if trial else None) in outdated],
+            trials,
+            options.workers,
+        )
+    result = report(population, sample, trials)
+    if not options.room:
+        run_of = {"seed": options.seed, "count": options.count, "setup": setup()}
+        write_result("mutations", run_of | result)
 
 
 if __name__ == "__main__":

@@ -70,14 +70,16 @@ def points(*rooms: str) -> dict[str, list[Point]]:
 def draw(population: dict[str, list[Point]], count: int, seed: int) -> list[Point]:
     """A sample with as many points of each room as its share of all points says.
 
-    A larger count with the same seed draws the same points and some more.
+    A larger count with the same seed draws the same points and some more. The rooms take turns, so that a
+    beginning of the sample is spread over them too.
     """
     sizes = {room: len(room_points) for room, room_points in population.items()}
-    result: list[Point] = []
+    places: list[tuple[float, Point]] = []
     for room, quota in _quotas(sizes, count).items():
         shuffled = random.Random(f"{seed} {room}").sample(population[room], sizes[room])
-        result += islice(filter(_compiles, shuffled), quota)
-    return result
+        chosen = islice(filter(_compiles, shuffled), quota)
+        places += [((number + 0.5) / quota, point) for number, point in enumerate(chosen)]
+    return [point for _, point in sorted(places, key=lambda place: place[0])]
 
 
 def _quotas(sizes: dict[str, int], count: int) -> dict[str, int]:
@@ -102,8 +104,8 @@ def _compiles(point: Point) -> bool:
 def find_tests(module: Path, root: Path = ROOT) -> list[str]:
     """Where the tests of a module are, nearest first.
 
-    They are in the folders of `tests` that mirror those of the module, in `tests/test_<module>.py` on the top
-    floor, and in the folder that has the module's name (thresholds in `profile`). A room without any of them
+    They are in `test_<module>.py` and the other files of the folders of `tests` that mirror those of the
+    module, and in the folder that has the module's name (thresholds in `profile`). A room without any of them
     is tested where its names are imported. The doctests of the room belong to its tests.
 
     Args:
@@ -112,8 +114,9 @@ def find_tests(module: Path, root: Path = ROOT) -> list[str]:
     """
     name = module.relative_to(SOURCE)
     tests = root / "tests"
-    places = [tests / folder for folder in name.parents if folder != Path()]
-    places += [tests / f"test_{name.stem}.py"] if len(name.parts) == 1 else [tests / name.stem]
+    places = [tests / folder / f"test_{name.stem}.py" for folder in name.parents]
+    places += [tests / folder for folder in name.parents if folder != Path()]
+    places += [tests / name.stem] if len(name.parts) > 1 else []
     existing = [place for place in places if place.exists()]
     if not existing:
         imported = re.compile(rf"\bebbtide\.{room_of(module)}\b")

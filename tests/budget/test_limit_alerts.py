@@ -141,3 +141,66 @@ def test_a_limit_holds_for_all_chains() -> None:
         chains[number % 2].add(PAID)
         nearness.append([alert.nearness for alert in run.alerts.see(PAID)])
     assert nearness == [[], [], [LAST], [REACHED]]
+
+
+TOOL_COST = ToolCall(name="ls", usage=Usage(cost_usd=0.4))
+HISTORIES: dict[str, tuple[Limits, list[Event], list[list[Nearness]]]] = {
+    "what a call takes": (
+        Limits(cost_usd=1.0, warn_at=None),
+        [PAID, TOOL_COST, ToolCall(name="ls", usage=Usage(cost_usd=0.1))],
+        [[], [], [LAST]],
+    ),
+    "how often was tried again": (
+        Limits(retries=2, warn_at=None),
+        [ToolCall(name="a", error=True)] * 2 + [ToolCall(name="a")],
+        [[], [], [REACHED]],
+    ),
+    "what succeeded is not tried again": (
+        Limits(retries=2, warn_at=None),
+        [ToolCall(name="a", error=True), ToolCall(name="a"), ToolCall(name="a")],
+        [[], [], []],
+    ),
+    "before any call of a model": (
+        Limits(tokens=10, wall_s=10, warn_at=None),
+        [Message(ts=0.0), Message(ts=9.5, usage=Usage(output_tokens=9)), Message(ts=10.0)],
+        [[], [], [REACHED]],
+    ),
+}
+
+
+@pytest.mark.parametrize("change", ["none", "restart", "other limits"])
+@pytest.mark.parametrize(("limits", "events", "expected"), HISTORIES.values(), ids=HISTORIES)
+def test_later_alerts_rest_on_what_was_before(
+    limits: Limits, events: list[Event], expected: list[list[Nearness]], change: str
+) -> None:
+    """The size of the last call and the retries outlive a restart, and limits that are set anew."""
+    run = Run(limits)
+    nearness = run.see(*events[:-1])
+    if change == "restart":
+        run = run.restarted()
+    elif change == "other limits":
+        run.alerts = run.alerts.replaced(limits)
+    assert nearness + run.see(events[-1]) == expected
+
+
+@pytest.mark.parametrize("change", ["restart", "other limits"])
+def test_time_that_passed_without_events_is_remembered(change: str) -> None:
+    """The first question starts the clock where no event does, also for what comes later."""
+    run = Run(Limits(wall_s=60, warn_at=None))
+    assert run.alerts.left(LimitKind.WALL_S) == 60
+    run.alerts.at(100.0)
+    run.alerts.at(140.0)
+    if change == "restart":
+        run = run.restarted()
+    else:
+        run.alerts = run.alerts.replaced(run.limits)
+    assert run.alerts.left(LimitKind.WALL_S) == 20
+    assert [alert.nearness for alert in run.alerts.at(160.0)] == [REACHED]
+
+
+def test_failed_calls_are_remembered_for_a_while() -> None:
+    """The last 256 of them: memory has a bound."""
+    run = Run(Limits(retries=1, warn_at=None))
+    run.see(*[ToolCall(name=f"tool {number}", error=True) for number in range(257)])
+    assert run.see(ToolCall(name="tool 0")) == [[]]
+    assert run.see(ToolCall(name="tool 1")) == [[REACHED]]

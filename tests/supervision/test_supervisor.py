@@ -705,3 +705,12 @@ def test_rules_out_of_range_are_refused(fields):
     """The setting is in the message."""
     with pytest.raises(ConfigError, match=next(iter(fields))):
         SupervisionRules(**fields)
+
+
+@pytest.mark.parametrize(("dollars", "turns"), [(1.5, [6]), (0.25, [])])
+def test_spending_without_news_is_followed_from_the_sixth_turn(dollars: float, turns: list[int]) -> None:
+    """Calls of the model after one look: what is exceeded in the fifth turn is no reason yet."""
+    supervisor = Supervisor(ruled(joint_from=None))
+    events = [look(0), *[say(None, cost_usd=dollars)] * 6]
+    causes = [supervisor.record(event).cause for event in events]
+    assert [turn for turn, cause in enumerate(causes) if cause is Cause.SPENDING] == turns

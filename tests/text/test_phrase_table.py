@@ -192,3 +192,11 @@ def test_folding_keeps_every_place(text):
     """Folding changes no place, so that what is found in the folded text stands there in the text."""
     assert len(folded(text)) == len(text)
     assert folded("\u0130stanbul isn\u2019t") == "istanbul isn't"
+
+
+def test_the_first_opening_of_a_rule_counts():
+    """Of two sentences that begin with a rule, the match is that of the first."""
+    text = "let me go. let me see. let us"
+    sentences = [(0, 9, "let"), (11, 21, "let"), (23, 29, "let")]
+    matches = [where(match) for match in TABLE.matches(text, sentences=sentences)]
+    assert matches == [("x.let", 0, 6), ("x.let-us", 11, 21)]

@@ -11,6 +11,7 @@ from ebbtide.events.event import Event, ModelCall, Notice, ToolCall, title
 from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.openhands_folder import conversation_lines, is_conversation
 from ebbtide.traces.reading import Trace, open_trace
+from ebbtide.traces.sniffing.sessions import is_openhands_event
 
 
 def test_v1_calls(calls: Callable[..., list[Event]]) -> None:
@@ -282,3 +283,24 @@ def test_events_of_v0_stand_in_numbered_files(samples: Path, tmp_path: Path) -> 
     (tmp_path / "0.json").write_text("[]")
     assert not is_conversation(tmp_path)
     assert not is_conversation(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("event", "is_event"),
+    [
+        ({"action": "run", "source": "agent", "args": {"command": "ls"}}, True),
+        ({"action": "message", "source": "user", "message": "Hi"}, True),
+        ({"action": "run", "source": "agent"}, False),
+        ({"action": "run", "args": {}, "message": ""}, False),
+        ({"observation": "run", "source": "agent", "content": "a b"}, True),
+        ({"observation": "run", "source": "agent", "extras": {}}, True),
+        ({"observation": "run", "source": "agent"}, False),
+        ({"observation": "run", "content": "a b", "extras": {}}, False),
+        ({"kind": "CondensationRequest"}, True),
+        ({"kind": "request", "source": "agent", "content": ""}, False),
+        (["run"], False),
+    ],
+)
+def test_what_an_event_is_known_by(event: object, is_event: bool) -> None:
+    """V0 has a source, and arguments, a message, content or extras; V1 a kind of its own."""
+    assert is_openhands_event(event) is is_event

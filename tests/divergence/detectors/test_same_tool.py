@@ -5,6 +5,7 @@ import pytest
 from ebbtide.divergence.monitor import find_loops
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import ToolCall
+from ebbtide.events.tool_policy import Effect, ToolPolicies, ToolPolicy
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
 
@@ -32,3 +33,14 @@ def test_calls_that_grow_are_counted_from_the_first_of_them() -> None:
     ]
     (signal,) = find_loops(run)
     assert (signal.kind, signal.last_event, signal.copies) == (LoopKind.GROWING_CALL, len(run), 8)
+
+
+@pytest.mark.parametrize(("effect", "kinds"), [(None, [LoopKind.GROWING_CALL]), (Effect.CHANGE, [])])
+def test_changes_that_grow_are_no_run(effect: Effect | None, kinds: list[LoopKind]) -> None:
+    """What a tool was declared to change is done: the next call has nothing before it to grow from."""
+    run = [
+        ToolCall(name="write", args={"text": "begin" + " and go on" * number}, result=f"{number} lines")
+        for number in range(12)
+    ]
+    tools = ToolPolicies({"write": ToolPolicy(effect=effect)})
+    assert [signal.kind for signal in find_loops(run, tools=tools)][:1] == kinds
