@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from ebbtide.codec import to_wire
 from ebbtide.errors import ConfigError
 
 
@@ -103,14 +104,7 @@ class LimitWarning:
 
     def to_dict(self) -> dict[str, Any]:
         """The warning as an event."""
-        return {
-            "event_type": "LIMIT_WARNING",
-            "severity": "warn",
-            "kind": self.kind.value,
-            "value": self.value,
-            "limit": self.limit,
-            "scope": self.scope,
-        }
+        return {"event_type": "LIMIT_WARNING", "severity": "warn", **to_wire(self)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from ebbtide.codec import to_wire
 from ebbtide.decisions.repeats.differences import (
     Difference,
     content,
@@ -151,7 +152,7 @@ class DuplicateVerdict:
             "score": None if score is None else round(score, 6),
             "fraction": f"{self.shared}/{self.union}" if counted else None,
             "sure": None if self.sure is None else self.sure.value,
-            "difference": None if self.difference is None else self.difference.to_dict(),
+            "difference": None if self.difference is None else to_wire(self.difference),
             "contradicts": self.contradicts,
             "contained": None if self.contained is None else self.contained.to_dict(),
             "window_s": self.window_s,
