@@ -11,15 +11,8 @@ from hypothesis import strategies as st
 
 from ebbtide.codec import to_wire
 from ebbtide.decisions.repeats.differences import find_contrast, find_difference
-from ebbtide.decisions.repeats.duplicates import (
-    Earlier,
-    Measure,
-    Repeat,
-    Sureness,
-    decision_tokens,
-    find_duplicate,
-    fingerprint,
-)
+from ebbtide.decisions.repeats.duplicate_verdict import Measure, Repeat, Sureness
+from ebbtide.decisions.repeats.duplicates import Earlier, decision_tokens, find_duplicate, fingerprint
 from ebbtide.errors import ConfigError
 from ebbtide.profile.convergence import TokenForm
 from ebbtide.profile.duplicates import DuplicateRules
