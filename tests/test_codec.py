@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.codec import Codec, Form, WireError
+from ebbtide.codec import Codec, Form, WireError, from_wire, to_wire
 
 
 class Colour(StrEnum):
@@ -45,12 +45,6 @@ class Shape:
 
 
 PLAIN = Codec()
-NAMED = Codec(
-    {
-        Shape: Form(names={"sides": "n_sides"}, always=("sides", "title", "owner"), inline=("owner",)),
-        Point: Form(write=lambda point: {"at": f"{point.x:g},{point.y:g}"}, read=lambda table: table["at"]),
-    }
-)
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-9, 9)
 POINTS = st.builds(Point, x=NUMBERS, y=NUMBERS)
 OWNERS = st.builds(Owner, name=st.text(), team=st.none() | st.text())
@@ -96,11 +90,34 @@ def test_a_form_changes_the_keys():
     assert codec.from_wire(Shape, {"title": "t", "unknown": 1}) == Shape(title="t", owner=Owner())
 
 
-def test_a_form_may_write_all_by_itself():
-    """A class with functions of its own is written and read by them, wherever it stands."""
-    shape = Shape(title="t", owner=Owner(), points=(Point(x=1, y=2),))
-    assert NAMED.to_wire(shape)["points"] == [{"at": "1,2"}]
-    assert NAMED.from_wire(Shape, {"title": "t", "points": [{"at": "1,2"}]}).points == ("1,2",)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pin:
+    at: Point
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"schema": 1, **to_wire(self)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Board:
+    pins: tuple[Pin, ...] = ()
+    last: Pin | None = None
+
+
+def test_a_class_may_write_itself():
+    """A field whose class has a `to_dict` is written by it, wherever it stands; None stays None."""
+    pin = Pin(at=Point(x=1, y=2))
+    wire = {"schema": 1, "at": {"x": 1, "y": 2}}
+    assert pin.to_dict() == wire
+    assert to_wire(Board(pins=(pin,), last=pin)) == {"pins": [wire], "last": wire}
+    assert to_wire(Board()) == {"pins": [], "last": None}
+    assert from_wire(Board, {"pins": [wire]}) == Board(pins=(pin,))
+
+
+def test_a_form_may_read_all_by_itself():
+    """A class with a function of its own is read by it, wherever it stands."""
+    codec = Codec({Point: Form(read=lambda table: table["at"])})
+    assert codec.from_wire(Shape, {"title": "t", "owner": {}, "points": [{"at": "1,2"}]}).points == ("1,2",)
 
 
 @pytest.mark.parametrize(

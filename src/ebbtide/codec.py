@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from functools import partial
 from operator import attrgetter
@@ -18,6 +18,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 _T = TypeVar("_T")
 _Convert = Callable[[Any], Any]
 _Table = Mapping[str, Any]
+_Fields = Mapping[str, tuple[dataclasses.Field[Any], Any]]
 _MISSING = dataclasses.MISSING
 _ORIGINS = {tuple: tuple, list: list, dict: dict, Mapping: dict}
 _SHOWN = 60  # characters of a value in a message
@@ -52,19 +53,17 @@ class Form:
         always: Fields that come first and are always written; the others follow where they differ from
             their default. None writes all fields.
         inline: Fields of a dataclass whose own keys stand beside those of this one.
-        write: Writes the whole value, in place of everything above.
         read: Reads the whole value, in place of everything above.
     """
 
     names: Mapping[str, str] = dataclasses.field(default_factory=dict)
     always: tuple[str, ...] | None = None
     inline: tuple[str, ...] = ()
-    write: Callable[[Any], dict[str, Any]] | None = None
     read: Callable[[Mapping[str, Any]], Any] | None = None
 
 
 class Codec:
-    """Writes and reads dataclasses.
+    """Writes and reads dataclasses. A field whose class has a `to_dict` is written by that.
 
     Args:
         forms: The classes that have a form of their own.
@@ -95,7 +94,7 @@ class Codec:
         kind = type(value)
         write = self._writers.get(kind)
         if write is None:
-            write = self._writers[kind] = self._form(kind).write or self._writer(kind)
+            write = self._writers[kind] = self._writer(kind)
         table: dict[str, Any] = write(value)
         return table
 
@@ -119,6 +118,22 @@ class Codec:
 
     def _writer(self, kind: type) -> _Convert:
         form, fields = self._form(kind), _fields(kind)
+        if form.always is not None or form.inline:
+            return self._writer_in_parts(form, fields)
+        keys = [form.names.get(name, name) for name in fields]
+        converts = [self._writing(hint) for _, hint in fields.values()]
+        changes = [(key, convert) for key, convert in zip(keys, converts, strict=True) if convert is not None]
+        items_of = _items_of(fields)
+
+        def write(value: Any) -> dict[str, Any]:
+            table = dict(zip(keys, items_of(value), strict=False))
+            for key, convert in changes:
+                table[key] = convert(table[key])
+            return table
+
+        return write
+
+    def _writer_in_parts(self, form: Form, fields: _Fields) -> _Convert:
         first = tuple(fields) if form.always is None else form.always
         names = tuple(dict.fromkeys((*first, *fields)))
         plan = [
@@ -129,8 +144,7 @@ class Codec:
             )
             for name in names
         ]
-        # All fields at once; the class is there because attrgetter makes no tuple of one name.
-        items_of = attrgetter(*names, "__class__")
+        items_of = _items_of(names)
 
         def write(value: Any) -> dict[str, Any]:
             table: dict[str, Any] = {}
@@ -182,8 +196,10 @@ class Codec:
             return None
         if kind in (tuple, list, dict):
             convert = partial(_listed if kind is not dict else _mapped, self._writing(item) or _as_it_is)
+        elif issubclass(kind, StrEnum):
+            convert = attrgetter("value")
         else:
-            convert = attrgetter("value") if issubclass(kind, StrEnum) else self.to_wire
+            convert = getattr(kind, "to_dict", self.to_wire)
         return partial(_unless_none, convert) if optional else convert
 
     def _reading(self, hint: Any) -> _Convert:
@@ -204,10 +220,15 @@ class Codec:
         return partial(_unless_none, convert) if optional else convert
 
 
-def _fields(kind: type) -> dict[str, tuple[dataclasses.Field[Any], Any]]:
+def _fields(kind: type) -> _Fields:
     """The fields of a dataclass, each with its type, by name."""
     hints = get_type_hints(kind)
     return {field.name: (field, hints[field.name]) for field in dataclasses.fields(kind) if field.init}
+
+
+def _items_of(names: Iterable[str]) -> Callable[[object], tuple[Any, ...]]:
+    # The class is there because attrgetter makes no tuple of one name.
+    return attrgetter(*names, "__class__")
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:
@@ -280,3 +301,10 @@ def _at(place: str, convert: _Convert, value: Any) -> Any:
         return convert(value)
     except WireError as error:
         raise error.under(place) from None
+
+
+_PLAIN = Codec()
+
+#: `Codec.to_wire` and `Codec.from_wire` for classes without a form of their own.
+to_wire = _PLAIN.to_wire
+from_wire = _PLAIN.from_wire

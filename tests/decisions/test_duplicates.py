@@ -9,16 +9,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from ebbtide.codec import to_wire
 from ebbtide.decisions.repeats.differences import find_contrast, find_difference
-from ebbtide.decisions.repeats.duplicates import (
-    Earlier,
-    Measure,
-    Repeat,
-    Sureness,
-    decision_tokens,
-    find_duplicate,
-    fingerprint,
-)
+from ebbtide.decisions.repeats.duplicate_verdict import Measure, Repeat, Sureness
+from ebbtide.decisions.repeats.duplicates import Earlier, decision_tokens, find_duplicate, fingerprint
 from ebbtide.errors import ConfigError
 from ebbtide.profile.convergence import TokenForm
 from ebbtide.profile.duplicates import DuplicateRules
@@ -221,7 +215,7 @@ def test_the_words_that_differ_are_told():
         "Dedicated ingress controllers for teams", "Shared ingress controllers for teams"
     ).difference
     assert difference is not None
-    assert difference.to_dict() == {"kind": "replaced", "here": "dedicated", "there": "shared"}
+    assert to_wire(difference) == {"kind": "replaced", "here": "dedicated", "there": "shared"}
 
 
 def test_what_goes_on_is_kept_and_what_says_less_is_not():
@@ -230,7 +224,7 @@ def test_what_goes_on_is_kept_and_what_says_less_is_not():
     long = f"{short} and the audit log"
     added = told(long, short)
     assert added.difference is not None
-    assert added.difference.to_dict() == {"kind": "added", "here": "and audit log", "there": ""}
+    assert to_wire(added.difference) == {"kind": "added", "here": "and audit log", "there": ""}
     assert told(short, long).is_duplicate
 
 

@@ -71,6 +71,8 @@ FACTS: dict[str, Facts] = {
     "burn of a budget": BurnFacts(calls=1, rounds=0, measure=Measure(Quantity.TOKENS, 400, 500), left=500),
 }
 
+BURN = Verdict(facts=FACTS["burn"]).to_dict()["facts"]
+
 
 def test_the_ladder_goes_from_allow_to_stop():
     """The rungs have their order, and the last three end a run."""
@@ -146,16 +148,21 @@ def test_several_matters_are_one_text_for_the_model():
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "message"),
     [
-        {"action": "halt"},
-        {"cause": "luck"},
-        {"facts": {"about": "weather"}},
-        {"facts": {**Verdict(facts=FACTS["burn"]).to_dict()["facts"], "measure": {"quantity": "miles"}}},
+        ({"action": "halt"}, "'halt' is not a valid Action"),
+        ({"cause": "luck"}, "'luck' is not a valid Cause"),
+        ({"facts": {"about": "weather"}}, "weather"),
+        (
+            {"facts": {**BURN, "measure": {"quantity": "miles"}}},
+            r"measure\.quantity: 'miles' is none of usd, tokens",
+        ),
+        ({"facts": {**BURN, "calls": "many"}}, "calls: expected a whole number, found 'many'"),
+        ({"more": [{"about": "rounds", "ready": True}]}, "the key 'rounds' is missing"),
     ],
     ids=str,
 )
-def test_unknown_labels_are_refused(change):
-    """A rung that does not exist is no verdict, and neither are facts about anything else."""
-    with pytest.raises(ValueError, match=r"is not a valid|weather"):
+def test_what_is_no_verdict_is_refused(change, message):
+    """A rung that does not exist is no verdict, nor are facts about anything else, or with other fields."""
+    with pytest.raises(ValueError, match=f"^{message}"):
         Verdict.from_dict({**Verdict().to_dict(), **change})

@@ -9,6 +9,7 @@ from typing import Any
 
 from ebbtide.budget.limits import LimitKind, Limits
 from ebbtide.budget.tally import UNITS, Tally
+from ebbtide.codec import to_wire
 from ebbtide.errors import ConfigError, LimitExceeded
 
 #: What a call asks for, in this order; dollars in units. None where nobody knows.
@@ -42,14 +43,7 @@ class LimitWarning:
 
     def to_dict(self) -> dict[str, Any]:
         """The warning as an event."""
-        return {
-            "event_type": "LIMIT_WARNING",
-            "severity": "warn",
-            "kind": self.kind.value,
-            "value": self.value,
-            "limit": self.limit,
-            "scope": self.scope,
-        }
+        return {"event_type": "LIMIT_WARNING", "severity": "warn", **to_wire(self)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 from ebbtide.budget.limits import LimitKind, Limits
 from ebbtide.budget.tally import UNITS, Tally, is_model_call
@@ -32,7 +33,8 @@ class Nearness(StrEnum):
 _ORDER = {None: 0, Nearness.WARN: 1, Nearness.LAST: 2, Nearness.REACHED: 3}
 
 
-class LimitAlert(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LimitAlert:
     """A limit that has just come nearer; value and limit in dollars, tokens, calls or seconds."""
 
     kind: LimitKind

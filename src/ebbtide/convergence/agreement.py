@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from ebbtide.convergence.novelty import RoundNovelty
 from ebbtide.events.transcript import Round
@@ -80,10 +79,6 @@ class AgreementReading:
     label: Agreement
     rule: str
     new_share: float | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {"label": self.label, "rule": self.rule, "new_share": self.new_share}
 
 
 def read_agreement(item: Round, novelty: RoundNovelty) -> AgreementReading:

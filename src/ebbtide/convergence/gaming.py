@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from ebbtide.codec import to_wire
 from ebbtide.convergence.novelty import Novelty, RoundNovelty
 from ebbtide.convergence.readiness import Readiness, RoundReadiness
 from ebbtide.events.transcript import Round
@@ -52,13 +53,7 @@ class GamingFlag:
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
-        return {
-            "kind": self.kind,
-            "round": self.round,
-            "rule": self.rule,
-            "evidence": self.evidence,
-            "texts": list(self.texts),
-        }
+        return to_wire(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

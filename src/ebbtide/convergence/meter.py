@@ -5,22 +5,21 @@ Source: novelty spec, sections 2 to 4; rubric, sections 1 to 3.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Self
 
+from ebbtide.codec import from_wire, to_wire
 from ebbtide.convergence.agreement import AgreementReading, read_agreement
 from ebbtide.convergence.composite import Composite
 from ebbtide.convergence.deferrals import Deferrals
-from ebbtide.convergence.gaming import Gaming, GamingFlag, RoundFacts, find_gaming
-from ebbtide.convergence.novelty import Novelty, NoveltyMeter, RoundNovelty, is_low
+from ebbtide.convergence.gaming import GamingFlag, RoundFacts, find_gaming
+from ebbtide.convergence.novelty import NoveltyMeter, RoundNovelty, is_low
 from ebbtide.convergence.novelty import classify as classify_novelty
 from ebbtide.convergence.readiness import Readiness, RoundReadiness, assess_readiness
 from ebbtide.convergence.recommendation import Recommendation, recommend
 from ebbtide.convergence.score import ConvergenceScore, RoundSummary
-from ebbtide.convergence.signal import Signal
 from ebbtide.convergence.stability import Stability, StabilityMeter
 from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.events.transcript import Round, Transcript
@@ -195,12 +194,12 @@ class ConvergenceMeter:
             "said": self._claims.to_state(),
             "asked": self._question_novelty.to_state(),
             "latest_texts": self._stability.to_state() if self._stability else None,
-            "composite": dataclasses.asdict(self._composite),
-            "rounds": [dataclasses.asdict(summary) for summary in self._rounds.values()],
-            "flags": [dataclasses.asdict(flag) for flag in self._flags],
+            "composite": to_wire(self._composite),
+            "rounds": [to_wire(summary) for summary in self._rounds.values()],
+            "flags": [to_wire(flag) for flag in self._flags],
             "questions": list(self._questions),
             "low_run": list(self._low_run),
-            "latest": dataclasses.asdict(self._latest) if self._latest else None,
+            "latest": to_wire(self._latest) if self._latest else None,
         }
 
     @classmethod
@@ -230,13 +229,13 @@ class ConvergenceMeter:
             meter._question_novelty.restore(state["asked"])
             if meter._stability:
                 meter._stability.restore(state["latest_texts"])
-            meter._composite = Composite(**state["composite"])
-            meter._rounds = {entry["round"]: RoundSummary(**entry) for entry in state["rounds"]}
-            meter._flags = [_flag(entry) for entry in state["flags"]]
+            meter._composite = from_wire(Composite, state["composite"])
+            meter._rounds = {entry["round"]: from_wire(RoundSummary, entry) for entry in state["rounds"]}
+            meter._flags = [from_wire(GamingFlag, entry) for entry in state["flags"]]
             meter._questions = tuple(state["questions"])
             meter._low_run = [Readiness(name) for name in state["low_run"]]
             latest = state["latest"]
-            meter._latest = _recommendation(latest) if latest else None
+            meter._latest = from_wire(Recommendation, latest) if latest else None
         except ConfigError:
             raise
         except (KeyError, TypeError, ValueError) as error:
@@ -269,16 +268,3 @@ def score_transcript(
     for item in transcript.rounds:
         meter.update(item)
     return meter.score().to_dict()
-
-
-def _flag(entry: Mapping[str, Any]) -> GamingFlag:
-    return GamingFlag(**{**entry, "kind": Gaming(entry["kind"]), "texts": tuple(entry["texts"])})
-
-
-def _recommendation(entry: Mapping[str, Any]) -> Recommendation:
-    labels = {
-        "signal": Signal(entry["signal"]),
-        "novelty": Novelty(entry["novelty"]),
-        "readiness": Readiness(entry["readiness"]),
-    }
-    return Recommendation(**{**entry, **labels})

@@ -9,7 +9,7 @@ from typing import Any
 from ebbtide.decision_log.record import Decision, Mode
 from ebbtide.decision_log.wire import decision_document
 from ebbtide.decisions.assessment import Assessment
-from ebbtide.decisions.repeats.duplicates import DuplicateVerdict
+from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict
 
 
 class DecisionVerdict(StrEnum):

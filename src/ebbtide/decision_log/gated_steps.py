@@ -18,7 +18,7 @@ from ebbtide.decision_log.window import compare
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate, ConfidenceSource, Reason, Source, Stakes, TurnContext
 from ebbtide.decisions.repeats.duplicate_assessment import duplicate_assessment
-from ebbtide.decisions.repeats.duplicates import DuplicateVerdict
+from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict
 from ebbtide.errors import ConfigError, LifecycleError
 from ebbtide.profile import Profile
 from ebbtide.profile.duplicates import DuplicateRules

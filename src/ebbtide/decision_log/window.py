@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from ebbtide.decision_log.record import DecisionScope
 from ebbtide.decision_log.store.transaction import Transaction
-from ebbtide.decisions.repeats.duplicates import DuplicateVerdict, find_duplicate, fingerprint
+from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict
+from ebbtide.decisions.repeats.duplicates import find_duplicate, fingerprint
 from ebbtide.profile.duplicates import DuplicateRules
 
 _MOST = 1000  # rows of a window that are read, where the rules name no other number

@@ -32,7 +32,7 @@ def _assessment(table: Mapping[str, Any]) -> Assessment:
 
 _CODEC = Codec(
     {
-        Assessment: Form(write=Assessment.to_dict, read=_assessment),
+        Assessment: Form(read=_assessment),
         Candidate: Form(always=("description", "frame", "source")),
         Decision: Form(
             always=(

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from ebbtide.codec import to_wire
+
 
 class Layer(StrEnum):
     """Where in the gate a rule stands. Source: decision quality gate, layers 1 to 3."""
@@ -35,17 +37,6 @@ class RuleFired:
     phrase: str = ""
     weight: float = 1.0
     decides: bool = False
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "id": self.id,
-            "layer": self.layer.value,
-            "reason": self.reason,
-            "phrase": self.phrase,
-            "weight": self.weight,
-            "decides": self.decides,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +73,7 @@ class Assessment:
             "keep": self.keep,
             "reason": self.reason,
             "primary": None if self.primary is None else self.primary.id,
-            "rules": [rule.to_dict() for rule in self.rules],
+            "rules": list(map(to_wire, self.rules)),
             "noise": self.noise,
             "choice": self.choice,
             "threshold": self.threshold,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ebbtide.budget.tally import UNITS, usd
+from ebbtide.codec import to_wire
 from ebbtide.divergence.loop_registry import Loop
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.signals import LoopKind
@@ -52,20 +53,6 @@ class LoopSnapshot:
             last_event=loop.last_event,
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "id": self.id,
-            "kind": self.kind.value,
-            "reports": self.reports,
-            "goes_on": self.goes_on,
-            "copies": self.copies,
-            "relapses": self.relapses,
-            "tools": list(self.tools),
-            "first_event": self.first_event,
-            "last_event": self.last_event,
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainSnapshot:
@@ -109,20 +96,6 @@ class ChainSnapshot:
             loops=tuple(LoopSnapshot.of(chain, loop) for loop in chain.registry.loops.values()),
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "chain_id": self.chain_id,
-            "calls": self.calls,
-            "calls_since_news": self.calls_since_news,
-            "cost_usd": self.cost_usd,
-            "tokens": self.tokens,
-            "usd_last_hour": self.usd_last_hour,
-            "unreadable": self.unreadable,
-            "spend_faults": self.spend_faults,
-            "loops": [loop.to_dict() for loop in self.loops],
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorSnapshot:
@@ -144,11 +117,4 @@ class MonitorSnapshot:
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
-        return {
-            "schema": 1,
-            "chains": [chain.to_dict() for chain in self.chains],
-            "degraded": self.degraded,
-            "last_fault": self.last_fault,
-            "duplicates": self.duplicates,
-            "dropped_chains": self.dropped_chains,
-        }
+        return {"schema": 1, **to_wire(self)}

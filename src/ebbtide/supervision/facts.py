@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from ebbtide.budget.limit_alerts import LimitAlert, Nearness
-from ebbtide.budget.limits import LimitKind
-from ebbtide.divergence.signals import LoopKind, LoopSignal, Measure, Quantity
+from ebbtide.budget.limit_alerts import LimitAlert
+from ebbtide.codec import Codec, Form
+from ebbtide.divergence.signals import LoopSignal, Measure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,39 +88,28 @@ class BurnFacts:
 
 
 Facts = LoopFacts | LimitFacts | RoundFacts | BurnFacts
-_CLASSES = {"loop": LoopFacts, "limit": LimitFacts, "rounds": RoundFacts, "burn": BurnFacts}
+_CLASSES: dict[str, type[Facts]] = {
+    "loop": LoopFacts,
+    "limit": LimitFacts,
+    "rounds": RoundFacts,
+    "burn": BurnFacts,
+}
 _NAMES = {kind: name for name, kind in _CLASSES.items()}
+_CODEC = Codec({LimitFacts: Form(inline=("alert",))})
 
 
 def facts_to_dict(facts: Facts) -> dict[str, Any]:
     """The wire form: the fields, and under ``about`` what they are about."""
-    if isinstance(facts, LimitFacts):
-        return {"about": "limit", **facts.alert._asdict()}
-    return {"about": _NAMES[type(facts)], **asdict(facts)}
+    return {"about": _NAMES[type(facts)], **_CODEC.to_wire(facts)}
 
 
-def facts_from_dict(wire: dict[str, Any]) -> Facts:
+def facts_from_dict(wire: Mapping[str, Any]) -> Facts:
     """Read the wire form back.
 
     Raises:
         KeyError, TypeError, ValueError: It is none.
     """
-    fields = {key: value for key, value in wire.items() if key != "about"}
-    match wire["about"]:
-        case "loop":
-            signal = dict(fields.pop("signal"))
-            signal["kind"], signal["tools"] = LoopKind(signal["kind"]), tuple(signal["tools"])
-            signal["measure"] = _measure(signal["measure"])
-            return LoopFacts(signal=LoopSignal(**signal), **fields)
-        case "limit":
-            kind, nearness = LimitKind(fields.pop("kind")), Nearness(fields.pop("nearness"))
-            return LimitFacts(alert=LimitAlert(kind, nearness, **fields))
-        case "rounds":
-            return RoundFacts(**fields)
-        case "burn":
-            return BurnFacts(**{**fields, "measure": _measure(fields["measure"])})
-    raise ValueError(wire["about"])
-
-
-def _measure(wire: dict[str, Any] | None) -> Measure | None:
-    return None if wire is None else Measure(**{**wire, "quantity": Quantity(wire["quantity"])})
+    kind = _CLASSES.get(wire["about"])
+    if kind is None:
+        raise ValueError(wire["about"])
+    return _CODEC.from_wire(kind, wire)

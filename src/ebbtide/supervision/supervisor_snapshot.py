@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ebbtide.codec import to_wire
 from ebbtide.convergence.signal import Signal
 from ebbtide.divergence.snapshot import MonitorSnapshot
 from ebbtide.supervision.verdict import Verdict
@@ -27,16 +28,6 @@ class ConversationSnapshot:
     rounds: int
     low_run: int
     signal: Signal | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "chain_id": self.chain_id,
-            "turns": self.turns,
-            "rounds": self.rounds,
-            "low_run": self.low_run,
-            "signal": None if self.signal is None else self.signal.value,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,13 +54,4 @@ class SupervisorSnapshot:
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
-        return {
-            "schema": 1,
-            "verdict": self.verdict.to_dict(),
-            "active": [verdict.to_dict() for verdict in self.active],
-            "events": self.events,
-            "conversations": [item.to_dict() for item in self.conversations],
-            "calls": self.calls.to_dict(),
-            "degraded": self.degraded,
-            "last_fault": self.last_fault,
-        }
+        return {"schema": 1, **to_wire(self)}

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ebbtide.codec import to_wire
 from ebbtide.convergence.calibration.folds import fold_numbers
 from ebbtide.convergence.calibration.labelled import LabelledTranscript
 from ebbtide.convergence.calibration.threshold_fit import LEAST_LABELS
@@ -91,7 +92,7 @@ class StopAgreement:
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
-        return {part.name: getattr(self, part.name).to_dict() for part in dataclasses.fields(self)}
+        return to_wire(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ebbtide.codec import to_wire
 from ebbtide.convergence.calibration.confusion import Confusion
 from ebbtide.convergence.calibration.curves import best_threshold, threshold_curve
 from ebbtide.convergence.calibration.folds import fold_numbers
@@ -33,12 +34,7 @@ class Fit:
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
-        return {
-            "threshold": self.threshold,
-            "fitted_on": self.fitted_on.to_dict(),
-            "held_out": self.held_out.to_dict(),
-            "fold_thresholds": list(self.fold_thresholds),
-        }
+        return to_wire(self)
 
 
 def too_little_to_fit(labels: Sequence[bool], groups: Sequence[str]) -> str | None:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from itertools import zip_longest
-from typing import Any
 
 from ebbtide.text.contrast.guard import contrast
 from ebbtide.text.contrast.quantities import quantity_at
@@ -85,10 +84,6 @@ class Difference:
     kind: DifferenceKind
     here: str
     there: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {"kind": self.kind.value, "here": self.here, "there": self.there}
 
 
 def content(tokens: Iterable[str]) -> frozenset[str]:

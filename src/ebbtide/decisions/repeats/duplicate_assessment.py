@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
-from ebbtide.decisions.repeats.duplicates import DuplicateVerdict
+from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict
 from ebbtide.profile import Profile
 
 

@@ -12,7 +12,8 @@ from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
 from ebbtide.decisions.candidate import Candidate, Source
 from ebbtide.decisions.gate.assess import assess
 from ebbtide.decisions.repeats.duplicate_assessment import duplicate_assessment
-from ebbtide.decisions.repeats.duplicates import DuplicateVerdict, Earlier, find_duplicate
+from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict
+from ebbtide.decisions.repeats.duplicates import Earlier, find_duplicate
 from ebbtide.decisions.turns.turn_candidates import TurnCandidate, candidates_of
 from ebbtide.decisions.turns.turn_signs import may_state_choice
 from ebbtide.profile import Profile

@@ -9,6 +9,7 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
+from ebbtide.codec import to_wire
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.headline import Headline, headline
 from ebbtide.supervision.verdict import Verdict
@@ -243,9 +244,6 @@ class RunSummary:
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form, without the timeline."""
-        wire = dataclasses.asdict(dataclasses.replace(self, timeline=()))
+        wire = to_wire(dataclasses.replace(self, timeline=()))
         del wire["timeline"]
-        verdicts = {"verdict": self.verdict.to_dict(), "latest": self.latest.to_dict()}
-        if self.saving is not None:
-            verdicts["saving"] = {**wire["saving"], "verdict": self.saving.verdict.to_dict()}
-        return {"schema": 2, "headline": self.headline.value, **wire, **verdicts}
+        return {"schema": 2, "headline": self.headline.value, **wire}

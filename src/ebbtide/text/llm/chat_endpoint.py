@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ebbtide.errors import ConfigError, SemanticError
 from ebbtide.text.json_endpoint import JsonEndpoint, shown
@@ -45,15 +45,6 @@ class ChatUsage:
             output_tokens=_sum(self.output_tokens, other.output_tokens),
             cost_usd=_sum(self.cost_usd, other.cost_usd),
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "replies": self.replies,
-            "input_tokens": self.input_tokens,
-            "output_tokens": self.output_tokens,
-            "cost_usd": self.cost_usd,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,125 @@
+"""What a text is to the decisions before it, and why.
+
+Source: decision quality gate, layer 2 (clauses Q06, Q07).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ebbtide.codec import to_wire
+from ebbtide.decisions.repeats.differences import Difference
+
+
+class Repeat(StrEnum):
+    """What a text is to the decisions before it."""
+
+    NEW = "new"
+    DUPLICATE = "duplicate"
+    POSSIBLE_REVERSAL = "possible_reversal"  #: alike, but not the same: does it take the other's place?
+
+
+class Measure(StrEnum):
+    """By what two texts were found to be alike."""
+
+    FINGERPRINT = "fingerprint"  #: one normal form
+    JACCARD = "jaccard"  #: tokens in both over tokens in either
+
+
+class Sureness(StrEnum):
+    """How sure a verdict is."""
+
+    CERTAIN = "certain"  #: the texts are equal, up to case, white space and the last full stop
+    LIKELY = "likely"  #: similar, and no word speaks against it; of a reversal: the words show it
+    POSSIBLE = "possible"  #: alike, with words that may or may not matter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contained:
+    """Advice: most of the words of the smaller of two texts stand in the larger one.
+
+    Args:
+        of: The earlier decision.
+        share: Of the smaller text's tokens, 0 to 1.
+    """
+
+    of: str
+    share: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        return {"of": self.of, "share": round(self.share, 6)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DuplicateVerdict:
+    """What a text is to the decisions before it, and why.
+
+    Args:
+        repeat: New, a duplicate, or perhaps a reversal. Only a duplicate is a reason to refuse.
+        of: The decision that it repeats or reverses; None for a new one.
+        measure: By what they are alike; None for a new one.
+        shared: Tokens in both texts; None unless they were counted.
+        union: Tokens in either.
+        sure: How sure that is; None for a new one.
+        difference: Why it is no duplicate, where it is alike.
+        contained: Advice, where most of a text stands in another one.
+        window_s: Seconds that were looked back; None for ever.
+        compared: Earlier decisions of the window that it was compared with.
+        truncated: Whether some of these were compared by their normal form alone.
+    """
+
+    repeat: Repeat
+    of: str | None = None
+    measure: Measure | None = None
+    shared: int | None = None
+    union: int | None = None
+    sure: Sureness | None = None
+    difference: Difference | None = None
+    contained: Contained | None = None
+    window_s: float | None = None
+    compared: int = 0
+    truncated: bool = False
+
+    @property
+    def is_duplicate(self) -> bool:
+        """The spec's answer: true or false."""
+        return self.repeat is Repeat.DUPLICATE
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether the words show that it cannot hold together with the decision that it is alike to.
+
+        That one is to be proposed as superseded. Where only another word stands in the place of one, it may
+        as well be another matter.
+        """
+        return self.difference is not None and self.difference.kind.is_contrast
+
+    @property
+    def score(self) -> float | None:
+        """The similarity, 0 to 1: 1 for one normal form, else shared / union; None for a new one."""
+        if self.measure is Measure.FINGERPRINT:
+            return 1.0
+        return None if self.shared is None or not self.union else self.shared / self.union
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        score = self.score
+        counted = self.shared is not None and self.union is not None
+        return {
+            "schema": 1,
+            "repeat": self.repeat.value,
+            "of": self.of,
+            "measure": None if self.measure is None else self.measure.value,
+            "score": None if score is None else round(score, 6),
+            "fraction": f"{self.shared}/{self.union}" if counted else None,
+            "sure": None if self.sure is None else self.sure.value,
+            "difference": None if self.difference is None else to_wire(self.difference),
+            "contradicts": self.contradicts,
+            "contained": None if self.contained is None else self.contained.to_dict(),
+            "window_s": self.window_s,
+            "compared": self.compared,
+            "truncated": self.truncated,
+        }
