@@ -33,6 +33,20 @@ class Start(NamedTuple):
     tables: tuple[PhraseTable, ...]
 
 
+class _Search(NamedTuple):
+    """How a rule for anywhere is looked for.
+
+    Args:
+        rule: It.
+        pattern: Its pattern; None where the rule itself is asked.
+        first: The words that a match begins with; None where they are not known as whole words.
+    """
+
+    rule: PhraseRule
+    pattern: re.Pattern[str] | None
+    first: frozenset[str] | None
+
+
 class ByWord(Generic[Thing]):
     """Things by the words that they may begin with, in their order, each once."""
 
@@ -81,6 +95,7 @@ class PhraseTable:
         self._behind = behind
         self._after = after
         self._compiled: dict[int, re.Pattern[str]] = {}
+        self._searches: dict[int, _Search] = {}
 
     def first(self, text: str, words: AbstractSet[str] | None = None) -> PhraseMatch | None:
         """The first match of the first rule that matches, or None; the arguments are those of `matches`."""
@@ -192,14 +207,12 @@ class PhraseTable:
         matches = []
         places: dict[str, Sequence[int]] = {}
         for number in numbers:
-            rule = self.rules[number]
-            if not self._lower or rule.anchor is not Anchor.ANYWHERE:
+            rule, pattern, first = self._searches.get(number) or self._search_of(number)
+            if pattern is None:
                 phrase = rule.find(text)
                 if phrase is not None:
                     matches.append((number, phrase))
                 continue
-            pattern = self._compiled.get(number) or self._pattern(number)
-            first = self._first[number]
             if first is None:
                 match = pattern.search(text, at, stop)
             else:
@@ -224,11 +237,15 @@ class PhraseTable:
         pattern = self._compiled[number] = re.compile(f"{behind}(?:{rule.pattern}){after}")
         return pattern
 
-    @cached_property
-    def _first(self) -> list[frozenset[str] | None]:
-        """The words that a match begins with, by rule; None where they are not known as whole words."""
-        begins = (first_words(rule.pattern, bounded=bool(self._after)) for rule in self.rules)
-        return [whole if not any(others) else None for whole, *others in begins]
+    def _search_of(self, number: int) -> _Search:
+        rule = self.rules[number]
+        if self._lower and rule.anchor is Anchor.ANYWHERE:
+            whole, *others = first_words(rule.pattern, bounded=bool(self._after))
+            search = _Search(rule, self._pattern(number), None if any(others) else whole)
+        else:
+            search = _Search(rule, None, None)
+        self._searches[number] = search
+        return search
 
     @cached_property
     def _beside(self) -> dict[int, frozenset[str]]:
@@ -266,16 +283,16 @@ class RulesByWords:
 
     def __init__(self, rules: Iterable[tuple[int, tuple[Needed, ...]]]) -> None:
         self._more: dict[int, tuple[Needed, ...]] = {}  # of rules that need more than one word
-        self._always = 0  # rules that need no word, a bit each
-        self._index: dict[str, int] = {}
+        self._always: list[int] = []  # rules that need no word
+        self._index: dict[str, list[int]] = {}
         for number, alternatives in rules:
             if any(len(alternative.words) > 1 or alternative.signs for alternative in alternatives):
                 self._more[number] = alternatives
             for alternative in alternatives:
                 if not alternative.words:
-                    self._always |= 1 << number
+                    self._always.append(number)
                 for word in min(alternative.words, key=_commonness, default=()):
-                    self._index[word] = self._index.get(word, 0) | 1 << number
+                    self._index.setdefault(word, []).append(number)
         #: A text that has none of them may match no rule but those that need no word.
         self.words = frozenset(self._index)
 
@@ -286,18 +303,20 @@ class RulesByWords:
             text: The text.
             words: Its words, as `words_in` finds them.
         """
-        bits = self._always
-        for word in self.words & words:
-            bits |= self._index[word]
-        numbers = []
-        while bits:
-            lowest = bits & -bits
-            bits ^= lowest
-            number = lowest.bit_length() - 1
-            more = self._more.get(number)
-            if more is None or may_match(more, text, words):
-                numbers.append(number)
-        return numbers
+        here = self.words & words
+        if not here and not self._always:
+            return []
+        numbers = set(self._always)
+        for word in here:
+            numbers.update(self._index[word])
+        more = self._more
+        return sorted(
+            [
+                number
+                for number in numbers
+                if (alternatives := more.get(number)) is None or may_match(alternatives, text, words)
+            ]
+        )
 
 
 class Openings:
