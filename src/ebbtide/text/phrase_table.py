@@ -18,6 +18,7 @@ from ebbtide.text.phrases import Anchor, PhraseMatch, PhraseRule
 _START = re.compile(r"(\W{0,40})([a-z0-9_]*)")
 _KEY = re.compile(r"[a-z0-9_]*")
 _NO_WORD = "-"
+_COMMON = frozenset("a and are be for i in is it let of s t that the this to was we were with you".split())
 Thing = TypeVar("Thing")
 
 
@@ -120,8 +121,7 @@ class PhraseTable:
             return list(self._matches(text, words))
         openings: dict[int, PhraseMatch] = {}
         for start, end, word in sentences:
-            for number in self._by_word(word):
-                beside = self._beside.get(number)
+            for number, beside in self._by_word(word):
                 if number in openings or (beside is not None and beside.isdisjoint(words)):
                     continue
                 match = (self._compiled.get(number) or self._pattern(number)).match(text, start, end)
@@ -149,7 +149,7 @@ class PhraseTable:
                 return None
             number = numbers[match.lastindex - 1]
             return PhraseMatch(self.rules[number], match[match.lastindex], *match.span(match.lastindex))
-        for number in self._by_word(word):
+        for number, _ in self._by_word(word):
             match = (self._compiled.get(number) or self._pattern(number)).match(text, word_at)
             if match is not None:
                 return PhraseMatch(self.rules[number], match[0], *match.span())
@@ -164,8 +164,11 @@ class PhraseTable:
             stop: Where it ends.
             words: Words of the text, those of the part among them.
         """
+        numbers = self.by_words(text, words)
+        if not numbers:
+            return None
         leftmost: PhraseMatch | None = None
-        for _, match in self._search(self.by_words(text, words), text, at, stop, words):
+        for _, match in self._search(numbers, text, at, stop, words):
             if leftmost is None or match.start < leftmost.start:
                 leftmost = match
         return leftmost
@@ -259,8 +262,8 @@ class PhraseTable:
         return beside
 
     @cached_property
-    def _by_word(self) -> ByWord[int]:
-        return ByWord(self.begins.items())
+    def _by_word(self) -> ByWord[tuple[int, frozenset[str] | None]]:
+        return ByWord(((number, self._beside.get(number)), begins) for number, begins in self.begins.items())
 
     @cached_property
     def _symbol(self) -> bool:
@@ -352,7 +355,7 @@ class Openings:
 
 def _commonness(words: frozenset[str]) -> float:
     """How likely a text has one of some words, for comparison: the shorter a word, the more common it is."""
-    return sum(len(word) ** -3 for word in words)
+    return sum(0.5 if word in _COMMON else len(word) ** -3 for word in words)
 
 
 def _places(word: str, text: str, at: int, stop: int) -> Sequence[int]:
