@@ -21,7 +21,7 @@ _APART = bytes(code if chr(code) in _CHARACTERS else 32 for code in range(256))
 _ALIKE = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}
 
 _TOKEN = re.compile(
-    r"(?P<word>[a-z]{2,}(?![?*+{]))|(?P<look>\(\?<?[=!])|(?P<open>\((?:\?(?:P<\w+>|[a-z-]*:))?)|(?P<close>\))"
+    r"(?P<word>[a-z]{2,}(?![?*+{]))|(?P<behind>\(\?<=\\b)|(?P<look>\(\?<?[=!])|(?P<open>\((?:\?(?:P<\w+>|[a-z-]*:))?)|(?P<close>\))"
     r"|(?P<either>\|)|(?P<many>(?:[?*+]|\{\d*(?:,\d*)?\})[?+]?)|(?P<set>\[\^?\]?(?:\\.|[^\]\\])*\])"
     r"|(?P<place>[$^]|\\[AZbB])|(?P<one>\\(?:x..|u....|U........|.)|[^\\])",
     re.DOTALL,
@@ -119,13 +119,17 @@ def may_match(alternatives: tuple[Needed, ...], text: str, words: AbstractSet[st
 
 
 class _Node(NamedTuple):
-    """A word, a set of characters (None: not known), or alternatives; and how often it may come."""
+    """A word, a set of characters (None: not known), or alternatives; and how often it may come.
+
+    `behind` is what stands before it, from the start of a word on: it takes no room.
+    """
 
     word: str = ""
     characters: frozenset[str] | None = None
     group: _Either | None = None
     optional: bool = False
     again: bool = False
+    behind: bool = False
 
 
 _Either = tuple[tuple[_Node, ...], ...]
@@ -149,6 +153,8 @@ class _Reader:
                 branches.append([])
             elif kind == "look":
                 self.either()
+            elif kind == "behind":
+                branches[-1].append(_Node(group=self.either(), behind=True))
             elif kind == "open":
                 branches[-1].append(_Node(group=self.either()))
             elif kind == "many":
@@ -164,7 +170,7 @@ def _flat(branch: list[_Node]) -> tuple[_Node, ...]:
     """A sequence with what stands in a group for no reason but its brackets taken out of it."""
     nodes: list[_Node] = []
     for node in branch:
-        alone = node.group is not None and len(node.group) == 1 and not (node.optional or node.again)
+        alone = node.group is not None and len(node.group) == 1 and not any(node[3:])
         nodes += node.group[0] if alone and node.group is not None else [node]
     return tuple(nodes)
 
@@ -193,6 +199,8 @@ class _Walk:
         for node in nodes:
             if not begun:
                 break
+            if node.behind:
+                continue
             if node.word:
                 begun = frozenset([word + node.word for word in begun])
                 continue
@@ -229,7 +237,20 @@ def _sets(branch: tuple[_Node, ...], *, bounded: bool) -> Iterator[frozenset[str
             whole, *unknown = _Walk((branch[at:],), bounded=bounded).words()
             if not any(unknown):
                 yield whole
+        if before := _behind(node):
+            yield before
         apart = _ends_apart(node, before=apart)
+
+
+def _behind(node: _Node) -> frozenset[str]:
+    """Words of which one stands before a node; none where that is not known."""
+    if node.group is None or node.optional:
+        return _NONE
+    if node.behind:
+        whole, *unknown = _Walk(node.group, bounded=False).words()
+        return _NONE if any(unknown) else whole
+    words = [frozenset().union(*map(_behind, branch[:1])) for branch in node.group]
+    return _NONE.union(*words) if all(words) else _NONE
 
 
 def _signs(branch: tuple[_Node, ...]) -> frozenset[str]:
@@ -241,6 +262,8 @@ def _signs(branch: tuple[_Node, ...]) -> frozenset[str]:
 
 def _ends_apart(node: _Node, *, before: bool) -> bool:
     """Whether no word goes on behind a node."""
+    if node.behind:
+        return before
     if node.group is None:
         apart = node.characters is not None and node.characters.isdisjoint(_CHARACTERS)
     else:

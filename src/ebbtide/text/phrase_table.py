@@ -18,6 +18,7 @@ from ebbtide.text.phrases import Anchor, PhraseMatch, PhraseRule
 _START = re.compile(r"(\W{0,40})([a-z0-9_]*)")
 _KEY = re.compile(r"[a-z0-9_]*")
 _NO_WORD = "-"
+_COMMON = frozenset("a and are be for i in is it let of s t that the this to was we were with you".split())
 Thing = TypeVar("Thing")
 
 
@@ -31,6 +32,20 @@ class Start(NamedTuple):
     word_at: int
     word: str
     tables: tuple[PhraseTable, ...]
+
+
+class _Search(NamedTuple):
+    """How a rule for anywhere is looked for.
+
+    Args:
+        rule: It.
+        pattern: Its pattern; None where the rule itself is asked.
+        first: The words that a match begins with; None where they are not known as whole words.
+    """
+
+    rule: PhraseRule
+    pattern: re.Pattern[str] | None
+    first: frozenset[str] | None
 
 
 class ByWord(Generic[Thing]):
@@ -81,6 +96,7 @@ class PhraseTable:
         self._behind = behind
         self._after = after
         self._compiled: dict[int, re.Pattern[str]] = {}
+        self._searches: dict[int, _Search] = {}
 
     def first(self, text: str, words: AbstractSet[str] | None = None) -> PhraseMatch | None:
         """The first match of the first rule that matches, or None; the arguments are those of `matches`."""
@@ -105,8 +121,7 @@ class PhraseTable:
             return list(self._matches(text, words))
         openings: dict[int, PhraseMatch] = {}
         for start, end, word in sentences:
-            for number in self._by_word(word):
-                beside = self._beside.get(number)
+            for number, beside in self._by_word(word):
                 if number in openings or (beside is not None and beside.isdisjoint(words)):
                     continue
                 match = (self._compiled.get(number) or self._pattern(number)).match(text, start, end)
@@ -134,7 +149,7 @@ class PhraseTable:
                 return None
             number = numbers[match.lastindex - 1]
             return PhraseMatch(self.rules[number], match[match.lastindex], *match.span(match.lastindex))
-        for number in self._by_word(word):
+        for number, _ in self._by_word(word):
             match = (self._compiled.get(number) or self._pattern(number)).match(text, word_at)
             if match is not None:
                 return PhraseMatch(self.rules[number], match[0], *match.span())
@@ -149,8 +164,11 @@ class PhraseTable:
             stop: Where it ends.
             words: Words of the text, those of the part among them.
         """
+        numbers = self.by_words(text, words)
+        if not numbers:
+            return None
         leftmost: PhraseMatch | None = None
-        for _, match in self._search(self.by_words(text, words), text, at, stop, words):
+        for _, match in self._search(numbers, text, at, stop, words):
             if leftmost is None or match.start < leftmost.start:
                 leftmost = match
         return leftmost
@@ -192,14 +210,12 @@ class PhraseTable:
         matches = []
         places: dict[str, Sequence[int]] = {}
         for number in numbers:
-            rule = self.rules[number]
-            if not self._lower or rule.anchor is not Anchor.ANYWHERE:
+            rule, pattern, first = self._searches.get(number) or self._search_of(number)
+            if pattern is None:
                 phrase = rule.find(text)
                 if phrase is not None:
                     matches.append((number, phrase))
                 continue
-            pattern = self._compiled.get(number) or self._pattern(number)
-            first = self._first[number]
             if first is None:
                 match = pattern.search(text, at, stop)
             else:
@@ -224,11 +240,15 @@ class PhraseTable:
         pattern = self._compiled[number] = re.compile(f"{behind}(?:{rule.pattern}){after}")
         return pattern
 
-    @cached_property
-    def _first(self) -> list[frozenset[str] | None]:
-        """The words that a match begins with, by rule; None where they are not known as whole words."""
-        begins = (first_words(rule.pattern, bounded=bool(self._after)) for rule in self.rules)
-        return [whole if not any(others) else None for whole, *others in begins]
+    def _search_of(self, number: int) -> _Search:
+        rule = self.rules[number]
+        if self._lower and rule.anchor is Anchor.ANYWHERE:
+            whole, *others = first_words(rule.pattern, bounded=bool(self._after))
+            search = _Search(rule, self._pattern(number), None if any(others) else whole)
+        else:
+            search = _Search(rule, None, None)
+        self._searches[number] = search
+        return search
 
     @cached_property
     def _beside(self) -> dict[int, frozenset[str]]:
@@ -242,8 +262,8 @@ class PhraseTable:
         return beside
 
     @cached_property
-    def _by_word(self) -> ByWord[int]:
-        return ByWord(self.begins.items())
+    def _by_word(self) -> ByWord[tuple[int, frozenset[str] | None]]:
+        return ByWord(((number, self._beside.get(number)), begins) for number, begins in self.begins.items())
 
     @cached_property
     def _symbol(self) -> bool:
@@ -266,16 +286,16 @@ class RulesByWords:
 
     def __init__(self, rules: Iterable[tuple[int, tuple[Needed, ...]]]) -> None:
         self._more: dict[int, tuple[Needed, ...]] = {}  # of rules that need more than one word
-        self._always = 0  # rules that need no word, a bit each
-        self._index: dict[str, int] = {}
+        self._always: list[int] = []  # rules that need no word
+        self._index: dict[str, list[int]] = {}
         for number, alternatives in rules:
             if any(len(alternative.words) > 1 or alternative.signs for alternative in alternatives):
                 self._more[number] = alternatives
             for alternative in alternatives:
                 if not alternative.words:
-                    self._always |= 1 << number
+                    self._always.append(number)
                 for word in min(alternative.words, key=_commonness, default=()):
-                    self._index[word] = self._index.get(word, 0) | 1 << number
+                    self._index.setdefault(word, []).append(number)
         #: A text that has none of them may match no rule but those that need no word.
         self.words = frozenset(self._index)
 
@@ -286,18 +306,20 @@ class RulesByWords:
             text: The text.
             words: Its words, as `words_in` finds them.
         """
-        bits = self._always
-        for word in self.words & words:
-            bits |= self._index[word]
-        numbers = []
-        while bits:
-            lowest = bits & -bits
-            bits ^= lowest
-            number = lowest.bit_length() - 1
-            more = self._more.get(number)
-            if more is None or may_match(more, text, words):
-                numbers.append(number)
-        return numbers
+        here = self.words & words
+        if not here and not self._always:
+            return []
+        numbers = set(self._always)
+        for word in here:
+            numbers.update(self._index[word])
+        more = self._more
+        return sorted(
+            [
+                number
+                for number in numbers
+                if (alternatives := more.get(number)) is None or may_match(alternatives, text, words)
+            ]
+        )
 
 
 class Openings:
@@ -333,7 +355,7 @@ class Openings:
 
 def _commonness(words: frozenset[str]) -> float:
     """How likely a text has one of some words, for comparison: the shorter a word, the more common it is."""
-    return sum(len(word) ** -3 for word in words)
+    return sum(0.5 if word in _COMMON else len(word) ** -3 for word in words)
 
 
 def _places(word: str, text: str, at: int, stop: int) -> Sequence[int]:

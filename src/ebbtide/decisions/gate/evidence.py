@@ -8,6 +8,7 @@ what each of them does.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from ebbtide.decisions.assessment import Layer, RuleFired
@@ -81,6 +82,8 @@ def total(evidence: Sequence[RuleFired]) -> float:
     return facts + (min(words, WEAK_CHOICE) if weak else words)
 
 
+# The same few words fire a rule again and again.
+@lru_cache(maxsize=1 << 12)
 def _fired(name: str, reason: str, phrase: str, weight: float) -> RuleFired:
     return RuleFired(id=name, layer=Layer.INFORMATIONAL, reason=reason, phrase=phrase[:_SHOWN], weight=weight)
 

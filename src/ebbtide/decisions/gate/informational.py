@@ -86,12 +86,15 @@ def _sentences(text: str) -> Iterator[tuple[int, int, str]]:
 
 def _shapes(turn: TurnContext, rules: GateRules) -> Iterator[RuleFired]:
     weight, alone = (_SHARE, False) if rules.weighs else (1.0, True)
-    if header := _EMOJI_HEADER.match(turn.text[:_READ]):
+    beginning = turn.text[:_READ]
+    if not beginning.isascii() and (header := _EMOJI_HEADER.match(beginning)):
         yield _fired(
             "turn.emoji-header", "The turn has an emoji header", header.group(), weight, decides=alone
         )
     if not turn.tool_results and len(turn.text.strip()) < rules.short_turn_below:
         yield _fired("turn.short", "The turn is short and used no tools", "", weight, decides=alone)
+    if turn.text.count("\n") < _LIST - 1:
+        return
     lines = [line[:_LINE] for line in turn.text.split("\n", _LINES)[:_LINES]]
     lines = [line for line in lines if line.strip()]
     bullets = sum(1 for line in lines if _BULLET.match(line))

@@ -33,7 +33,7 @@ def anywhere(
 
 def preceded_by(words: str) -> str:
     """Lookbehinds for one of some words right before."""
-    any_of = "|".join(rf"(?<!\w{word} )(?<={word} )" for word in words.split())
+    any_of = "|".join(rf"(?<=\b{word} )" for word in words.split())
     return f"(?:{any_of})"
 
 

@@ -37,6 +37,7 @@ _CHOOSING = frozenset(
 )
 _LABELLED = frozenset(("decision.section", "decision.label", "decision.field"))
 _SHORT = 20  # characters
+_RECORD_WORDS = ("record", "agreed", "decided", "settled")  # of the rules for records
 _LEAD_IN = re.compile(r"^[^\S\n]*(?![-*+]\s)(\S[^\n]{0,80}):[*_]*[^\S\n]*\n", re.MULTILINE)
 _LIST = re.compile(r"(?:[^\S\n]*\n)*(?:[^\S\n]*(?:[-*+]|\d{1,2}[.)])[^\S\n]+[^\n]*(?:\n|\Z))+")
 
@@ -103,6 +104,8 @@ class _Records:
         self._starts: list[int] = []
         self._ends: list[int] = []
         self._rules: list[str] = []
+        if turn.isascii() and not any(word in turn.lower() for word in _RECORD_WORDS):
+            return
         for lead in _LEAD_IN.finditer(turn):
             record = RECORDS.first(lead[1].lower().strip("*_ "))
             items = _LIST.match(turn, lead.end()) if record else None

@@ -190,12 +190,14 @@ class Sign(NamedTuple):
         before: What ends before the word.
         after: What begins behind it.
         reach: Characters before the word in which `before` may start.
+        apart: White space stands between `before` and the word.
     """
 
     words: str
     before: str = ""
     after: str = ""
     reach: int = 160
+    apart: bool = True
 
 
 #: What a turn that states a choice has beside those words. Each sign is weaker than the rule that it stands for, here
@@ -207,7 +209,7 @@ SIGNS = (
         r"(?:\s+(?:all|also|already|both|finally|now|then|just|therefore|thus|have|had|jointly|unanimously|only|instead|not))*\s+",
     ),
     Sign(_DOES, before=r"(?:i|lets?)(?:'(?:ll|s|m))*(?:\s+(?:will|us|am|going|to|not))*\s+", reach=60),
-    Sign(_KEEPS, before=rf"(?:\A|[^\w\s]|[\r\n]|(?<![a-z]){_any(_LINKS)}\s)\s*", reach=16),
+    Sign(_KEEPS, before=rf"(?:\A|[^\w\s]|[\r\n]|(?<![a-z]){_any(_LINKS)}\s)\s*", reach=16, apart=False),
     Sign("go going went stick sticking stay staying", after=r"\s+(?:with|for)"),
     Sign("instead rather favour favor opposed lieu", after=r"\s+(?:of|than|to)"),
     Sign("over", before=r"(?:favou?r|won|wins)[\s\S]{1,120}\s"),

@@ -53,13 +53,17 @@ def may_state_choice(turn: str) -> bool:
 
 def _stands(number: int, word: str, text: str) -> bool:
     """Whether a sign stands at one of the places of its word."""
-    before, after = _patterns(number)
-    reach = SIGNS[number].reach
+    before, after = _patterns(number, word)
+    if before is None:
+        return after.search(text) is not None
+    reach, apart = SIGNS[number].reach, SIGNS[number].apart
     at = text.find(word)
     while at >= 0:
-        # What follows the word rules out the most.
-        if (after is None or after.match(text, at + len(word))) and (
-            before is None or before.search(text[max(0, at - reach) : at])
+        # Most are parts of other words; of the rest, what follows the word rules out the most.
+        if (
+            (not apart or text[at - 1 : at].isspace())
+            and after.match(text, at)
+            and before.search(text[max(0, at - reach) : at])
         ):
             return True
         at = text.find(word, at + 1)
@@ -109,8 +113,8 @@ def _by_word() -> dict[str, list[int]]:
 
 
 @cache
-def _patterns(number: int) -> tuple[re.Pattern[str] | None, re.Pattern[str] | None]:
+def _patterns(number: int, word: str) -> tuple[re.Pattern[str] | None, re.Pattern[str]]:
     # On first use, not at import.
     sign = SIGNS[number]
     before = re.compile(rf"(?:{sign.before})\Z") if sign.before else None
-    return before, re.compile(sign.after) if sign.after else None
+    return before, re.compile(word + sign.after)
