@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.codec import Codec, Form, WireError
+from ebbtide.codec import Codec, WireError, WireForm
 
 
 class Colour(StrEnum):
@@ -47,8 +47,10 @@ class Shape:
 PLAIN = Codec()
 NAMED = Codec(
     {
-        Shape: Form(names={"sides": "n_sides"}, always=("sides", "title", "owner"), inline=("owner",)),
-        Point: Form(write=lambda point: {"at": f"{point.x:g},{point.y:g}"}, read=lambda table: table["at"]),
+        Shape: WireForm(names={"sides": "n_sides"}, always=("sides", "title", "owner"), inline=("owner",)),
+        Point: WireForm(
+            write=lambda point: {"at": f"{point.x:g},{point.y:g}"}, read=lambda table: table["at"]
+        ),
     }
 )
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-9, 9)
@@ -85,7 +87,7 @@ def test_what_is_written_is_read(shape):
 def test_a_form_changes_the_keys():
     """Names, order, what is left out, and what stands beside: as the form says."""
     codec = Codec(
-        {Shape: Form(names={"sides": "n_sides"}, always=("sides", "title", "owner"), inline=("owner",))}
+        {Shape: WireForm(names={"sides": "n_sides"}, always=("sides", "title", "owner"), inline=("owner",))}
     )
     shape = Shape(title="t", owner=Owner(name="ann"), points=(Point(x=1, y=2.5),))
     table = codec.to_wire(shape)

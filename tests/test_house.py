@@ -46,14 +46,14 @@ def test_no_path_of_a_machine(project: Path) -> None:
     """No file names a place that only one machine has."""
     inside = (path for folder in FOLDERS for path in (project / folder).rglob("*"))
     files = [project / name for name in FILES] + [path for path in inside if path.is_file()]
-    found = [
+    places = [
         f"{path.relative_to(project)}:{number}"
         for path in files
         if path.suffix != ".pyc"
         for number, line in enumerate(path.read_text(encoding="utf-8", errors="ignore").splitlines(), start=1)
         if MACHINE_PATH.search(line)
     ]
-    assert not found
+    assert not places
 
 
 def test_import_is_light() -> None:
@@ -73,5 +73,7 @@ def test_the_supervisor_stands_on_the_standard_library() -> None:
 def modules_after(statement: str) -> set[str]:
     """What a fresh interpreter has imported after a statement."""
     program = f"import sys; {statement}; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True)
-    return set(done.stdout.split())
+    process = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True
+    )
+    return set(process.stdout.split())

@@ -7,7 +7,7 @@ from typing import Any
 
 from ebbtide.budget.limit_alerts import LimitAlert, Nearness
 from ebbtide.budget.limits import LimitKind
-from ebbtide.divergence.signals import LoopKind, LoopSignal, Measure, Quantity
+from ebbtide.divergence.signals import LoopKind, LoopSignal, Measurement, Unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class LimitFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoundFacts:
+class DryRoundFacts:
     """Rounds in a row that brought nothing new.
 
     Args:
@@ -72,13 +72,13 @@ class BurnFacts:
         calls: Calls since anything new.
         rounds: Rounds since anything new.
         measure: The measure of spending that has come furthest.
-        left: What is left of the budget, in dollars or tokens; None where it is no matter of a budget.
+        remaining: What is left of the budget, in dollars or tokens; None where it is no matter of a budget.
     """
 
     calls: int
     rounds: int
-    measure: Measure
-    left: float | None = None
+    measure: Measurement
+    remaining: float | None = None
 
     @property
     def kind(self) -> str:
@@ -86,8 +86,8 @@ class BurnFacts:
         return "burn_without_progress"
 
 
-Facts = LoopFacts | LimitFacts | RoundFacts | BurnFacts
-_CLASSES = {"loop": LoopFacts, "limit": LimitFacts, "rounds": RoundFacts, "burn": BurnFacts}
+Facts = LoopFacts | LimitFacts | DryRoundFacts | BurnFacts
+_CLASSES = {"loop": LoopFacts, "limit": LimitFacts, "rounds": DryRoundFacts, "burn": BurnFacts}
 _NAMES = {kind: name for name, kind in _CLASSES.items()}
 
 
@@ -95,7 +95,10 @@ def facts_to_dict(facts: Facts) -> dict[str, Any]:
     """The wire form: the fields, and under ``about`` what they are about."""
     if isinstance(facts, LimitFacts):
         return {"about": "limit", **facts.alert._asdict()}
-    return {"about": _NAMES[type(facts)], **asdict(facts)}
+    wire = {"about": _NAMES[type(facts)], **asdict(facts)}
+    if isinstance(facts, BurnFacts):
+        wire["left"] = wire.pop("remaining")
+    return wire
 
 
 def facts_from_dict(wire: dict[str, Any]) -> Facts:
@@ -115,11 +118,12 @@ def facts_from_dict(wire: dict[str, Any]) -> Facts:
             kind, nearness = LimitKind(fields.pop("kind")), Nearness(fields.pop("nearness"))
             return LimitFacts(alert=LimitAlert(kind, nearness, **fields))
         case "rounds":
-            return RoundFacts(**fields)
+            return DryRoundFacts(**fields)
         case "burn":
-            return BurnFacts(**{**fields, "measure": _measure(fields["measure"])})
+            fields["measure"], fields["remaining"] = _measure(fields["measure"]), fields.pop("left")
+            return BurnFacts(**fields)
     raise ValueError(wire["about"])
 
 
-def _measure(wire: dict[str, Any] | None) -> Measure | None:
-    return None if wire is None else Measure(**{**wire, "quantity": Quantity(wire["quantity"])})
+def _measure(wire: dict[str, Any] | None) -> Measurement | None:
+    return None if wire is None else Measurement(**{**wire, "quantity": Unit(wire["quantity"])})

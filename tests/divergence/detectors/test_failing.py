@@ -5,7 +5,7 @@ import pytest
 from ebbtide.divergence.detectors.failing import is_outage
 from ebbtide.divergence.monitor import find_loops
 from ebbtide.divergence.signals import LoopKind
-from ebbtide.events.event import Call
+from ebbtide.events.event import ToolCall
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_streak_of_one_error_begins_with_its_first_call() -> None:
     """Failures before it, of other kinds, do not belong to it."""
     errors = ["no table", "no column", *["too many connections"] * 5]
     run = [
-        Call(name="sql", args={"query": f"select {number * 7919 % 97}"}, result=error, error=True)
+        ToolCall(name="sql", args={"query": f"select {number * 7919 % 97}"}, result=error, error=True)
         for number, error in enumerate(errors)
     ]
     (signal,) = find_loops(run)

@@ -27,7 +27,7 @@ def test_calls_that_grow_are_counted_from_the_first_of_them() -> None:
     grown_before = ["ls" + " && grep x y" * number for number in range(5)]
     growing = ["cat a" + " | sort" * number for number in range(8)]
     run = [
-        Call(name="sh", args={"command": command}, result=f"{number} hits")
+        ToolCall(name="sh", args={"command": command}, result=f"{number} hits")
         for number, command in enumerate(grown_before + growing)
     ]
     (signal,) = find_loops(run)

@@ -4,12 +4,12 @@ import pytest
 
 from ebbtide.divergence.monitor import find_loops
 from ebbtide.divergence.signals import LoopKind
-from ebbtide.events.event import Call
+from ebbtide.events.event import ToolCall
 
 
-def read(offset: int, limit: int) -> Call:
+def read(offset: int, limit: int) -> ToolCall:
     args = {"path": "log", "offset": offset, "limit": limit}
-    return Call(name="read", args=args, result=f"lines {offset} to {offset + limit}")
+    return ToolCall(name="read", args=args, result=f"lines {offset} to {offset + limit}")
 
 
 @pytest.mark.parametrize(("second", "is_covered"), [(100, True), (99, True), (101, False)])

@@ -47,8 +47,8 @@ def list_decisions(
     if as_json:
         print_json(page.to_dict())
         return
-    refused = status is not None and Status.QUARANTINED in status
-    _print_list(list(page.decisions), reasons=refused)
+    quarantined = status is not None and Status.QUARANTINED in status
+    _print_list(list(page.decisions), reasons=quarantined)
     if page.cursor:
         warn(f"there are more: --cursor {page.cursor}")
 

@@ -26,12 +26,12 @@ class Tokens:
     @property
     def total(self) -> int | None:
         """All of them, or None where no class is known."""
-        known = [
+        counts = [
             count
             for count in (self.input, self.output, self.cache_read, self.cache_write)
             if count is not None
         ]
-        return sum(known) if known else None
+        return sum(counts) if counts else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
