@@ -20,7 +20,7 @@ def cell(number: int, cost: float | None, tokens: int | None = None, ts: float |
         cost_usd=cost,
         tokens=tokens,
         ts=ts,
-        shown="",
+        excerpt="",
     )
 
 

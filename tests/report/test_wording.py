@@ -14,6 +14,7 @@ from ebbtide.report.wording import (
     in_order,
     last_round,
     money,
+    reasons,
     saved,
     unpriced,
     where,
@@ -192,8 +193,8 @@ def test_the_numbers_of_the_last_round() -> None:
 
 def test_reasons_are_counted() -> None:
     """The most frequent reason comes first; what repeats an earlier decision is one reason."""
-    reasons = ("It is short.", "It is long", "It is short.", None, "API key in it", "six")
-    decisions = [RunDecision(event=1, agent=None, text="", kept=False, reason=text) for text in reasons]
+    texts = ("It is short.", "It is long", "It is short.", None, "API key in it", "six")
+    decisions = [RunDecision(event=1, agent=None, text="", kept=False, reason=text) for text in texts]
     decisions += [RunDecision(event=2, agent=None, text="", kept=False, duplicate_of=1)] * 3
     assert reasons(decisions) == (
         "it repeats an earlier one (3), it is short (2), it is long, no reason given and 2 more"

@@ -277,7 +277,7 @@ def test_the_timeline_is_kept_where_it_is_asked_for():
     assert [cell.cost_usd for cell in cells] == [0.5, 0.5, 0.75, 0.75]
     assert [cell.tokens for cell in cells] == [None, None, None, 3]
     assert [cell.kind for cell in cells] == ["tool", "tool", "tool", "llm"]
-    assert cells[0].shown == "read f1 \u2192 content 1"
+    assert cells[0].excerpt == "read f1 \u2192 content 1"
 
 
 def test_every_event_has_a_cell_with_its_name():
@@ -292,7 +292,7 @@ def test_every_event_has_a_cell_with_its_name():
         ToolCall(name="ls", error=True),
     ]
     cells = recorded(*events, timeline=True).timeline
-    assert [(cell.kind, cell.name, cell.shown, cell.error) for cell in cells] == [
+    assert [(cell.kind, cell.name, cell.excerpt, cell.error) for cell in cells] == [
         ("llm", "message", "message", False),
         ("llm", "thought", "hm", False),
         ("user", "message", "Go on.", False),

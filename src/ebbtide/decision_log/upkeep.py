@@ -142,8 +142,8 @@ def events_of(session: Session, view: View, decision_id: str) -> tuple[LogEvent,
 def sample(session: Session, view: View, size: int) -> Sample:
     """Decisions for people to look at."""
     return Sample(
-        kept=tuple(questions.sample(session, view, refused=False, size=size)),
-        refused=tuple(questions.sample(session, view, refused=True, size=size)),
+        kept_decisions=tuple(questions.sample(session, view, refused=False, size=size)),
+        refused_decisions=tuple(questions.sample(session, view, refused=True, size=size)),
         kept_of=questions.sampled_of(session, view, refused=False),
         refused_of=questions.sampled_of(session, view, refused=True),
     )

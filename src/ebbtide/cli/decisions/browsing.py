@@ -129,8 +129,8 @@ def sample(place: Place, *, size: int, as_json: bool) -> None:
         return
     terminal = console()
     for decisions, of, what in (
-        (samples.kept, samples.kept_of, "that the gate kept"),
-        (samples.refused, samples.refused_of, "that it was against"),
+        (samples.kept_decisions, samples.kept_of, "that the gate kept"),
+        (samples.refused_decisions, samples.refused_of, "that it was against"),
     ):
         terminal.print(Text(f"{len(decisions)} of {of} {what}", style="bold"))
         if decisions:

@@ -178,7 +178,7 @@ class Cell:
         cost_usd: Spent in the run up to and with it; None where no cost is known yet.
         tokens: Likewise.
         ts: Its time; None where unknown.
-        shown: The call and its answer, cut.
+        excerpt: The call and its answer, cut.
     """
 
     number: int
@@ -190,7 +190,7 @@ class Cell:
     cost_usd: float | None
     tokens: int | None
     ts: float | None
-    shown: str
+    excerpt: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,6 +54,6 @@ class Timeline:
                 cost_usd=cost_usd,
                 tokens=tokens,
                 ts=event.ts,
-                shown=excerpt,
+                excerpt=excerpt,
             )
         )
