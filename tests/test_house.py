@@ -143,6 +143,17 @@ def test_no_path_of_a_machine(project: Path) -> None:
     assert not places
 
 
+def test_the_page_about_the_house_names_what_is_there(project: Path) -> None:
+    """Every path in ARCHITECTURE.md exists, in the package or in the project."""
+    page = (project / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`(\w+(?:/\w+)*(?:/|\.py)|\w+(?:/\w+)+)`|\]\(([^)]+)\)", page)
+    names = [code or link for code, link in paths]
+    assert len(names) > 30
+    assert not [
+        name for name in names if not any((top / name).exists() for top in (project, project / "src/ebbtide"))
+    ]
+
+
 def test_import_is_light() -> None:
     """`import ebbtide` leaves alone what costs start-up time and what only the command line needs."""
     heavy = {"asyncio", "click", "dataclasses", "decimal", "importlib.metadata", "rich", "typing"}
