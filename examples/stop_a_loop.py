@@ -21,7 +21,7 @@ def main() -> None:
                     print("nudge:", text)
         except RunHalted as halt:
             print("stopped:", halt)
-            print("done so far:", len(halt.done.results), "results, the last one:", halt.done.results[-1])
+            print("done so far:", len(halt.report.results), "results, the last one:", halt.report.results[-1])
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.codec import Codec, Form, WireError, from_wire, to_wire
+from ebbtide.codec import Codec, WireError, WireForm, from_wire, to_wire
 
 
 class Colour(StrEnum):
@@ -79,7 +79,7 @@ def test_what_is_written_is_read(shape):
 def test_a_form_changes_the_keys():
     """Names, order, what is left out, and what stands beside: as the form says."""
     codec = Codec(
-        {Shape: Form(names={"sides": "n_sides"}, always=("sides", "title", "owner"), inline=("owner",))}
+        {Shape: WireForm(names={"sides": "n_sides"}, always=("sides", "title", "owner"), inline=("owner",))}
     )
     shape = Shape(title="t", owner=Owner(name="ann"), points=(Point(x=1, y=2.5),))
     table = codec.to_wire(shape)
@@ -116,7 +116,7 @@ def test_a_class_may_write_itself():
 
 def test_a_form_may_read_all_by_itself():
     """A class with a function of its own is read by it, wherever it stands."""
-    codec = Codec({Point: Form(read=lambda table: table["at"])})
+    codec = Codec({Point: WireForm(read=lambda table: table["at"])})
     assert codec.from_wire(Shape, {"title": "t", "owner": {}, "points": [{"at": "1,2"}]}).points == ("1,2",)
 
 

@@ -41,26 +41,26 @@ class Command:
 
 def commands(page: str) -> list[Command]:
     """The commands of a page, each with the output shown under it."""
-    found: list[Command] = []
+    page_commands: list[Command] = []
     for block in BLOCK.finditer(page):
         first = page.count("\n", 0, block.start()) + 2
         for number, line in enumerate(block[2].splitlines(), start=first):
-            shown = line.removeprefix(block[1]).rstrip()
-            if shown.startswith("$ "):
-                found.append(Command(line=number, text=shown[2:]))
-            elif shown.startswith("> ") and not found[-1].output:
-                found[-1].text += f"\n{shown[2:]}"
+            line_text = line.removeprefix(block[1]).rstrip()
+            if line_text.startswith("$ "):
+                page_commands.append(Command(line=number, text=line_text[2:]))
+            elif line_text.startswith("> ") and not page_commands[-1].output:
+                page_commands[-1].text += f"\n{line_text[2:]}"
             else:
-                found[-1].output.append(shown)
-    return found
+                page_commands[-1].output.append(line_text)
+    return page_commands
 
 
-def run(shown: list[Command], folder: Path) -> list[tuple[str, int]]:
+def run(page_commands: list[Command], folder: Path) -> list[tuple[str, int]]:
     """What each command printed, and its exit code."""
     # One shell for the page: variables, the folder and $? reach the next command.
     report = r"code=$?; printf '\n<exit code %d>\n' $code; (exit $code)"
-    done = subprocess.run(
-        ["bash", "-c", "".join(f"{command.text}\n{report}\n" for command in shown)],
+    process = subprocess.run(
+        ["bash", "-c", "".join(f"{command.text}\n{report}\n" for command in page_commands)],
         cwd=folder,
         env=os.environ
         | {
@@ -76,13 +76,13 @@ def run(shown: list[Command], folder: Path) -> list[tuple[str, int]]:
         timeout=300,
         check=False,
     )
-    parts = EXIT_CODE.split(done.stdout)
+    parts = EXIT_CODE.split(process.stdout)
     return [(output, int(code)) for output, code in zip(parts[:-1:2], parts[1::2], strict=True)]
 
 
-def same(shown: list[str], printed: str) -> bool:
+def same(page_commands: list[str], printed: str) -> bool:
     """Whether that was printed, but for the lines that ``...`` stands for."""
-    expected = "\n".join(shown).rstrip().split("\n")
+    expected = "\n".join(page_commands).rstrip().split("\n")
     pattern = "".join(r"(?:.*\n)*?" if line == "..." else re.escape(line) + "\n" for line in expected)
     lines = [line.rstrip() for line in printed.rstrip().split("\n")]
     return re.fullmatch(pattern, "".join(f"{line}\n" for line in lines)) is not None
@@ -90,26 +90,26 @@ def same(shown: list[str], printed: str) -> bool:
 
 def problems(page: str, folder: Path) -> list[str]:
     """What the page says that is not so."""
-    shown = commands(page)
-    results = run(shown, folder)
-    found = []
-    if len(results) < len(shown):
-        found.append(f"line {shown[len(results)].line}: the shell ended before this command")
-    for at, (command, (printed, code)) in enumerate(zip(shown, results, strict=False)):
-        says_code = at + 1 < len(shown) and shown[at + 1].text == "echo $?"
+    page_commands = commands(page)
+    results = run(page_commands, folder)
+    faults = []
+    if len(results) < len(page_commands):
+        faults.append(f"line {page_commands[len(results)].line}: the shell ended before this command")
+    for at, (command, (printed, code)) in enumerate(zip(page_commands, results, strict=False)):
+        says_code = at + 1 < len(page_commands) and page_commands[at + 1].text == "echo $?"
         if code and not says_code:
-            found.append(f"line {command.line}: exit code {code} of: {command.text}\n{printed}")
+            faults.append(f"line {command.line}: exit code {code} of: {command.text}\n{printed}")
         if any(command.output) and not same(command.output, printed):
-            found.append(f"line {command.line}: this is what it prints: {command.text}\n{printed}")
-    return found
+            faults.append(f"line {command.line}: this is what it prints: {command.text}\n{printed}")
+    return faults
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, id=str(page.relative_to(PROJECT))) for page in PAGES])
 def test_page(page: Path, tmp_path: Path) -> None:
     """Every command of the page runs, and prints what the page shows."""
     shutil.copytree(PROJECT / "examples", tmp_path / "examples")
-    found = problems(page.read_text(encoding="utf-8"), tmp_path)
-    assert not found, "\n\n".join(found)
+    faults = problems(page.read_text(encoding="utf-8"), tmp_path)
+    assert not faults, "\n\n".join(faults)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,15 @@
 """What holds for the project as a whole."""
 
 import ast
+import inspect
 import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 import ebbtide
 
@@ -15,12 +17,95 @@ FOLDERS = ("src", "tests", "docs", "examples", "benchmarks", ".ci")
 FILES = ("README.md", "CHANGELOG.md", "Makefile", "pyproject.toml")
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:home|root|work|farm|tmp|Users)/\w")
 
+# A participle names what happened, not what the variable holds: "found" may be signals or a folder.
+PARTICIPLES = frozenset(
+    "asked begun brought chosen done drawn dropped found given gone heard held kept known left lost made "
+    "meant moved named needed paid read refused reworded said seen sent shown spoken taken talked told "
+    "waited wanted written".split()
+)
+# Rooms that still have some: the numbers may only fall. Every other room has none.
+PARTICIPLES_LEFT = {"convergence": 4, "decisions": 1, "text": 14, "traces": 42}
+# What other rooms look into: of a chain, for which others have `MonitorSnapshot`, and of a retried call.
+INSIDE = {"Attempts", "LoopState"}
+
 
 def test_public_names() -> None:
     """`__all__` names everything that the package offers, and nothing that it does not."""
     public = [name for name in dir(ebbtide) if not name.startswith("_")]
     offered = [name for name in public if not isinstance(getattr(ebbtide, name), ModuleType)]
     assert sorted(ebbtide.__all__) == sorted([*offered, "__version__"])
+
+
+def test_variables_are_nouns(project: Path) -> None:
+    """No variable is a bare participle; a flag and a function may be."""
+    rooms = Counter(
+        path.relative_to(project / "src/ebbtide").parts[0]
+        for path in (project / "src/ebbtide").rglob("*.py")
+        for name in bound_names(ast.parse(path.read_text(encoding="utf-8")))
+        if name.strip("_") in PARTICIPLES
+    )
+    assert not {room: count for room, count in rooms.items() if count > PARTICIPLES_LEFT.get(room, 0)}
+
+
+def bound_names(tree: ast.AST) -> Iterator[str]:
+    """Names of variables, attributes and parameters that a module binds, but for flags and functions.
+
+    A `left` whose scope has a `right` is a side, no participle.
+    """
+    adjectives = {
+        node.arg if isinstance(node, ast.arg) else ast.unparse(node.target)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.arg | ast.AnnAssign) and node.annotation is not None
+        if re.search(r"\bbool\b|Callable", ast.unparse(node.annotation))
+    }
+    names = [
+        node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else node.arg
+        for node in ast.walk(tree)
+        if isinstance(node, ast.arg) or (isinstance(node, ast.Name | ast.Attribute) and is_bound(node))
+    ]
+    sides = {"left"} if "right" in names else set()
+    yield from (name for name in names if name not in adjectives | sides)
+
+
+def is_bound(node: ast.Name | ast.Attribute) -> bool:
+    """Whether something is assigned to a name."""
+    return isinstance(node.ctx, ast.Store)
+
+
+def test_class_names_stand_for_one_thing(project: Path) -> None:
+    """No public class name is there twice."""
+    names = Counter(
+        node.name
+        for path in (project / "src/ebbtide").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert not [name for name, count in names.items() if count > 1]
+
+
+def test_what_public_names_return_is_public(project: Path) -> None:
+    """Who calls a public function, or a method of a public class, can name what it gets."""
+    classes = {
+        name
+        for path in (project / "src/ebbtide").rglob("*.py")
+        for name in re.findall(r"^class ([A-Z]\w*)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    hidden = classes - set(ebbtide.__all__) - INSIDE
+    assert not {
+        f"{name}.{function.__name__}: {returns}"
+        for name in ebbtide.__all__
+        for function in functions_of(getattr(ebbtide, name))
+        if hidden & set(re.findall(r"\w+", returns := str(function.__annotations__.get("return"))))
+    }
+
+
+def functions_of(thing: object) -> Iterator[FunctionType]:
+    """A function itself; of a class its public methods and properties."""
+    members = vars(thing).items() if inspect.isclass(thing) else [("", thing)]
+    for name, member in members:
+        function = getattr(member, "fget", None) or getattr(member, "__func__", member)
+        if isinstance(function, FunctionType) and not name.startswith("_"):
+            yield function
 
 
 def test_one_version(project: Path) -> None:
@@ -48,14 +133,25 @@ def test_no_path_of_a_machine(project: Path) -> None:
     """No file names a place that only one machine has."""
     inside = (path for folder in FOLDERS for path in (project / folder).rglob("*"))
     files = [project / name for name in FILES] + [path for path in inside if path.is_file()]
-    found = [
+    places = [
         f"{path.relative_to(project)}:{number}"
         for path in files
         if path.suffix != ".pyc"
         for number, line in enumerate(path.read_text(encoding="utf-8", errors="ignore").splitlines(), start=1)
         if MACHINE_PATH.search(line)
     ]
-    assert not found
+    assert not places
+
+
+def test_the_page_about_the_house_names_what_is_there(project: Path) -> None:
+    """Every path in ARCHITECTURE.md exists, in the package or in the project."""
+    page = (project / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`(\w+(?:/\w+)*(?:/|\.py)|\w+(?:/\w+)+)`|\]\(([^)]+)\)", page)
+    names = [code or link for code, link in paths]
+    assert len(names) > 30
+    assert not [
+        name for name in names if not any((top / name).exists() for top in (project, project / "src/ebbtide"))
+    ]
 
 
 def test_import_is_light() -> None:

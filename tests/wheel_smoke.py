@@ -48,9 +48,11 @@ def check_contents(sdist: Path, wheel: Path) -> None:
 
 def run(folder: Path, *command: str | Path, code: int = 0) -> str:
     """What the command prints, run in `folder`; it has to end with `code`."""
-    done = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", check=False)
-    assert done.returncode == code, f"{command} ended with {done.returncode}:\n{done.stdout}{done.stderr}"
-    return done.stdout
+    process = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", check=False)
+    assert process.returncode == code, (
+        f"{command} ended with {process.returncode}:\n{process.stdout}{process.stderr}"
+    )
+    return process.stdout
 
 
 def main() -> None:

@@ -138,7 +138,9 @@ def growth(place: str, sentences: list[str], sizes: tuple[int, ...]) -> dict[str
 def _entry(number: int, began: float, sentences: list[str]) -> Entry:
     text = f"{sentences[number % len(sentences)]} [{number}]"
     session = f"s{number // A_SESSION}"
-    return Entry(candidate=Candidate(description=text), session=session, opened_at=began + number, asked=text)
+    return Entry(
+        candidate=Candidate(description=text), session=session, opened_at=began + number, question=text
+    )
 
 
 def _looked(log: DecisionLog, sentences: list[str], size: int) -> dict[str, float]:

@@ -12,8 +12,10 @@ from __future__ import annotations
 TYPE_CHECKING = False  # `typing` takes longer to import than all of this
 
 if TYPE_CHECKING:
+    from ebbtide.budget.limits import LimitKind as LimitKind
     from ebbtide.budget.limits import Limits as Limits
     from ebbtide.budget.prices import Prices as Prices
+    from ebbtide.budget.tally import Tally as Tally
     from ebbtide.checking import check as check
     from ebbtide.checking import check_events as check_events
     from ebbtide.convergence.meter import ConvergenceMeter as ConvergenceMeter
@@ -23,10 +25,14 @@ if TYPE_CHECKING:
     from ebbtide.convergence.readiness import Readiness as Readiness
     from ebbtide.convergence.recommendation import Recommendation as Recommendation
     from ebbtide.convergence.score import ConvergenceScore as ConvergenceScore
+    from ebbtide.convergence.score import RoundSummary as RoundSummary
     from ebbtide.convergence.signal import Signal as Signal
+    from ebbtide.decision_log.answer import DecisionAnswer as DecisionAnswer
     from ebbtide.decision_log.async_deliberation import AsyncDeliberation as AsyncDeliberation
     from ebbtide.decision_log.decision_log import DecisionLog as DecisionLog
     from ebbtide.decision_log.deliberation import Deliberation as Deliberation
+    from ebbtide.decision_log.entry import Added as Added
+    from ebbtide.decision_log.record import Decision as Decision
     from ebbtide.decisions.assessment import Assessment as Assessment
     from ebbtide.decisions.candidate import Candidate as Candidate
     from ebbtide.decisions.candidate import TurnContext as TurnContext
@@ -35,11 +41,15 @@ if TYPE_CHECKING:
     from ebbtide.divergence.graph.execution_graph import NodeSignature as NodeSignature
     from ebbtide.divergence.monitor import LoopMonitor as LoopMonitor
     from ebbtide.divergence.monitor import find_loops as find_loops
+    from ebbtide.divergence.signals import LoopKind as LoopKind
     from ebbtide.divergence.signals import LoopSignal as LoopSignal
+    from ebbtide.divergence.snapshot import MonitorSnapshot as MonitorSnapshot
+    from ebbtide.errors import CallRefused as CallRefused
     from ebbtide.errors import ConfigError as ConfigError
     from ebbtide.errors import EbbtideError as EbbtideError
     from ebbtide.errors import LimitExceeded as LimitExceeded
     from ebbtide.errors import RunHalted as RunHalted
+    from ebbtide.errors import RunStopped as RunStopped
     from ebbtide.errors import SemanticError as SemanticError
     from ebbtide.errors import StoreError as StoreError
     from ebbtide.errors import TranscriptError as TranscriptError
@@ -55,13 +65,18 @@ if TYPE_CHECKING:
     from ebbtide.events.transcript import Transcript as Transcript
     from ebbtide.events.usage import Usage as Usage
     from ebbtide.guard.execution_context import ExecutionContext as ExecutionContext
+    from ebbtide.guard.guard_report import RunReport as RunReport
+    from ebbtide.guard.running_call import RunningCall as RunningCall
     from ebbtide.profile import Profile as Profile
     from ebbtide.supervision.ladder import Action as Action
     from ebbtide.supervision.ladder import Cause as Cause
     from ebbtide.supervision.run_options import RunOptions as RunOptions
+    from ebbtide.supervision.summary.headline import Headline as Headline
     from ebbtide.supervision.summary.run_summary import RunSummary as RunSummary
     from ebbtide.supervision.supervisor import Supervisor as Supervisor
+    from ebbtide.supervision.supervisor_snapshot import SupervisorSnapshot as SupervisorSnapshot
     from ebbtide.supervision.verdict import Verdict as Verdict
+    from ebbtide.traces.reading import Trace as Trace
     from ebbtide.traces.reading import open_trace as open_trace
 
 __version__ = "0.1.0"
@@ -69,25 +84,33 @@ __version__ = "0.1.0"
 # Each name is imported on its first use: a hook that only needs the version must not wait for the engines.
 _HOMES = {
     "Action": "supervision.ladder",
+    "Added": "decision_log.entry",
     "Assessment": "decisions.assessment",
     "AsyncDeliberation": "decision_log.async_deliberation",
+    "CallRefused": "errors",
     "Candidate": "decisions.candidate",
     "Cause": "supervision.ladder",
     "ConfigError": "errors",
     "ConvergenceMeter": "convergence.meter",
     "ConvergenceScore": "convergence.score",
+    "Decision": "decision_log.record",
+    "DecisionAnswer": "decision_log.answer",
     "DecisionLog": "decision_log.decision_log",
     "Deliberation": "decision_log.deliberation",
     "EbbtideError": "errors",
     "Event": "events.event",
     "ExecutionContext": "guard.execution_context",
     "ExecutionGraph": "divergence.graph.execution_graph",
+    "Headline": "supervision.summary.headline",
     "LimitExceeded": "errors",
+    "LimitKind": "budget.limits",
     "Limits": "budget.limits",
+    "LoopKind": "divergence.signals",
     "LoopMonitor": "divergence.monitor",
     "LoopSignal": "divergence.signals",
     "Message": "events.event",
     "ModelCall": "events.event",
+    "MonitorSnapshot": "divergence.snapshot",
     "NodeSignature": "divergence.graph.execution_graph",
     "Notice": "events.event",
     "NoticeKind": "events.event",
@@ -98,16 +121,23 @@ _HOMES = {
     "Recommendation": "convergence.recommendation",
     "Round": "events.transcript",
     "RoundReading": "convergence.meter",
+    "RoundSummary": "convergence.score",
     "RunHalted": "errors",
     "RunOptions": "supervision.run_options",
+    "RunReport": "guard.guard_report",
+    "RunStopped": "errors",
     "RunSummary": "supervision.summary.run_summary",
+    "RunningCall": "guard.running_call",
     "SemanticError": "errors",
     "Signal": "convergence.signal",
     "StoreError": "errors",
     "Supervisor": "supervision.supervisor",
+    "SupervisorSnapshot": "supervision.supervisor_snapshot",
+    "Tally": "budget.tally",
     "ToolCall": "events.event",
     "ToolPolicies": "events.tool_policy",
     "ToolPolicy": "events.tool_policy",
+    "Trace": "traces.reading",
     "Transcript": "events.transcript",
     "TranscriptError": "errors",
     "TurnContext": "decisions.candidate",

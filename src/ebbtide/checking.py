@@ -120,12 +120,12 @@ def check_many(
     with ProcessPoolExecutor(max_workers=jobs, mp_context=context, initializer=_end_quietly) as pool:
         futures = {pool.submit(_checked, path, options): path for path in files}
         try:
-            for done in as_completed(futures):
+            for future in as_completed(futures):
                 try:
-                    result = done.result()
+                    result = future.result()
                 except BrokenExecutor as error:
-                    result = EbbtideError(f"{futures[done]}: the process that read it has ended: {error}")
-                yield futures[done], result
+                    result = EbbtideError(f"{futures[future]}: the process that read it has ended: {error}")
+                yield futures[future], result
         finally:
             for future in futures:
                 future.cancel()

@@ -45,7 +45,7 @@ class WireError(ValueError):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
+class WireForm:
     """How a class stands on the wire, where it is not simply all its fields by their names.
 
     Args:
@@ -72,7 +72,7 @@ class Codec:
     ... class Call:
     ...     tool: str
     ...     arguments: tuple[str, ...] = ()
-    >>> codec = Codec({Call: Form(names={"tool": "tool_name"})})
+    >>> codec = Codec({Call: WireForm(names={"tool": "tool_name"})})
     >>> codec.to_wire(Call(tool="ls", arguments=("-l",)))
     {'tool_name': 'ls', 'arguments': ['-l']}
     >>> codec.from_wire(Call, {"tool_name": 3})
@@ -80,7 +80,7 @@ class Codec:
     ebbtide.codec.WireError: tool_name: expected a text, found 3
     """
 
-    def __init__(self, forms: Mapping[type, Form] | None = None) -> None:
+    def __init__(self, forms: Mapping[type, WireForm] | None = None) -> None:
         self._forms = dict(forms or {})
         self._writers: dict[type, _Convert] = {}
         self._readers: dict[type, _Convert] = {}
@@ -105,16 +105,16 @@ class Codec:
             WireError: A key is missing, or a value is not what the field expects.
             TypeError: It is no dataclass, or a field has a type that has no wire form.
         """
-        read = self._readers.get(kind)
-        if read is None:
-            read = self._readers[kind] = self._form(kind).read or self._reader(kind)
+        reader = self._readers.get(kind)
+        if reader is None:
+            reader = self._readers[kind] = self._form(kind).read or self._reader(kind)
         if not isinstance(table, Mapping):
             raise WireError(f"expected an object, found {table!r:.{_SHOWN}}")
-        value: _T = read(table)
+        value: _T = reader(table)
         return value
 
-    def _form(self, kind: type) -> Form:
-        return self._forms.get(kind, Form())
+    def _form(self, kind: type) -> WireForm:
+        return self._forms.get(kind, WireForm())
 
     def _writer(self, kind: type) -> _Convert:
         form, fields = self._form(kind), _fields(kind)
@@ -133,7 +133,7 @@ class Codec:
 
         return write
 
-    def _writer_in_parts(self, form: Form, fields: _Fields) -> _Convert:
+    def _writer_in_parts(self, form: WireForm, fields: _Fields) -> _Convert:
         first = tuple(fields) if form.always is None else form.always
         names = tuple(dict.fromkeys((*first, *fields)))
         plan = [
@@ -151,11 +151,11 @@ class Codec:
             for item, (key, convert, default) in zip(items_of(value), plan, strict=False):
                 if item is default or (default is not _MISSING and item == default):
                     continue
-                written = item if convert is None else convert(item)
+                wire = item if convert is None else convert(item)
                 if key is None:
-                    table.update(written)
+                    table.update(wire)
                 else:
-                    table[key] = written
+                    table[key] = wire
             return table
 
         return write
@@ -243,9 +243,9 @@ def _unfolded(hint: Any) -> tuple[Any, Any, bool]:
     """
     parts = get_args(hint)
     if get_origin(hint) in (Union, types.UnionType):
-        left = [part for part in parts if part is not types.NoneType]
-        if len(left) == 1:
-            return *_unfolded(left[0])[:2], True
+        members = [part for part in parts if part is not types.NoneType]
+        if len(members) == 1:
+            return *_unfolded(members[0])[:2], True
     origin = _ORIGINS.get(get_origin(hint))
     if origin is not None and (origin is not tuple or parts[-1] is Ellipsis):
         return origin, parts[1] if origin is dict else parts[0], False

@@ -182,11 +182,11 @@ class CallRefused(EbbtideError):  # noqa: N818 - what happened is no error of th
 class RunHalted(EbbtideError):  # noqa: N818 - likewise
     """No call is let through any more.
 
-    ``done`` is the `RunReport` of the run so far, with its latest results; None where no `ExecutionContext`
+    ``report`` is the `RunReport` of the run so far, with its latest results; None where no `ExecutionContext`
     let the call through.
     """
 
-    done: Any = None
+    report: Any = None
 
 
 class LimitExceeded(RunHalted):

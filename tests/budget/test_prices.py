@@ -114,6 +114,6 @@ def test_prices_reach_another_process() -> None:
     """A table, and what was asked of it in vain, survive being sent."""
     prices = Prices({"small-*": {"input": 0.25}}, public=False)
     prices.cost(Usage(model="large", input_tokens=1))
-    sent = pickle.loads(pickle.dumps(prices))  # noqa: S301 - of our own making
-    assert sent.cost(Usage(model="small-2", input_tokens=2_000_000)) == 0.5
-    assert sent.unknown == {"large": 1}
+    copy = pickle.loads(pickle.dumps(prices))  # noqa: S301 - of our own making
+    assert copy.cost(Usage(model="small-2", input_tokens=2_000_000)) == 0.5
+    assert copy.unknown == {"large": 1}

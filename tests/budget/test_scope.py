@@ -46,9 +46,9 @@ def test_a_limit_is_what_may_be_taken(kind: str, call: dict[str, Any], limit: in
     for _ in range(limit):
         scope.reserve(**call).settle()
     before = scope.spent()
-    with pytest.raises(LimitExceeded) as refused:
+    with pytest.raises(LimitExceeded) as refusal:
         scope.reserve(**call)
-    error = refused.value
+    error = refusal.value
     assert (error.kind, error.value, error.limit, error.scope) == (kind, limit + 1, limit, "mine")
     assert str(error) == (
         f"scope 'mine' would be at {limit + 1} {kind}, and its limit is {limit}. End the run, or allow more."
@@ -170,15 +170,15 @@ def test_scopes_lie_in_each_other() -> None:
             assert current_scope() is part
             part.reserve("tool")
             part.reserve("tool")
-            with pytest.raises(LimitExceeded) as refused:
+            with pytest.raises(LimitExceeded) as refusal:
                 part.reserve("tool")
-            assert refused.value.scope == "part"
+            assert refusal.value.scope == "part"
         with Scope(Limits(steps=9), name="other") as other:
             other.reserve("tool")
             assert other.left("steps") == 0
-            with pytest.raises(LimitExceeded) as refused:
+            with pytest.raises(LimitExceeded) as refusal:
                 other.reserve("tool")
-            assert refused.value.scope == "run"
+            assert refusal.value.scope == "run"
         assert current_scope() is run
     assert current_scope() is None
     assert [scope.spent().steps for scope in (run, part, other)] == [3, 2, 1]
@@ -198,10 +198,10 @@ def test_all_scopes_or_none(limits: list[int | None], calls: list[tuple[int, int
         scopes.append(scope)
     try:
         waiting = []
-        for asked, taken in calls:
+        for request, amount in calls:
             before = [scope.spent() for scope in scopes]
             try:
-                waiting.append((scopes[-1].reserve("llm", tokens=asked), min(asked, taken)))
+                waiting.append((scopes[-1].reserve("llm", tokens=request), min(request, amount)))
             except LimitExceeded:
                 after = [scope.spent() for scope in scopes]
                 assert [entry.steps for entry in after] == [entry.steps for entry in before]
@@ -225,9 +225,9 @@ def test_a_scope_counts_in_that_of_another_tree_where_it_is_called() -> None:
     outside = Scope(Limits(), name="outside")
     with Scope(Limits(steps=1), name="here"):
         outside.reserve("tool")
-        with pytest.raises(LimitExceeded) as refused:
+        with pytest.raises(LimitExceeded) as refusal:
             outside.reserve("tool")
-        assert refused.value.scope == "here"
+        assert refusal.value.scope == "here"
     outside.reserve("tool")
     assert outside.spent().steps == 2
 

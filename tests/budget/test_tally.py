@@ -107,8 +107,8 @@ class Plain:
 
     @property
     def tokens(self) -> int | None:
-        known = [count for count in self.by_class if count is not None]
-        return sum(known) if known else None
+        counts = [count for count in self.by_class if count is not None]
+        return sum(counts) if counts else None
 
 
 def check(tally: Tally, plain: Plain) -> None:
@@ -134,10 +134,10 @@ def test_a_tally_is_the_sum_of_its_events(run: list[tuple[int, Event, float | No
     chains_again = [Tally(TABLE, again) for _ in range(3)]
     for place, (number, event, ts) in enumerate(run):
         if place == at:
-            stored = json.loads(json.dumps([tally.to_state() for tally in (again, *chains_again)]))
+            states = json.loads(json.dumps([tally.to_state() for tally in (again, *chains_again)]))
             again = Tally(TABLE)
             chains_again = [Tally(TABLE, again) for _ in range(3)]
-            for tally, state in zip((again, *chains_again), stored, strict=True):
+            for tally, state in zip((again, *chains_again), states, strict=True):
                 tally.restore(state)
         chains[number].add(event, ts)
         chains_again[number].add(event, ts)

@@ -33,8 +33,8 @@ def ebbtide(*arguments: str | Path, **env: str) -> subprocess.CompletedProcess[s
 
 def packages(*arguments: str | Path) -> set[str]:
     """The top-level packages that a command imports."""
-    done = ebbtide(*arguments, PYTHONPROFILEIMPORTTIME="1")
-    return {name.partition(".")[0] for name in IMPORTED.findall(done.stderr)}
+    process = ebbtide(*arguments, PYTHONPROFILEIMPORTTIME="1")
+    return {name.partition(".")[0] for name in IMPORTED.findall(process.stderr)}
 
 
 def commands(group: click.Group = root, *path: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -86,16 +86,16 @@ def test_every_command_explains_itself(command: click.Command) -> None:
 )
 def test_a_slip_gets_a_suggestion(arguments: tuple[str | Path, ...], suggestion: str) -> None:
     """What was probably meant is named, and the exit code is that of bad usage."""
-    done = ebbtide(*arguments)
-    assert done.returncode == 2
-    assert f"Did you mean '{suggestion}'?" in done.stderr
+    process = ebbtide(*arguments)
+    assert process.returncode == 2
+    assert f"Did you mean '{suggestion}'?" in process.stderr
 
 
 def test_nothing_asked_shows_the_help() -> None:
     """Without a command there is the list of commands, and exit code 2."""
-    done = ebbtide()
-    assert done.returncode == 2
-    assert "Commands:" in done.stderr
+    process = ebbtide()
+    assert process.returncode == 2
+    assert "Commands:" in process.stderr
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_tab_completion(words: str, expected: str) -> None:
     """Commands, options, the words of an option, and files."""
     env = {"_EBBTIDE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     program = "import sys; sys.argv[0] = 'ebbtide'; from ebbtide.cli.app import main; main()"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True,
         encoding="utf-8",
@@ -120,7 +120,7 @@ def test_tab_completion(words: str, expected: str) -> None:
         timeout=60,
         check=False,
     )
-    assert expected in done.stdout.splitlines()
+    assert expected in process.stdout.splitlines()
 
 
 def test_the_help_shows_defaults_by_their_words() -> None:

@@ -28,8 +28,15 @@ def pairs(tmp_path: Path) -> Path:
     rows = []
     for n in range(30):
         left, right = OTHERS[n % 5], OTHERS[5 + n % 5]
-        kept = " ".join(SHARED[:3])
-        rows.append({"one": f"{kept} {left} door", "two": f"{kept} {right} roof", "equal": 1, "topic": n % 3})
+        words = " ".join(SHARED[:3])
+        rows.append(
+            {
+                "one": f"{words} {left} door",
+                "two": f"{words} {right} roof",
+                "equal": 1,
+                "topic": n % 3,
+            }
+        )
         rows.append({"one": f"tea {left} door", "two": f"tea {right} roof", "equal": 0, "topic": n % 3})
     path = tmp_path / "pairs.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
@@ -43,11 +50,11 @@ FIELDS = ("--fields", "a=one,b=two,same=equal,group=topic")
 def test_fitted_profile_is_written_and_used(pairs: Path, tmp_path: Path) -> None:
     """The report says what there is now and what would be better; the profile can be scored with."""
     profile, plot = tmp_path / "mine.toml", tmp_path / "curve.svg"
-    done = ebbtide("calibrate", pairs, *FIELDS, "--output", profile, "--plot", plot)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("Labelled pairs: 60, 30 the same, groups: 3; profile: default")
-    assert "L1 stems: 0.6 becomes 0.428." in done.stdout
-    assert "0.00 (0.00\u20130.11) of 30" in done.stdout
+    process = ebbtide("calibrate", pairs, *FIELDS, "--output", profile, "--plot", plot)
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.startswith("Labelled pairs: 60, 30 the same, groups: 3; profile: default")
+    assert "L1 stems: 0.6 becomes 0.428." in process.stdout
+    assert "0.00 (0.00\u20130.11) of 30" in process.stdout
     assert tomllib.loads(profile.read_text())["novelty"] == {"jaccard_at_least": 0.428}
     scored = ebbtide("score", "--profile", profile, EXAMPLES / "exact-repeat.json")
     assert "profile mine" in scored.stdout
@@ -71,11 +78,11 @@ def test_json_has_the_whole_report(pairs: Path) -> None:
 def test_too_few_labels_write_nothing(tmp_path: Path) -> None:
     """Labelled conversations of ours are too few: it says so, writes nothing, and ends with 2."""
     profile = tmp_path / "mine.toml"
-    done = ebbtide("calibrate", *sorted(EXAMPLES.glob("*.json")), "--output", profile)
-    assert done.returncode == 2
-    assert "1.00 (0.70\u20131.00) of 9" in done.stdout
-    assert "nothing fitted: 5 labels say stop and 4 go on, it takes 30 of each" in done.stdout
-    assert "not written: no better thresholds were found" in done.stderr
+    process = ebbtide("calibrate", *sorted(EXAMPLES.glob("*.json")), "--output", profile)
+    assert process.returncode == 2
+    assert "1.00 (0.70\u20131.00) of 9" in process.stdout
+    assert "nothing fitted: 5 labels say stop and 4 go on, it takes 30 of each" in process.stdout
+    assert "not written: no better thresholds were found" in process.stderr
     assert not profile.exists()
 
 
@@ -98,7 +105,7 @@ def test_too_few_labels_write_nothing(tmp_path: Path) -> None:
 def test_bad_input(pairs: Path, arguments: list[str], message: str) -> None:
     """Bad input and bad options are told in one line, with exit code 2."""
     files = {"PAIRS": str(pairs), "EXAMPLE": str(EXAMPLES / "exact-repeat.json")}
-    done = ebbtide("calibrate", *(files.get(word, word) for word in arguments))
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
+    process = ebbtide("calibrate", *(files.get(word, word) for word in arguments))
+    assert process.returncode == 2
+    assert message in process.stderr
+    assert "Traceback" not in process.stderr

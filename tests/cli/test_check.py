@@ -32,9 +32,9 @@ def lines(*events: dict[str, object]) -> bytes:
 
 def test_the_first_screen_of_a_stuck_run() -> None:
     """The verdict and why come first; cost, where it would have ended and the loop are on the screen."""
-    done = ebbtide("check", STUCK)
-    printed = done.stdout.decode().splitlines()
-    assert done.returncode == 0
+    process = ebbtide("check", STUCK)
+    printed = process.stdout.decode().splitlines()
+    assert process.returncode == 0
     assert printed[0].startswith("STUCK")
     assert "search_web and open_page in turn, 11 times, same answers" in printed[1]
     assert len(printed) <= 30
@@ -71,21 +71,21 @@ def test_a_reader_that_went_away_ends_it_quietly(arguments: tuple[str | Path, ..
     reading, writing = os.pipe()
     os.close(reading)
     command = [sys.executable, "-m", "ebbtide", "check", *map(str, arguments)]
-    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, timeout=120, check=False)
+    process = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, timeout=120, check=False)
     os.close(writing)
-    assert (done.returncode, done.stderr) == (141, b"")
+    assert (process.returncode, process.stderr) == (141, b"")
 
 
 def test_a_terminal_that_lacks_characters_gets_the_rest(tmp_path: Path) -> None:
     """What cannot be shown becomes a question mark, and JSON escapes it."""
     file = tmp_path / "run.jsonl"
-    said = "We decided to use \u65e5\u672c instead of \u00fc, because it is shorter."
-    file.write_bytes(lines({"kind": "llm", "name": "message", "text": said}))
-    done = ebbtide("check", file, PYTHONIOENCODING="ascii")
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert b"We decided to use ?? instead of ?" in done.stdout
-    found = json.loads(ebbtide("check", "--json", file, PYTHONIOENCODING="ascii").stdout)
-    assert found["decisions"][0]["text"] == said
+    text = "We decided to use \u65e5\u672c instead of \u00fc, because it is shorter."
+    file.write_bytes(lines({"kind": "llm", "name": "message", "text": text}))
+    process = ebbtide("check", file, PYTHONIOENCODING="ascii")
+    assert (process.returncode, process.stderr) == (0, b"")
+    assert b"We decided to use ?? instead of ?" in process.stdout
+    summary = json.loads(ebbtide("check", "--json", file, PYTHONIOENCODING="ascii").stdout)
+    assert summary["decisions"][0]["text"] == text
 
 
 @pytest.mark.parametrize("columns", ["40", "60", "200"])
@@ -96,25 +96,25 @@ def test_a_table_fits_the_terminal_and_cuts_nothing(columns: str, tmp_path: Path
     (tmp_path / "healthy.jsonl").write_bytes(HEALTHY.read_bytes())
     table = ebbtide("check", tmp_path, COLUMNS=columns).stdout.decode().partition("verdict")[2]
     assert max(map(len, table.splitlines())) <= int(columns)
-    shown = "".join(table.split())
-    assert name in shown
-    assert "search_webandopen_pageinturn,11times,sameanswers(calls4-25,$1.54)." in shown
-    assert "\u2026" not in shown
+    letters = "".join(table.split())
+    assert name in letters
+    assert "search_webandopen_pageinturn,11times,sameanswers(calls4-25,$1.54)." in letters
+    assert "\u2026" not in letters
 
 
 def test_the_first_screen_of_a_healthy_run() -> None:
     """Nothing is wrong, and that is said in as many words."""
-    done = ebbtide("check", HEALTHY)
-    printed = done.stdout.decode()
-    assert done.returncode == 0
+    process = ebbtide("check", HEALTHY)
+    printed = process.stdout.decode()
+    assert process.returncode == 0
     assert printed.startswith("HEALTHY")
     assert "no loop, no limit passed, no runaway cost" in printed
 
 
 def test_standard_input_and_json() -> None:
     """With --json one run is one object with its headline, and without the timeline."""
-    done = ebbtide("check", "--json", "-", stdin=STUCK.read_bytes())
-    run = json.loads(done.stdout)
+    process = ebbtide("check", "--json", "-", stdin=STUCK.read_bytes())
+    run = json.loads(process.stdout)
     assert (run["schema"], run["headline"], run["source"]) == (2, "STUCK", "<stdin>")
     assert (run["verdict"]["action"], run["verdict"]["facts"]["signal"]["kind"]) == ("stop", "cycle")
     assert run["findings"][0]["kind"] == "cycle"
@@ -134,17 +134,17 @@ def test_a_folder_is_a_table_the_worst_first(tmp_path: Path) -> None:
     (tmp_path / "healthy.jsonl").write_bytes(HEALTHY.read_bytes())
     (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
     (tmp_path / ".hidden.jsonl").write_bytes(STUCK.read_bytes())
-    done = ebbtide("check", tmp_path)
-    printed = done.stdout.decode()
-    assert done.returncode == 0
+    process = ebbtide("check", tmp_path)
+    printed = process.stdout.decode()
+    assert process.returncode == 0
     assert printed.startswith("2 runs: 1 STUCK, 1 HEALTHY; $")
     assert f"in {tmp_path}{os.sep}" in printed.replace("\n", "")
     assert printed.index("stuck.jsonl") < printed.index("healthy.jsonl")
     assert "1 file skipped:" in printed
     assert "picture.png: " in printed
-    assert b"checking" not in done.stderr  # no bar where there is no terminal
-    found = [json.loads(line) for line in ebbtide("check", "--json", tmp_path).stdout.splitlines()]
-    assert sorted("skipped" in item for item in found) == [False, False, True]
+    assert b"checking" not in process.stderr  # no bar where there is no terminal
+    summary = [json.loads(line) for line in ebbtide("check", "--json", tmp_path).stdout.splitlines()]
+    assert sorted("skipped" in item for item in summary) == [False, False, True]
 
 
 def test_a_page_for_one_and_for_many(tmp_path: Path) -> None:
@@ -155,9 +155,9 @@ def test_a_page_for_one_and_for_many(tmp_path: Path) -> None:
     assert ebbtide("check", EXAMPLES, "--html", page, "--jobs", "1").returncode == 0
     html = page.read_text(encoding="utf-8")
     assert 'href="#run-2"' in html
-    done = ebbtide("check", STUCK, "--html", tmp_path / "no" / "report.html")
-    assert done.returncode == 2
-    assert b"report.html" in done.stderr
+    process = ebbtide("check", STUCK, "--html", tmp_path / "no" / "report.html")
+    assert process.returncode == 2
+    assert b"report.html" in process.stderr
 
 
 @pytest.mark.parametrize(
@@ -171,9 +171,9 @@ def test_a_page_for_one_and_for_many(tmp_path: Path) -> None:
 )
 def test_conditions_end_with_50(arguments: tuple[str | Path, ...], code: int, why: str) -> None:
     """A run that meets a condition ends the check with 50 and says why; without one it ends with 0."""
-    done = ebbtide("check", *arguments)
-    assert done.returncode == code
-    assert why in done.stderr.decode()
+    process = ebbtide("check", *arguments)
+    assert process.returncode == code
+    assert why in process.stderr.decode()
 
 
 @pytest.fixture(scope="module")
@@ -201,8 +201,8 @@ def stuck() -> RunSummary:
 )
 def test_each_condition(stuck: RunSummary, condition: str, why: str | None) -> None:
     """What meets a condition, on both sides of an amount."""
-    (found,) = failures((stuck,), conditions((condition,))) or (None,)
-    assert (found is None) if why is None else (why in found)
+    (failure,) = failures((stuck,), conditions((condition,))) or (None,)
+    assert (failure is None) if why is None else (why in failure)
 
 
 @pytest.mark.parametrize("condition", ["", "cost", "cost=", "cost=-1", "cost=nan", "stuck=1", "tokens=x"])
@@ -219,9 +219,9 @@ def test_an_unknown_price_is_no_zero(tmp_path: Path) -> None:
     printed = ebbtide("check", file).stdout.decode()
     assert "cost and time unknown" in printed
     assert "No price is known for 2 model calls (nobody-knows-it). Add prices with --prices FILE." in printed
-    done = ebbtide("check", "--fail-on", "cost=100", file)
-    assert done.returncode == 50
-    assert b"No price is known" in done.stderr
+    process = ebbtide("check", "--fail-on", "cost=100", file)
+    assert process.returncode == 50
+    assert b"No price is known" in process.stderr
     prices = tmp_path / "prices.toml"
     prices.write_text('[prices."nobody-*"]\ninput = 2.0\n')
     assert "$4.00" in ebbtide("check", "--prices", prices, file).stdout.decode()
@@ -230,17 +230,17 @@ def test_an_unknown_price_is_no_zero(tmp_path: Path) -> None:
 
 def test_limits_are_held_against_a_recorded_run(tmp_path: Path) -> None:
     """A limit from an option or from a file makes a run that passed it OVER LIMIT; options come first."""
-    done = ebbtide("check", "--max-cost", "0.1", "--fail-on", "limit", HEALTHY)
-    assert done.stdout.startswith(b"OVER LIMIT")
-    assert done.returncode == 50
+    process = ebbtide("check", "--max-cost", "0.1", "--fail-on", "limit", HEALTHY)
+    assert process.stdout.startswith(b"OVER LIMIT")
+    assert process.returncode == 50
     limits = tmp_path / "limits.toml"
     limits.write_text("[limits]\ncost_usd = 0.1\n")
     assert ebbtide("check", "--limits", limits, HEALTHY).stdout.startswith(b"OVER LIMIT")
     assert ebbtide("check", "--limits", limits, "--max-cost", "50", HEALTHY).stdout.startswith(b"HEALTHY")
     limits.write_text("[limits]\ncosts = 1\n")
-    done = ebbtide("check", "--limits", limits, HEALTHY)
-    assert done.returncode == 2
-    assert b"limits.costs: no such limit" in done.stderr
+    process = ebbtide("check", "--limits", limits, HEALTHY)
+    assert process.returncode == 2
+    assert b"limits.costs: no such limit" in process.stderr
 
 
 def test_declared_tools_count(tmp_path: Path) -> None:
@@ -260,12 +260,12 @@ def test_a_broken_line_is_said_and_the_rest_is_read(tmp_path: Path) -> None:
     file = tmp_path / "run.jsonl"
     first, *rest = HEALTHY.read_bytes().splitlines(keepends=True)
     file.write_bytes(first + b'{"kind": "tool", "na\n' + b"".join(rest))
-    done = ebbtide("check", "--fail-on", "unread", file)
-    printed = done.stdout.decode()
+    process = ebbtide("check", "--fail-on", "unread", file)
+    printed = process.stdout.decode()
     assert printed.startswith("HEALTHY")
     assert "1 line or event not read in full" in printed
     assert ":2" in printed
-    assert done.returncode == 50
+    assert process.returncode == 50
 
 
 @pytest.mark.parametrize(
@@ -277,9 +277,9 @@ def test_bad_input_gets_a_message(tmp_path: Path, content: bytes, expected: str)
     """One file that cannot be read ends with 2, its name and the reason, and without a traceback."""
     file = tmp_path / "bad.jsonl"
     file.write_bytes(content)
-    done = ebbtide("check", file)
-    message = done.stderr.decode()
-    assert done.returncode == 2
+    process = ebbtide("check", file)
+    message = process.stderr.decode()
+    assert process.returncode == 2
     assert "bad.jsonl" in message
     assert expected in message
     assert "Traceback" not in message
@@ -291,10 +291,10 @@ def test_bad_input_gets_a_message(tmp_path: Path, content: bytes, expected: str)
 def test_inputs_that_cannot_be(tmp_path: Path) -> None:
     """A missing file, an empty folder and standard input beside a file are usage errors."""
     for arguments in ((tmp_path / "no.jsonl",), (tmp_path,), ("-", STUCK)):
-        done = ebbtide("check", *arguments)
-        assert done.returncode == 2
-        assert done.stderr.startswith(b"ebbtide: ")
-        assert b"Traceback" not in done.stderr
+        process = ebbtide("check", *arguments)
+        assert process.returncode == 2
+        assert process.stderr.startswith(b"ebbtide: ")
+        assert b"Traceback" not in process.stderr
 
 
 @pytest.mark.parametrize("more", [(), ("--all",)])
@@ -307,9 +307,9 @@ def test_escape_sequences_never_reach_the_terminal(tmp_path: Path, more: tuple[s
     ] * 8
     file = tmp_path / "run.jsonl"
     file.write_bytes(lines(*events) + b'{"kind": "\x1b[31m\n')
-    done = ebbtide("check", *more, file)
-    assert done.returncode == 0
-    assert not CONTROLS.search(done.stdout.replace(b"\n", b""))
+    process = ebbtide("check", *more, file)
+    assert process.returncode == 0
+    assert not CONTROLS.search(process.stdout.replace(b"\n", b""))
     several = ebbtide("check", *more, file, HEALTHY)
     assert not CONTROLS.search(several.stdout.replace(b"\n", b""))
     assert not CONTROLS.search(several.stderr.replace(b"\n", b""))

@@ -31,10 +31,10 @@ def ebbtide(*arguments: str | Path, stdin: bytes = b"") -> subprocess.CompletedP
 )
 def test_stop_says_it_in_three_lines_and_in_the_exit_code(example: Path, signal: str, code: int) -> None:
     """The signal, the rationale, the hint; 0 CONTINUE, 10 SHIP, 20 ESCALATE; from a file and from stdin."""
-    for done in (ebbtide("stop", example), ebbtide("stop", "-", stdin=example.read_bytes())):
-        lines = done.stdout.decode().splitlines()
-        assert (done.returncode, len(lines), lines[0]) == (code, 3, signal)
-        assert done.stderr == b""
+    for process in (ebbtide("stop", example), ebbtide("stop", "-", stdin=example.read_bytes())):
+        lines = process.stdout.decode().splitlines()
+        assert (process.returncode, len(lines), lines[0]) == (code, 3, signal)
+        assert process.stderr == b""
 
 
 @pytest.mark.clause("S06")
@@ -74,11 +74,11 @@ def test_a_folder_is_scored_and_bad_files_are_listed_at_the_end(tmp_path: Path) 
     (tmp_path / "packed.json.gz").write_bytes(gzip.compress(ESCALATES.read_bytes()))
     (tmp_path / "broken.json").write_text('{"rounds": [')
     (tmp_path / "empty.txt").write_text("")
-    done = ebbtide("score", tmp_path)
-    assert done.returncode == 2
-    printed = done.stdout.decode()
+    process = ebbtide("score", tmp_path)
+    assert process.returncode == 2
+    printed = process.stdout.decode()
     assert printed.index("ESCALATE") < printed.index("SHIP")
-    errors = done.stderr.decode()
+    errors = process.stderr.decode()
     assert "2 of 4 could not be read" in errors
     assert "broken.json" in errors
     assert "empty.txt" in errors
@@ -110,13 +110,13 @@ def test_a_folder_is_scored_and_bad_files_are_listed_at_the_end(tmp_path: Path) 
 def test_bad_input_gets_a_message_and_exit_code_2(content: bytes, expected: str) -> None:
     """What is wrong and where, on stderr, without a traceback and without output."""
     for command in ("stop", "score", "extract"):
-        done = ebbtide(command, "-", stdin=content)
-        message = done.stderr.decode()
-        assert done.returncode == 2
+        process = ebbtide(command, "-", stdin=content)
+        message = process.stderr.decode()
+        assert process.returncode == 2
         assert expected.lower() in message.lower()
         assert "<stdin>" in message
         assert "Traceback" not in message
-        assert done.stdout == b""
+        assert process.stdout == b""
 
 
 @pytest.mark.parametrize(
@@ -131,9 +131,9 @@ def test_bad_input_gets_a_message_and_exit_code_2(content: bytes, expected: str)
 )
 def test_bad_usage_gets_a_message_and_exit_code_2(arguments: tuple[str | Path, ...], expected: str) -> None:
     """Files, profiles and options that are not there are named."""
-    done = ebbtide(*arguments)
-    assert done.returncode == 2
-    assert expected in done.stderr.decode()
+    process = ebbtide(*arguments)
+    assert process.returncode == 2
+    assert expected in process.stderr.decode()
 
 
 def test_a_profile_file_sets_thresholds(tmp_path: Path) -> None:
@@ -142,16 +142,16 @@ def test_a_profile_file_sets_thresholds(tmp_path: Path) -> None:
     own.write_text('base = "spec"\n[novelty]\nlow_rounds = 5\n')
     assert ebbtide("stop", "--profile", own, SHIPS).returncode == 0
     own.write_text("[novelty]\nlow_round = 5\n")
-    done = ebbtide("stop", "--profile", own, SHIPS)
-    assert done.returncode == 2
-    assert "novelty.low_round: no such setting" in done.stderr.decode()
+    process = ebbtide("stop", "--profile", own, SHIPS)
+    assert process.returncode == 2
+    assert "novelty.low_round: no such setting" in process.stderr.decode()
 
 
 def test_escape_sequences_in_a_conversation_do_not_reach_the_terminal(tmp_path: Path) -> None:
     """Control characters of a conversation are shown as replacement characters, and markup as it is."""
     file = tmp_path / "evil.jsonl"
-    said = json.dumps("the \x1b[2J\x1b]0;owned\x07 cache [bold]is[/bold] \u202e cold")
-    file.write_text(ROUND % (1, said))
+    text = json.dumps("the \x1b[2J\x1b]0;owned\x07 cache [bold]is[/bold] \u202e cold")
+    file.write_text(ROUND % (1, text))
     for arguments in (("score", "--explain"), ("stop",)):
         printed = ebbtide(*arguments, file).stdout
         assert b"\x1b" not in printed
@@ -162,10 +162,10 @@ def test_escape_sequences_in_a_conversation_do_not_reach_the_terminal(tmp_path: 
 
 def test_follow_through_a_pipe_prints_a_line_a_round() -> None:
     """Rounds are told as they come, and the last one before the input ends."""
-    done = ebbtide("score", "--follow", "--json", "-", stdin=CHAT.read_bytes())
-    rounds = [json.loads(line) for line in done.stdout.decode().splitlines()]
+    process = ebbtide("score", "--follow", "--json", "-", stdin=CHAT.read_bytes())
+    rounds = [json.loads(line) for line in process.stdout.decode().splitlines()]
     assert [item["round"] for item in rounds] == list(range(1, 15))
-    assert done.returncode == 0
+    assert process.returncode == 0
 
 
 def test_stop_follow_waits_for_a_growing_file_until_it_says_stop(tmp_path: Path) -> None:
@@ -186,17 +186,17 @@ def test_stop_follow_waits_for_a_growing_file_until_it_says_stop(tmp_path: Path)
 
 def test_extract_names_the_rule_of_each_item() -> None:
     """Items and what was set aside come with the sentence and the rule."""
-    found = json.loads(ebbtide("extract", "--json", CHAT).stdout)
-    assert found[0]["agent"] == "user"
-    assert all(item["rule"] and item["sentence"] for turn in found for item in turn["items"])
+    extraction = json.loads(ebbtide("extract", "--json", CHAT).stdout)
+    assert extraction[0]["agent"] == "user"
+    assert all(item["rule"] and item["sentence"] for turn in extraction for item in turn["items"])
     assert "set aside" in ebbtide("extract", CHAT).stdout.decode()
     assert "no raw text" in ebbtide("extract", SHIPS).stdout.decode()
 
 
 def test_formats_and_schema_are_listed() -> None:
     """Each format has a name and a description; the schema is the one that is shipped."""
-    listed = json.loads(ebbtide("formats", "--json").stdout)
-    assert {"transcript", "transcript-jsonl", "chat", "text"} <= {item["name"] for item in listed}
+    formats = json.loads(ebbtide("formats", "--json").stdout)
+    assert {"transcript", "transcript-jsonl", "chat", "text"} <= {item["name"] for item in formats}
     schema = PROJECT / "src" / "ebbtide" / "events" / "transcript.schema.json"
     assert ebbtide("schema").stdout == schema.read_bytes()
     assert b"transcript-jsonl" in ebbtide("formats").stdout
@@ -205,8 +205,8 @@ def test_formats_and_schema_are_listed() -> None:
 def test_a_reader_that_goes_away_is_no_error() -> None:
     """`ebbtide ... | head` ends without a traceback."""
     command = f"{sys.executable} -m ebbtide score --json {CHAT} | head -c 10"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60, check=False)
-    assert b"Traceback" not in done.stderr
+    process = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60, check=False)
+    assert b"Traceback" not in process.stderr
 
 
 def test_every_command_has_help() -> None:
@@ -229,12 +229,12 @@ def test_semantic_on_says_what_it_ran_on() -> None:
 def test_semantic_auto_goes_on_without_and_on_fails() -> None:
     """A model that is not there is an error with `on`; with `auto` the result says why it is missing."""
     nowhere = ("--embedder", "folder:/nowhere/at/all")
-    done = ebbtide("stop", "--semantic", "on", *nowhere, SHIPS)
-    assert done.returncode == 2
-    assert "/nowhere/at/all" in done.stderr.decode()
-    done = ebbtide("stop", "--json", "--semantic", "auto", *nowhere, SHIPS)
-    assert done.returncode == 10
-    assert "/nowhere/at/all" in json.loads(done.stdout)["semantic_problem"]
+    process = ebbtide("stop", "--semantic", "on", *nowhere, SHIPS)
+    assert process.returncode == 2
+    assert "/nowhere/at/all" in process.stderr.decode()
+    process = ebbtide("stop", "--json", "--semantic", "auto", *nowhere, SHIPS)
+    assert process.returncode == 10
+    assert "/nowhere/at/all" in json.loads(process.stdout)["semantic_problem"]
     assert (
         "without the semantic level" in ebbtide("stop", "--semantic", "auto", *nowhere, SHIPS).stderr.decode()
     )

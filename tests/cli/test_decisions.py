@@ -66,24 +66,24 @@ def shell(tmp_path: Path) -> Shell:
 
 def test_a_life_of_a_decision(shell: Shell) -> None:
     """Opened, thought about, finalized, found, reviewed, superseded; the chain verifies."""
-    opened = shell.json("start", "Where does the log live?", "--agent", "coder", "--session", "s1")
-    assert opened["verdict"] == "opened"
-    shell.run("think", opened["id"], "there is one writer")
+    start = shell.json("start", "Where does the log live?", "--agent", "coder", "--session", "s1")
+    assert start["verdict"] == "opened"
+    shell.run("think", start["id"], "there is one writer")
     final = shell.json(
-        "finalize", opened["id"], CHOICE, "--reason", "analysis: no server", "--confidence", "0.8"
+        "finalize", start["id"], CHOICE, "--reason", "analysis: no server", "--confidence", "0.8"
     )
-    assert (final["verdict"], final["id"]) == ("kept", opened["id"])
+    assert (final["verdict"], final["id"]) == ("kept", start["id"])
     assert final["decision"]["candidate"]["reasons"] == [{"text": "no server", "kind": "analysis"}]
     newer = shell.json(
         "record", OTHER, "--agent", "coder", "--predict", "fewer queries", "--review-by", "2020-01-01"
     )
-    assert opened["id"] in shell.printed("list")
+    assert start["id"] in shell.printed("list")
     assert [hit["decision"]["id"] for hit in shell.json("search", "proxy")["hits"]] == [newer["id"]]
     assert [late["id"] for late in shell.json("overdue")["decisions"]] == [newer["id"]]
     shell.run("review", newer["id"], "success", "--by", "ana", "--evidence", "the dashboard")
     assert shell.json("overdue")["decisions"] == []
-    shell.run("supersede", opened["id"], "--with", newer["id"], "--why", "no log any more")
-    lines = shell.printed("show", opened["id"], "--events")
+    shell.run("supersede", start["id"], "--with", newer["id"], "--why", "no log any more")
+    lines = shell.printed("show", start["id"], "--events")
     for expected in ("superseded", "one writer", "asked", "coder, s1", "finalized"):
         assert expected in lines
     assert shell.printed("verify").startswith("verified")
@@ -93,13 +93,13 @@ def test_a_life_of_a_decision(shell: Shell) -> None:
 @pytest.mark.clause("Q05", "Q13", "Q14")
 def test_the_gate_refuses_with_40(shell: Shell) -> None:
     """The reason, the quarantine, and the way back; a duplicate names its original."""
-    refused = shell.run("record", "done")
-    assert refused.returncode == 40
-    assert b"too short" in refused.stdout
-    kept = shell.json("record", CHOICE)
+    refusal = shell.run("record", "done")
+    assert refusal.returncode == 40
+    assert b"too short" in refusal.stdout
+    decision = shell.json("record", CHOICE)
     again = shell.run("record", CHOICE)
     assert again.returncode == 40
-    assert kept["id"].encode() in again.stdout
+    assert decision["id"].encode() in again.stdout
     assert shell.run("start", "Move a file somewhere else", "--frame", "task").returncode == 40
     quarantined = shell.json("list", "--status", "quarantined")["decisions"]
     assert len(quarantined) == 2
@@ -124,9 +124,9 @@ def test_a_reversal_is_asked_about(shell: Shell) -> None:
 
 def test_a_machine_is_a_signal(shell: Shell) -> None:
     """What was measured is told from what a person says."""
-    kept = shell.json("record", CHOICE)["id"]
+    decision = shell.json("record", CHOICE)["id"]
     process = shell.json(
-        "review", kept, "failure", "--observed", "--by", "ci", "--evidence", "3 of 9 checks fail"
+        "review", decision, "failure", "--observed", "--by", "ci", "--evidence", "3 of 9 checks fail"
     )
     assert (process["reviews"][0]["by"], process["reviews"][0]["observed"]) == ("signal:ci", True)
 

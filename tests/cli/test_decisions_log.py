@@ -12,14 +12,14 @@ from ebbtide.errors import ConfigError
 
 
 @pytest.mark.parametrize(
-    ("given", "under"), [("", ".local/share"), ("relative", ".local/share"), (None, ".local/share")]
+    ("folder", "under"), [("", ".local/share"), ("relative", ".local/share"), (None, ".local/share")]
 )
-def test_the_data_folder_of_the_user(monkeypatch, tmp_path: Path, given: str | None, under: str) -> None:
+def test_the_data_folder_of_the_user(monkeypatch, tmp_path: Path, folder: str | None, under: str) -> None:
     """XDG_DATA_HOME counts where it is an absolute path."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
-    if given is not None:
-        monkeypatch.setenv("XDG_DATA_HOME", given)
+    if folder is not None:
+        monkeypatch.setenv("XDG_DATA_HOME", folder)
     assert default_file() == tmp_path / under / "ebbtide" / "decisions.db"
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     assert default_file() == tmp_path / "data" / "ebbtide" / "decisions.db"

@@ -68,8 +68,8 @@ def test_an_old_log_is_cleaned(imported: Shell) -> None:
     assert reasons.pop("Store the") == "duplicate.fingerprint"
     assert set(reasons) == {"done", "Let me ch", "Great, th"}
     assert len(plan["reversals"]) == 1
-    dry = imported.run("apply", "--plan", "plan.json")
-    assert (dry.returncode, b"Nothing is changed yet" in dry.stdout) == (0, True)
+    preview = imported.run("apply", "--plan", "plan.json")
+    assert (preview.returncode, b"Nothing is changed yet" in preview.stdout) == (0, True)
     assert len(imported.json("list")["decisions"]) == 8
     stays = plan["rows"][0]["id"]
     assert len(imported.json("apply", "--plan", "plan.json", "--yes", "--except", stays)["quarantined"]) == 3
@@ -98,11 +98,11 @@ def test_an_import_twice_adds_nothing(imported: Shell) -> None:
     copy.write_bytes(gzip.compress((EXAMPLES / "old-log.jsonl").read_bytes()))
     process = imported.json("import", copy, "--fields", FIELDS)
     assert (process["created"], process["present"], len(process["broken"])) == ([], 8, 1)
-    dry = imported.json(
+    preview = imported.json(
         "import", "-", "--dry-run", "--fields", "description=decision,time=date,category=team",
         stdin=(EXAMPLES / "old-log.csv").read_bytes(),
     )  # fmt: skip
-    assert len(dry["created"]) == 2
+    assert len(preview["created"]) == 2
     assert len(imported.json("list")["decisions"]) == 8
 
 

@@ -17,9 +17,9 @@ def ebbtide(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[by
 
 def test_each_run_is_what_its_name_says(tmp_path: Path) -> None:
     """Four runs, four words, the worst first; nothing is left behind."""
-    done = ebbtide("demo", cwd=tmp_path)
-    printed = done.stdout.decode()
-    assert done.returncode == 0
+    process = ebbtide("demo", cwd=tmp_path)
+    printed = process.stdout.decode()
+    assert process.returncode == 0
     assert printed.startswith("4 runs: 1 STUCK, 1 NOISY, 1 CONVERGED, 1 HEALTHY; $")
     rows = [line.split() for line in printed.splitlines() if ".jsonl" in line]
     assert [(row[0], row[-1]) for row in rows] == [
@@ -33,20 +33,20 @@ def test_each_run_is_what_its_name_says(tmp_path: Path) -> None:
 
 def test_the_runs_and_the_page_can_be_kept(tmp_path: Path) -> None:
     """--out keeps the runs, --html writes the page, and the next step is named."""
-    done = ebbtide("demo", "--out", "the runs", "--html", "report.html", cwd=tmp_path)
-    assert done.returncode == 0
+    process = ebbtide("demo", "--out", "the runs", "--html", "report.html", cwd=tmp_path)
+    assert process.returncode == 0
     assert sorted(path.name for path in (tmp_path / "the runs").iterdir()) == sorted(demo_runs())
     assert "CONVERGED" in (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert b"ebbtide check 'the runs/stuck.jsonl'" in done.stdout
+    assert b"ebbtide check 'the runs/stuck.jsonl'" in process.stdout
     again = ebbtide("check", "the runs", cwd=tmp_path)
-    assert again.stdout.splitlines()[0] == done.stdout.splitlines()[0]  # with what each run cost
+    assert again.stdout.splitlines()[0] == process.stdout.splitlines()[0]  # with what each run cost
 
 
 def test_json_and_a_folder_that_cannot_be(tmp_path: Path) -> None:
     """With --json a run is a line; a folder that is a file gets a message."""
-    found = [json.loads(line) for line in ebbtide("demo", "--json", cwd=tmp_path).stdout.splitlines()]
-    assert {item["source"] for item in found} == set(demo_runs())
+    summaries = [json.loads(line) for line in ebbtide("demo", "--json", cwd=tmp_path).stdout.splitlines()]
+    assert {item["source"] for item in summaries} == set(demo_runs())
     (tmp_path / "taken").write_text("")
-    done = ebbtide("demo", "--out", "taken", cwd=tmp_path)
-    assert done.returncode == 2
-    assert b"taken" in done.stderr
+    process = ebbtide("demo", "--out", "taken", cwd=tmp_path)
+    assert process.returncode == 2
+    assert b"taken" in process.stderr

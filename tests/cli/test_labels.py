@@ -42,9 +42,14 @@ def test_conversations(tmp_path: Path) -> None:
         written(tmp_path, TRANSCRIPT, name="one.json"),
         written(tmp_path, HEADER, ROUND, name="lines.jsonl"),
     ]
-    found = load_labels(files)
-    labels = [(item.signal, item.stop_round) for item in found if isinstance(item, LabelledTranscript)]
-    assert labels == [(Signal.CONTINUE, None), (None, 1), (Signal.CONTINUE, None), (Signal.SHIP, None)]
+    labels = load_labels(files)
+    transcripts = [item for item in labels if isinstance(item, LabelledTranscript)]
+    assert [(item.signal, item.stop_round) for item in transcripts] == [
+        (Signal.CONTINUE, None),
+        (None, 1),
+        (Signal.CONTINUE, None),
+        (Signal.SHIP, None),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,9 @@ def ebbtide(*arguments: str | Path, stdin: bytes = b"") -> subprocess.CompletedP
 
 def test_a_loop_is_told_with_its_events_and_its_cost() -> None:
     """The dearest loop comes first, with its range, its turns and what it cost; the exit code is 30."""
-    done = ebbtide("loops", EXAMPLES / "stuck.jsonl")
-    printed = done.stdout.decode()
-    assert done.returncode == 30
+    process = ebbtide("loops", EXAMPLES / "stuck.jsonl")
+    printed = process.stdout.decode()
+    assert process.returncode == 30
     assert "cycle, events 4-25" in printed
     assert "search_web and open_page in turn, 11 times, same answers, $1.54" in printed
     assert "ABC" in printed
@@ -29,8 +29,8 @@ def test_a_loop_is_told_with_its_events_and_its_cost() -> None:
 
 def test_a_healthy_run_has_none() -> None:
     """Work that repeats calls with new answers and landed changes ends with 0."""
-    done = ebbtide("loops", EXAMPLES / "healthy.jsonl")
-    assert (done.returncode, done.stdout.decode().splitlines()[0]) == (0, "No loop in 24 events")
+    process = ebbtide("loops", EXAMPLES / "healthy.jsonl")
+    assert (process.returncode, process.stdout.decode().splitlines()[0]) == (0, "No loop in 24 events")
 
 
 def test_json_has_the_findings_of_check() -> None:
@@ -67,18 +67,18 @@ def test_a_declared_poller_is_no_loop(tmp_path: Path) -> None:
 )
 def test_bad_events_get_a_message(content: bytes, expected: str) -> None:
     """What is wrong and where, without a traceback."""
-    done = ebbtide("loops", "-", stdin=content)
-    message = done.stderr.decode()
-    assert done.returncode == 2
+    process = ebbtide("loops", "-", stdin=content)
+    message = process.stderr.decode()
+    assert process.returncode == 2
     assert expected in message
     assert "Traceback" not in message
 
 
 def test_an_event_that_cannot_be_read_is_named() -> None:
     """The others are read; what is wrong with it, and where, stands below them."""
-    done = ebbtide("loops", "-", stdin=b'{"kind": "tool", "name": "a"}\n{"kind": "tool"}\n')
-    assert done.returncode == 0
-    assert "1 event not read in full: <stdin>:2" in done.stdout.decode()
+    process = ebbtide("loops", "-", stdin=b'{"kind": "tool", "name": "a"}\n{"kind": "tool"}\n')
+    assert process.returncode == 0
+    assert "1 event not read in full: <stdin>:2" in process.stdout.decode()
 
 
 def test_doctor_fires_every_detector() -> None:
@@ -92,6 +92,6 @@ def test_doctor_names_a_silent_detector(tmp_path: Path) -> None:
     """A threshold that is never reached shows."""
     own = tmp_path / "own.toml"
     own.write_text("[divergence]\ncondensations = 100000\n")
-    done = ebbtide("doctor", "--profile", own)
-    assert done.returncode == 30
-    assert "silent" in done.stdout.decode()
+    process = ebbtide("doctor", "--profile", own)
+    assert process.returncode == 30
+    assert "silent" in process.stdout.decode()

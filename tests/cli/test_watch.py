@@ -36,9 +36,9 @@ def until(there: Callable[[], bool]) -> None:
 
 def test_a_line_a_change_and_the_summary() -> None:
     """On standard input each change is a line with its event; the end brings the first screen of check."""
-    done = ebbtide("watch", "-", stdin=STUCK.read_bytes())
-    printed = done.stdout.decode().splitlines()
-    assert done.returncode == 0
+    process = ebbtide("watch", "-", stdin=STUCK.read_bytes())
+    printed = process.stdout.decode().splitlines()
+    assert process.returncode == 0
     assert "NUDGE" in printed[0]
     assert any(line.startswith("event ") and "STOP" in line for line in printed)
     assert any(line.startswith("STUCK") for line in printed)
@@ -46,14 +46,14 @@ def test_a_line_a_change_and_the_summary() -> None:
 
 def test_a_healthy_run_changes_nothing() -> None:
     """Without a change there is the summary alone."""
-    done = ebbtide("watch", HEALTHY, "--until-end")
-    assert done.stdout.startswith(b"HEALTHY")
+    process = ebbtide("watch", HEALTHY, "--until-end")
+    assert process.stdout.startswith(b"HEALTHY")
 
 
 def test_json_lines() -> None:
     """For machines a change is an object, with what was spent up to it, and the summary is the last."""
-    done = ebbtide("watch", "--json", "-", stdin=STUCK.read_bytes())
-    *changes, last = map(json.loads, done.stdout.splitlines())
+    process = ebbtide("watch", "--json", "-", stdin=STUCK.read_bytes())
+    *changes, last = map(json.loads, process.stdout.splitlines())
     assert {item["type"] for item in changes} == {"verdict"}
     assert [item["event"] for item in changes] == [item["spent"]["events"] for item in changes]
     assert (last["type"], last["verdict"]["action"]) == ("summary", "stop")
@@ -61,57 +61,57 @@ def test_json_lines() -> None:
 
 def test_a_command_gets_the_verdict(tmp_path: Path) -> None:
     """--on runs the command once a change that it waits for: JSON on standard input, and variables."""
-    told, named = tmp_path / "told.json", tmp_path / "named"
-    command = f'cat >> "{told}"; echo "$EBBTIDE_ACTION $EBBTIDE_EVENT" >> "{named}"'
-    done = ebbtide("watch", STUCK, "--until-end", "--on", "stop", command)
-    assert done.returncode == 0
-    wire = json.loads(told.read_text())
+    note, name_file = tmp_path / "told.json", tmp_path / "named"
+    command = f'cat >> "{note}"; echo "$EBBTIDE_ACTION $EBBTIDE_EVENT" >> "{name_file}"'
+    process = ebbtide("watch", STUCK, "--until-end", "--on", "stop", command)
+    assert process.returncode == 0
+    wire = json.loads(note.read_text())
     assert (wire["action"], wire["source"]) == ("stop", str(STUCK))
     assert wire["event"] == wire["spent"]["events"]
-    assert named.read_text() == f"stop {wire['event']}\n"
+    assert name_file.read_text() == f"stop {wire['event']}\n"
 
 
 def test_a_command_that_fails_is_said_and_ends_nothing() -> None:
     """The watch goes on, and standard output stays its own."""
-    done = ebbtide("watch", "-", "--on", "change", "echo noise; exit 7", stdin=STUCK.read_bytes())
-    assert done.returncode == 0
-    assert b"exit code 7" in done.stderr
-    assert b"noise" not in done.stdout
-    assert b"STUCK" in done.stdout
+    process = ebbtide("watch", "-", "--on", "change", "echo noise; exit 7", stdin=STUCK.read_bytes())
+    assert process.returncode == 0
+    assert b"exit code 7" in process.stderr
+    assert b"noise" not in process.stdout
+    assert b"STUCK" in process.stdout
 
 
 def test_a_rung_that_does_not_exist() -> None:
     """A misspelt rung is an error at the start."""
-    done = ebbtide("watch", STUCK, "--until-end", "--on", "stopp", "true")
-    assert done.returncode == 2
-    assert b"expected allow, nudge" in done.stderr
+    process = ebbtide("watch", STUCK, "--until-end", "--on", "stopp", "true")
+    assert process.returncode == 2
+    assert b"expected allow, nudge" in process.stderr
 
 
 def test_a_file_that_grows(tmp_path: Path) -> None:
     """What is there at the start is the past; what comes is told when it comes, also after a new start."""
-    file, told = tmp_path / "run.jsonl", tmp_path / "told"
+    file, note = tmp_path / "run.jsonl", tmp_path / "told"
     events = STUCK.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join(events[:3]))
-    watch = started(file, "--idle", "4", "--on", "stop", f'echo stop >> "{told}"')
+    watch = started(file, "--idle", "4", "--on", "stop", f'echo stop >> "{note}"')
     with file.open("ab") as end:
         for event in events[3:]:
             end.write(event[:20])
             end.flush()
             end.write(event[20:])
             end.flush()
-        until(told.exists)
+        until(note.exists)
     out, err = watch.communicate(timeout=60)
     assert watch.returncode == 0, err
-    assert told.read_text() == "stop\n"
+    assert note.read_text() == "stop\n"
     assert b"STUCK" in out
 
 
 def test_the_past_of_a_file_runs_the_command_once(tmp_path: Path) -> None:
     """A file that is stuck already runs the command for what stands, not for each change of its past."""
-    told = tmp_path / "told"
-    done = ebbtide("watch", STUCK, "--idle", "0", "--on", "change", f'echo "$EBBTIDE_ACTION" >> "{told}"')
-    assert done.returncode == 0
-    assert told.read_text() == "stop\n"
+    note = tmp_path / "told"
+    process = ebbtide("watch", STUCK, "--idle", "0", "--on", "change", f'echo "$EBBTIDE_ACTION" >> "{note}"')
+    assert process.returncode == 0
+    assert note.read_text() == "stop\n"
 
 
 def test_a_file_that_is_written_anew(tmp_path: Path) -> None:
@@ -133,9 +133,9 @@ def test_a_file_that_is_written_anew(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for a child there")
 def test_ctrl_c_ends_with_the_summary(tmp_path: Path) -> None:
     """An interrupt is the ordinary end of a watch."""
-    told = tmp_path / "told"
-    watch = started(STUCK, "--on", "stop", f'echo stop >> "{told}"')
-    until(told.exists)
+    note = tmp_path / "told"
+    watch = started(STUCK, "--on", "stop", f'echo stop >> "{note}"')
+    until(note.exists)
     watch.send_signal(signal.SIGINT)
     out, err = watch.communicate(timeout=60)
     assert watch.returncode == 0, err
@@ -147,19 +147,19 @@ def test_escape_sequences_never_reach_the_terminal() -> None:
     """What a trace says is shown without its controls."""
     evil = "\x1b[2J\x07\u202e"
     event = json.dumps({"kind": "tool", "name": f"ls{evil}", "args": {"p": evil}, "result": evil}).encode()
-    done = ebbtide("watch", "-", stdin=(event + b"\n") * 8)
-    assert b"STOP" in done.stdout
-    assert not {0x1B, 0x07} & set(done.stdout)
-    assert "\u202e" not in done.stdout.decode()
+    process = ebbtide("watch", "-", stdin=(event + b"\n") * 8)
+    assert b"STOP" in process.stdout
+    assert not {0x1B, 0x07} & set(process.stdout)
+    assert "\u202e" not in process.stdout.decode()
 
 
 @pytest.mark.parametrize("arguments", [("-",), ("missing.jsonl", "--until-end")])
 def test_nothing_to_watch(arguments: tuple[str, ...]) -> None:
     """An empty input and a missing file get a message."""
-    done = ebbtide("watch", *arguments)
-    assert done.returncode == 2
-    assert done.stderr.startswith(b"ebbtide: ")
-    assert b"Traceback" not in done.stderr
+    process = ebbtide("watch", *arguments)
+    assert process.returncode == 2
+    assert process.stderr.startswith(b"ebbtide: ")
+    assert b"Traceback" not in process.stderr
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")

@@ -55,9 +55,12 @@ def test_labels_are_escaped(log):
 def test_the_sample_is_the_same_for_everybody(filled):
     """A larger sample has the smaller one in it, from kept and from refused."""
     small, large = filled.sample(3), filled.sample(7)
-    assert (small.kept, small.refused) == (large.kept[:3], large.refused[:3])
+    assert (small.kept_decisions, small.refused_decisions) == (
+        large.kept_decisions[:3],
+        large.refused_decisions[:3],
+    )
     assert (large.kept_of, large.refused_of) == (10, 11)
-    assert {each.id for each in filled.sample(50).refused} == {
+    assert {each.id for each in filled.sample(50).refused_decisions} == {
         each.id for each in filled.iterate() if each.refused
     }
     assert small.noise.value is None
@@ -66,7 +69,7 @@ def test_the_sample_is_the_same_for_everybody(filled):
 def test_rates_come_from_reviews(filled):
     """Noise is what is none among the kept, missed what is one among the refused, with intervals."""
     sample = filled.sample(5)
-    for number, each in enumerate((*sample.kept, *sample.refused)):
+    for number, each in enumerate((*sample.kept_decisions, *sample.refused_decisions)):
         outcome = DecisionOutcome.NOT_A_DECISION if number in {0, 5, 6, 7, 8} else DecisionOutcome.SUCCESS
         filled.review(each.id, Review(outcome=outcome, by="ana", ts=1.7e9))
     sample = filled.sample(5)
@@ -81,7 +84,7 @@ def test_rates_come_from_reviews(filled):
 
 def test_a_restore_says_that_it_was_a_decision(filled):
     """What was brought back from the quarantine counts as missed."""
-    first = filled.sample(1).refused[0]
+    first = filled.sample(1).refused_decisions[0]
     filled.restore(first.id, by="ana")
     missed = filled.sample(1).missed
     assert (missed.hits, missed.total) == (1, 1)
@@ -94,4 +97,4 @@ def test_shadow_counts_what_it_would_refuse(log):
     work.record_decision(KEEP.format(1, "x"))
     counts, sample = log.counts(), log.sample()
     assert (counts.kept, counts.refused, counts.would_refuse) == (2, 0, 1)
-    assert [each.candidate.description for each in sample.refused] == ["ok"]
+    assert [each.candidate.description for each in sample.refused_decisions] == ["ok"]

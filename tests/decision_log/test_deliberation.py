@@ -246,7 +246,7 @@ def test_no_text_is_lost(log, text):
     work.finalize(opened, description=text, reasons=[text], category=text)
     assert work.last.id == opened
     decision = log.get(opened)
-    assert (decision.candidate.description, decision.asked, decision.thoughts) == (text, text, (text,))
+    assert (decision.candidate.description, decision.question, decision.thoughts) == (text, text, (text,))
     assert decision.candidate.category == text
     assert log.verify().ok
 
@@ -420,7 +420,7 @@ def test_the_asynchronous_twin_does_what_a_subclass_does(log):
 
     first, last = asyncio.run(main())
     assert first == last
-    assert log.get(first).asked == "WHICH STORE?"
+    assert log.get(first).question == "WHICH STORE?"
     assert AsyncDeliberation.start.__doc__ == Deliberation.start.__doc__
 
 

@@ -417,7 +417,10 @@ def test_nothing_crosses_tenants_agents_or_sessions(open_log, clock):
         assert not theirs & {hit.decision.id for hit in stranger.search("sqlite", status=everything)}
         assert not theirs & set(ids(stranger.quarantined().decisions))
         assert not theirs & set(ids(stranger.overdue(2e9)))
-        assert not theirs & {*ids(stranger.sample().kept), *ids(stranger.sample().refused)}
+        assert not theirs & {
+            *ids(stranger.sample().kept_decisions),
+            *ids(stranger.sample().refused_decisions),
+        }
         assert not theirs & {
             *stranger.sweep(9e9),
             *stranger.purge(before=9e9, status=everything[:5], by="eve"),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ebbtide.divergence.monitor import find_loops
-from ebbtide.divergence.signals import LoopKind, LoopSignal, Quantity
+from ebbtide.divergence.signals import LoopKind, LoopSignal, Unit
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
 from ebbtide.events.tool_policy import Effect, ToolPolicies, ToolPolicy
 from ebbtide.profile import Profile
@@ -32,8 +32,8 @@ def handoff(source: str, target: str) -> Event:
 def each(count: int, make: Callable[[int], Event | Iterable[Event]]) -> Run:
     run: Run = []
     for number in range(count):
-        made = make(number)
-        run.extend([made] if isinstance(made, Event) else made)
+        events = make(number)
+        run.extend([events] if isinstance(events, Event) else events)
     return run
 
 
@@ -370,10 +370,10 @@ def test_a_window_of_low_entropy_is_monotonous() -> None:
             tool("move", f"moved {way}", way=way) if n % 8 else tool("look", f"a view of place {n}", q=n)
         )
     signals = find_loops(run, Profile(name="entropy", divergence=others_off))
-    told = [signal for signal in signals if signal.kind is LoopKind.MONOTONY]
-    assert told
-    measure = told[0].measure
+    monotony = [signal for signal in signals if signal.kind is LoopKind.MONOTONY]
+    assert monotony
+    measure = monotony[0].measure
     assert measure is not None
-    assert measure.quantity is Quantity.BITS
+    assert measure.quantity is Unit.BITS
     assert measure.value < measure.limit == 2
-    assert told[0].copies == 64
+    assert monotony[0].copies == 64

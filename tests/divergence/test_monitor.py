@@ -126,14 +126,14 @@ def test_a_restart_changes_nothing(run: list[Event], at: int, as_bytes: bool) ->
 @given(runs)
 def test_reading_changes_nothing(run: list[Event]) -> None:
     """Asking for the snapshot, the state, or the loop of a call between events leaves no trace."""
-    asked, unasked = LoopMonitor(tools=TOOLS), LoopMonitor(tools=TOOLS)
+    asking, silent = LoopMonitor(tools=TOOLS), LoopMonitor(tools=TOOLS)
     for call in run:
-        asked.snapshot().to_dict()
-        asked.to_bytes()
+        asking.snapshot().to_dict()
+        asking.to_bytes()
         if isinstance(call, ToolCall):
-            asked.loop_of(call)
-        assert asked.update(call) == unasked.update(call)
-    assert asked.to_state() == unasked.to_state()
+            asking.loop_of(call)
+        assert asking.update(call) == silent.update(call)
+    assert asking.to_state() == silent.to_state()
 
 
 @given(runs)
@@ -283,8 +283,8 @@ print(memory, max(*sizes, len(monitor.to_bytes())))
 def test_a_chain_of_any_length_stays_small() -> None:
     """Under 200 KB in memory and 16 KB as bytes, also ten times as long, with a new name at every call."""
     # In a process of its own: what other tests have left behind would be counted.
-    done = subprocess.run([sys.executable, "-c", _LONG_CHAIN], capture_output=True, check=True, text=True)
-    memory, as_bytes = map(int, done.stdout.split())
+    process = subprocess.run([sys.executable, "-c", _LONG_CHAIN], capture_output=True, check=True, text=True)
+    memory, as_bytes = map(int, process.stdout.split())
     assert as_bytes < 16_000
     assert memory < 200_000
 

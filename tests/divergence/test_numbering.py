@@ -9,12 +9,12 @@ from ebbtide.divergence.numbering import Numbering
 @given(st.lists(st.integers(0, 40)))
 def test_each_number_is_taken_once(numbers: list[int]) -> None:
     """Within the window, a number is new the first time, in any order; before the first, it never is."""
-    numbering, taken = Numbering(), set()
+    numbering, accepted = Numbering(), set()
     for number in numbers:
-        expected = number not in taken and (not taken or number > numbers[0])
-        assert numbering.take(number) == (expected or not taken)
-        if expected or not taken:
-            taken.add(number)
+        expected = number not in accepted and (not accepted or number > numbers[0])
+        assert numbering.take(number) == (expected or not accepted)
+        if expected or not accepted:
+            accepted.add(number)
 
 
 def test_what_is_too_far_back_counts_as_told() -> None:

@@ -20,8 +20,8 @@ arguments = st.dictionaries(st.text(max_size=4), values, max_size=4)
 
 
 def key(args: object, name: str = "tool") -> bytes | None:
-    found = identify(name, args)
-    return found and found[0]
+    identity = identify(name, args)
+    return identity and identity[0]
 
 
 @given(arguments, st.randoms())
@@ -45,9 +45,9 @@ def test_what_is_stored_does_not_depend_on_how_it_was_known(args: dict[str, Any]
     assert short
     assert at_once
     assert settled(short[0]) == at_once[0]
-    told = identify_answer(answer, settle=False)
-    assert told is not None
-    assert settled_answer(told) == identify_answer(answer)
+    answer_key = identify_answer(answer, settle=False)
+    assert answer_key is not None
+    assert settled_answer(answer_key) == identify_answer(answer)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_keys_do_not_depend_on_the_process() -> None:
         "print(identify('t', {'b': 'x', 'a': 1}), identify('t', {'a': {'c': 1, 'b': {3, 4}}}));"
         "print(identify_answer('y'), identify_answer({'z': 1, 'y': [2]}))"
     )
-    seen = {
+    keys = {
         subprocess.run(
             [sys.executable, "-c", program],
             env={**os.environ, "PYTHONHASHSEED": seed},
@@ -139,4 +139,4 @@ def test_keys_do_not_depend_on_the_process() -> None:
         ).stdout
         for seed in ("0", "1", "4711")
     }
-    assert len(seen) == 1
+    assert len(keys) == 1

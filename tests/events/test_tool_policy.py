@@ -55,7 +55,7 @@ def test_a_bad_file_is_named(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("result", "left"),
+    ("result", "rest"),
     [
         ('{"out": "x", "ms": 5}', {"out": "x"}),
         ('[{"out": "x", "ms": 5}]', [{"out": "x"}]),
@@ -65,6 +65,6 @@ def test_a_bad_file_is_named(tmp_path: Path, text: str) -> None:
         (None, None),
     ],
 )
-def test_volatile_fields_are_left_out(result: object, left: object) -> None:
+def test_volatile_fields_are_left_out(result: object, rest: object) -> None:
     """Fields of a JSON answer can be declared to say nothing, also inside; anything else is left as it is."""
-    assert ToolPolicy(volatile_fields=("ms", "meta.id")).answer(result) == left
+    assert ToolPolicy(volatile_fields=("ms", "meta.id")).answer(result) == rest

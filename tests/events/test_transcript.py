@@ -28,7 +28,7 @@ others = st.dictionaries(st.sampled_from(["inputs", "telemetry", "mood", "type"]
 
 def objects(required: dict[str, Any], optional: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
     return st.builds(
-        lambda known, more: more | known, st.fixed_dictionaries(required, optional=optional), others
+        lambda fields, more: more | fields, st.fixed_dictionaries(required, optional=optional), others
     )
 
 
@@ -100,10 +100,10 @@ def test_wire_form_comes_back(wire: dict[str, Any]) -> None:
 @given(transcripts())
 def test_nothing_is_lost(wire: dict[str, Any]) -> None:
     """Every key comes back with its value, known or not, in the transcript, its rounds and their outputs."""
-    written = Transcript.from_dict(wire).to_dict()
-    assert told(wire | {"rounds": 0}).items() <= (written | {"rounds": 0}).items()
+    wire_again = Transcript.from_dict(wire).to_dict()
+    assert told(wire | {"rounds": 0}).items() <= (wire_again | {"rounds": 0}).items()
     for item in wire["rounds"]:
-        again = written["rounds"][item["round"] - 1]
+        again = wire_again["rounds"][item["round"] - 1]
         assert told(item | {"outputs": 0}).items() <= (again | {"outputs": 0}).items()
         assert told(item["outputs"]).items() <= again["outputs"].items()
 
@@ -122,9 +122,9 @@ def test_anything_is_read_or_refused(wire: object) -> None:
 def schema() -> dict[str, Any]:
     """The JSON Schema as the installed package carries it."""
     text = resources.files("ebbtide.events").joinpath("transcript.schema.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    jsonschema.Draft202012Validator.check_schema(found)
-    return found
+    document: dict[str, Any] = json.loads(text)
+    jsonschema.Draft202012Validator.check_schema(document)
+    return document
 
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())

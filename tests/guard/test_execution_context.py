@@ -186,9 +186,9 @@ def test_decorators() -> None:
 def test_a_call_in_a_with_block() -> None:
     """Code that is no callable makes its call in a with block, and says what it took."""
     run = ExecutionContext(Limits(tool_calls=2))
-    with run.call("tool", "look", {"place": "attic"}) as made:
-        made.result = "nothing"
-        made.usage = Usage(cost_usd=0.25, output_tokens=5)
+    with run.call("tool", "look", {"place": "attic"}) as call:
+        call.result = "nothing"
+        call.usage = Usage(cost_usd=0.25, output_tokens=5)
     with pytest.raises(KeyError), run.call("tool", "look"):
         raise KeyError
     with pytest.raises(LimitExceeded), run.call("tool", "look"):
@@ -288,11 +288,11 @@ def test_a_halt_hands_back_what_was_done() -> None:
     look = run.wrap_tool_call(plain)
     with pytest.raises(LimitExceeded) as halt, run:
         deque(map(look, range(100), [1] * 100))
-    done = halt.value.done
-    assert done.results == ([27], [28], [29])
-    assert done.spent.steps == 30
-    assert done.halted.args == halt.value.args == ("steps", 31, 30, "run")
-    assert done.halted.__traceback__ is None
+    report = halt.value.report
+    assert report.results == ([27], [28], [29])
+    assert report.spent.steps == 30
+    assert report.halted.args == halt.value.args == ("steps", 31, 30, "run")
+    assert report.halted.__traceback__ is None
     assert graph.snapshot()["nodes"]["n1"]["status"] == "halt"
 
 
@@ -389,11 +389,11 @@ def test_without_an_estimate_the_dearest_call_is_set_aside() -> None:
         ask(0.05)
     assert run.report().spent.cost_usd == 0.8
     assert run.scope.left("tokens") == 97
-    listed = ExecutionContext(Limits(tokens=100))
-    read = listed.wrap_llm_call(lambda tokens: tokens, usage=lambda tokens: Usage(output_tokens=tokens))
-    read(60)
+    context = ExecutionContext(Limits(tokens=100))
+    ask = context.wrap_llm_call(lambda tokens: tokens, usage=lambda tokens: Usage(output_tokens=tokens))
+    ask(60)
     with pytest.raises(LimitExceeded, match="would be at 120 tokens"):
-        read(1)
+        ask(1)
 
 
 def test_tools_are_free_unless_they_have_a_meter() -> None:
@@ -467,12 +467,12 @@ def test_a_stream_is_cut_when_the_time_is_up() -> None:
         finally:
             closed.append(clock.now)
 
-    read = []
+    numbers = []
     with pytest.raises(LimitExceeded, match="wall_s") as halt:
-        read.extend(item for item in forever())
-    assert read == [1, 2, 3, 4, 5]
+        numbers.extend(item for item in forever())
+    assert numbers == [1, 2, 3, 4, 5]
     assert closed == [5]
-    assert halt.value.done.calls == ()
+    assert halt.value.report.calls == ()
     (record,) = run.report().calls
     assert (record.outcome, run.report().spent.tokens) == (Outcome.HALTED, 5)
 
@@ -574,14 +574,14 @@ def test_a_cancelled_call_may_have_cost_all_it_asked_for(kind: str) -> None:
     ask = run.wrap_llm_call(KINDS[kind], at_most=Usage(cost_usd=0.25))
 
     async def main() -> None:
-        async def read() -> None:
+        async def consume() -> None:
             answer = ask("tick", 10**6)
             if hasattr(answer, "__aiter__"):
                 async for _ in answer:
                     pass
             await answer
 
-        task = asyncio.create_task(read())
+        task = asyncio.create_task(consume())
         await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

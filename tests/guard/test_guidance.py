@@ -14,7 +14,7 @@ from ebbtide.events.event import Event
 from ebbtide.events.transcript import Round
 from ebbtide.events.usage import Usage
 from ebbtide.guard.execution_context import ExecutionContext
-from ebbtide.supervision.facts import RoundFacts
+from ebbtide.supervision.facts import DryRoundFacts
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
@@ -80,9 +80,9 @@ def stuck(supervisor: Supervisor) -> Supervisor:
 @pytest.mark.clause("X02")
 def test_a_loop_is_a_nudge_first_and_then_ends_the_run() -> None:
     """The third equal call nudges, the fifth ends the run, and the sixth is not made."""
-    sink, made = Sink(), []
+    sink, places = Sink(), []
     run = ExecutionContext(supervisor=Supervisor(), pipeline=sink, chain_id="c")
-    look = run.wrap_tool_call(lambda place: made.append(place) or "nothing", name="look")
+    look = run.wrap_tool_call(lambda place: places.append(place) or "nothing", name="look")
     nudges = []
     for _ in range(5):
         look("attic")
@@ -91,8 +91,8 @@ def test_a_loop_is_a_nudge_first_and_then_ends_the_run() -> None:
     for place in ("attic", "cellar"):  # no other call either
         with pytest.raises(RunStopped) as halt:
             look(place)
-        assert halt.value.done.results == ("nothing",) * 5
-    assert made == ["attic"] * 5
+        assert halt.value.report.results == ("nothing",) * 5
+    assert places == ["attic"] * 5
     verdict = halt.value.verdict
     assert (verdict.action, verdict.cause, verdict.kind) == (Action.STOP, Cause.DIVERGENCE, "repeat")
     assert str(halt.value) == verdict.reason
@@ -120,7 +120,7 @@ def test_an_agent_that_is_stuck_is_stopped_with_the_reason() -> None:
     with pytest.raises(RunHalted) as halt, run:
         agent()
     assert halt.value.verdict.kind == "repeat"
-    assert halt.value.done.spent.steps == 5
+    assert halt.value.report.spent.steps == 5
     assert run.take_nudges() == [f"{REPEATED} Try something else, or say what is missing and finish."]
     assert run.take_nudges() == []
     healthy = ExecutionContext(Limits(steps=1000), supervisor=Supervisor())
@@ -136,19 +136,19 @@ def test_contexts_that_share_a_supervisor_end_together() -> None:
     first, second = (ExecutionContext(supervisor=supervisor, chain_id=name) for name in "ab")
     look = first.wrap_tool_call(lambda number: number)
     assert [look(1), look(2)] == [1, 2]
-    made: list[int] = []
+    numbers: list[int] = []
     with pytest.raises(CallRefused):
-        second.wrap_tool_call(made.append)(3)
-    assert made == []
+        second.wrap_tool_call(numbers.append)(3)
+    assert numbers == []
 
 
 @pytest.mark.clause("X02")
 def test_before_the_end_tools_are_refused_and_the_model_answers_once() -> None:
     """With one call of the model left, tools get a text for the model in place of an answer."""
-    sink, made = Sink(), []
+    sink, places = Sink(), []
     supervisor = Supervisor(limits=Limits(llm_calls=3, warn_at=None))
     run = ExecutionContext(supervisor=supervisor, pipeline=sink)
-    look = run.wrap_tool_call(lambda place: made.append(place) or place, name="look")
+    look = run.wrap_tool_call(lambda place: places.append(place) or place, name="look")
     ask = run.wrap_llm_call(lambda number: f"This is answer number {number}.", name="ask")
     ask(1)
     look("attic")
@@ -166,7 +166,7 @@ def test_before_the_end_tools_are_refused_and_the_model_answers_once() -> None:
         with pytest.raises(RunStopped) as halt:
             function("garden")
         assert str(halt.value) == "the model calls ran out (3 of 3)."
-    assert made == ["attic"]
+    assert places == ["attic"]
     assert run.take_nudges() == []
     assert sink.actions == ["finalize", "stop"]
     assert isinstance(run.report().halted, RunStopped)
@@ -332,8 +332,8 @@ def test_money_that_leaves_for_nothing_is_a_person_s_to_judge() -> None:
 
     def agent() -> None:
         for number in range(40):
-            with run.call("tool", f"t{number % 5}", {"n": number % 5}) as made:
-                made.result, made.usage = "same", Usage(cost_usd=0.2)
+            with run.call("tool", f"t{number % 5}", {"n": number % 5}) as call:
+                call.result, call.usage = "same", Usage(cost_usd=0.2)
 
     with pytest.raises(RunStopped) as halt:
         agent()
@@ -343,7 +343,7 @@ def test_money_that_leaves_for_nothing_is_a_person_s_to_judge() -> None:
 
 def test_a_nudge_that_comes_again_after_it_was_handed_over_is_told_again() -> None:
     """The same facts may come twice in a run: before a call of the model and after it."""
-    nudge = Verdict(action=Action.NUDGE, facts=RoundFacts(rounds=2, ready=False), event=1)
+    nudge = Verdict(action=Action.NUDGE, facts=DryRoundFacts(rounds=2, ready=False), event=1)
     supervisor = Planned(Verdict())
     run = ExecutionContext(supervisor=supervisor)
     nudges = []

@@ -204,11 +204,11 @@ class Locked:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.types: list[str] = []
-        self.dropped: Any = None
+        self.answer: Any = None
 
     def emit_safety_event(self, event: dict[str, Any]) -> None:
         assert self.lock.acquire(timeout=1)
-        self.dropped = None
+        self.answer = None
         self.types.append(event["event_type"])
         self.lock.release()
 
@@ -218,8 +218,8 @@ def test_a_stream_that_is_dropped_inside_the_pipeline() -> None:
     sink = Locked()
     run = ExecutionContext(Limits(cost_usd=1.0), pipeline=sink, graph=ExecutionGraph())
     ask = run.wrap_llm_call(lambda: (word for word in "abc"), at_most=Usage(cost_usd=0.8))
-    sink.dropped = ask()
-    next(sink.dropped)
+    sink.answer = ask()
+    next(sink.answer)
     for _ in range(3):
         run.wrap_tool_call(lambda: "x", name="look")()
     assert sink.types == ["divergence_suspected"]
@@ -231,8 +231,8 @@ def test_a_stream_that_is_dropped_inside_the_pipeline() -> None:
 def test_a_usage_that_is_none() -> None:
     """Whatever is put into the usage of a call by hand, the run goes on."""
     run = ExecutionContext()
-    with run.call("llm", "ask") as made:
-        made.usage = 0.5
+    with run.call("llm", "ask") as call:
+        call.usage = 0.5
     assert run.report().faults == {"usage": 1}
 
 
@@ -318,8 +318,8 @@ def test_what_a_tool_says_that_it_took_reaches_the_supervisor() -> None:
     """A tool without a meter takes nothing, unless whoever runs it says what it took."""
     recorder = Recorder()
     run = ExecutionContext(supervisor=recorder)
-    with run.call("tool", "search") as made:
-        made.usage = Usage(cost_usd=0.25)
+    with run.call("tool", "search") as call:
+        call.usage = Usage(cost_usd=0.25)
     with run.call("tool", "search"):
         pass
     with pytest.raises(KeyError), run.call("tool", "search"):
@@ -383,5 +383,5 @@ def test_with_a_graph_repeats_are_reported_as_well() -> None:
     assert [event["event_type"] for event in sink.events] == ["divergence_suspected", "VERDICT"]
     assert {event["chain_id"] for event in sink.events} == {"chain-9"}
     assert [node["name"] for node in graph.snapshot()["nodes"].values()] == ["run", *["look"] * 3]
-    named = ExecutionContext(graph=ExecutionGraph("chain-9"), chain_id="mine")
-    assert named.report().chain_id == "mine"
+    context = ExecutionContext(graph=ExecutionGraph("chain-9"), chain_id="mine")
+    assert context.report().chain_id == "mine"

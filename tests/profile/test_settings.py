@@ -77,8 +77,8 @@ def test_settings_at_the_edge_or_in_contradiction_are_refused(
 )
 def test_the_outermost_settings_are_taken(section: str, values: dict[str, Any]) -> None:
     """Equal bounds, nothing and all are settings too."""
-    taken = Profile.from_dict({section: values}).to_dict()[section]
-    assert {name: taken[name] for name in values} == {
+    table = Profile.from_dict({section: values}).to_dict()[section]
+    assert {name: table[name] for name in values} == {
         name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
     }
 
@@ -103,9 +103,9 @@ def test_tables_that_describe_no_profile_are_refused(table: dict[str, Any], mess
 @pytest.mark.parametrize("base", [Profile.SPEC, Profile.DEFAULT])
 def test_what_a_table_leaves_out_is_that_of_its_base(base: Profile) -> None:
     """One value differs, and no other."""
-    changed = Profile.from_dict({"base": base.name, "name": "mine", "novelty": {"low_rounds": 7}})
+    profile = Profile.from_dict({"base": base.name, "name": "mine", "novelty": {"low_rounds": 7}})
     novelty = dataclasses.replace(base.novelty, low_rounds=7)
-    assert changed == dataclasses.replace(base, name="mine", novelty=novelty)
+    assert profile == dataclasses.replace(base, name="mine", novelty=novelty)
     assert Profile.from_dict(base.to_dict() | {"base": base.name}) == base
 
 

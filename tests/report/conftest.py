@@ -40,7 +40,7 @@ def cells(count: int, *, start: int = 8, period: int = 2, text: str = "") -> tup
                 cost_usd=0.05 * number,
                 tokens=2_000 * number,
                 ts=100.0 + 6 * number,
-                shown=f'{name} {{"q": "ferry {identity}"}} \u2192 2 results{text}',
+                excerpt=f'{name} {{"q": "ferry {identity}"}} \u2192 2 results{text}',
             )
         )
     return tuple(timeline)

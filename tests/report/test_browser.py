@@ -13,7 +13,7 @@ from ebbtide.budget.limits import Limits
 from ebbtide.report.page import page
 
 BROWSER = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))),
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))),
     None,
 )
 HOSTILE = (
@@ -62,7 +62,7 @@ def loaded(html: str, folder: Path) -> Counted:
     """The document after the browser ran its scripts."""
     file = folder / "report.html"
     file.write_text(html, encoding="utf-8")
-    done = subprocess.run(
+    process = subprocess.run(
         [
             BROWSER,
             "--headless",
@@ -81,36 +81,36 @@ def loaded(html: str, folder: Path) -> Counted:
         env=os.environ | {"HOME": str(folder)},
         check=False,
     )
-    assert "<html" in done.stdout, done.stderr[-2000:]
-    return Counted(done.stdout)
+    assert "<html" in process.stdout, process.stderr[-2000:]
+    return Counted(process.stdout)
 
 
 def test_the_page_comes_up_with_its_timeline_and_charts(tmp_path, make_stuck) -> None:
     """The scripts run under the page's own policy: a timeline with a cell in focus, two charts, a legend."""
-    found = loaded(page([make_stuck(60)], limits=Limits(cost_usd=5.0)), tmp_path)
-    assert found.root.get("data-ready") == "true"
-    assert found.counts["canvas"] == 3
-    assert found.slider["aria-valuemax"] == "60"
-    assert "search_web" in found.slider["aria-valuetext"]
-    assert "Most often:" in found.text
-    assert re.search(r"1 of 27 equal", found.text)
+    path = loaded(page([make_stuck(60)], limits=Limits(cost_usd=5.0)), tmp_path)
+    assert path.root.get("data-ready") == "true"
+    assert path.counts["canvas"] == 3
+    assert path.slider["aria-valuemax"] == "60"
+    assert "search_web" in path.slider["aria-valuetext"]
+    assert "Most often:" in path.text
+    assert re.search(r"1 of 27 equal", path.text)
 
 
 def test_hostile_text_stays_text(tmp_path, make_stuck) -> None:
     """A run full of scripts, handlers and escape sequences runs none of them and adds no element."""
     tame = loaded(page([make_stuck(60, text=" tame")]), tmp_path)
-    found = loaded(page([make_stuck(60, text=HOSTILE)]), tmp_path)
-    assert found.root.get("data-ready") == "true"
-    assert "owned" not in found.title.replace("document.title='owned'", "")
-    assert found.title.startswith("STUCK: ")
-    assert {"img", "svg"}.isdisjoint(found.counts)
-    assert found.counts == tame.counts
-    assert "<img src=x onerror=" in found.text
-    assert "\x1b" not in found.text
+    path = loaded(page([make_stuck(60, text=HOSTILE)]), tmp_path)
+    assert path.root.get("data-ready") == "true"
+    assert "owned" not in path.title.replace("document.title='owned'", "")
+    assert path.title.startswith("STUCK: ")
+    assert {"img", "svg"}.isdisjoint(path.counts)
+    assert path.counts == tame.counts
+    assert "<img src=x onerror=" in path.text
+    assert "\x1b" not in path.text
 
 
 def test_twenty_thousand_calls_come_up(tmp_path, make_stuck) -> None:
     """A run of twenty thousand calls is drawn, and its last call can be reached."""
-    found = loaded(page([make_stuck(20_000)]), tmp_path)
-    assert found.root.get("data-ready") == "true"
-    assert found.slider["aria-valuemax"] == "20000"
+    path = loaded(page([make_stuck(20_000)]), tmp_path)
+    assert path.root.get("data-ready") == "true"
+    assert path.slider["aria-valuemax"] == "20000"

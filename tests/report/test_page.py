@@ -88,8 +88,8 @@ def test_the_page_says_the_verdict_the_cost_and_every_finding(make_stuck) -> Non
 
 def test_little_is_known_and_said_so(make_healthy) -> None:
     """An unknown cost is called unknown; there is no chart without numbers and no timeline without calls."""
-    read = Read(page([make_healthy()]))
-    text = read.text()
+    report = Read(page([make_healthy()]))
+    text = report.text()
     for part in (
         "HEALTHY",
         "unknown",
@@ -98,25 +98,25 @@ def test_little_is_known_and_said_so(make_healthy) -> None:
         "No sentence looks like",
     ):
         assert part in text
-    names = {attributes.get("class") for _, attributes in read.elements}
+    names = {attributes.get("class") for _, attributes in report.elements}
     assert not names & {"chart", "timeline"}
 
 
 def test_several_runs_have_a_table_the_worst_first(make_stuck, make_healthy) -> None:
     """Each run is linked from the table and has a part of its own."""
-    read = Read(page([make_healthy(), make_stuck(60), make_stuck(400)]))
-    rows = [row for row in read.named("a") if row["href"].startswith("#run-")]
+    report = Read(page([make_healthy(), make_stuck(60), make_stuck(400)]))
+    rows = [row for row in report.named("a") if row["href"].startswith("#run-")]
     assert [row["href"] for row in rows] == ["#run-1", "#run-2", "#run-3"]
-    ids = [article["id"] for article in read.named("article")]
+    ids = [article["id"] for article in report.named("article")]
     assert ids == ["run-1", "run-2", "run-3"]
-    assert "3 runs" in read.text()
+    assert "3 runs" in report.text()
 
 
 def test_an_archive_of_runs_is_a_table_with_the_worst_ones_whole(make_healthy) -> None:
     """More runs than a page can hold are rows without a part of their own."""
-    read = Read(page([make_healthy(source=f"run-{number}") for number in range(100)]))
-    assert len(read.named("article")) == 60
-    assert len(read.named("tr")) >= 101
+    report = Read(page([make_healthy(source=f"run-{number}") for number in range(100)]))
+    assert len(report.named("article")) == 60
+    assert len(report.named("tr")) >= 101
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
@@ -139,16 +139,16 @@ def test_no_control_reaches_the_file(text, make_stuck) -> None:
 def test_the_policy_allows_the_two_hashes_and_nothing_else(make_stuck) -> None:
     """The content security policy names what stands in the file; nothing is loaded from anywhere."""
     html = page([make_stuck(60)])
-    read = Read(html)
-    (policy,) = [item["content"] for item in read.named("meta") if item.get("http-equiv")]
+    report = Read(html)
+    (policy,) = [item["content"] for item in report.named("meta") if item.get("http-equiv")]
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
     assert rules["default-src"] == "'none'"
     script = re.search(r"<script>(.*?)</script>", html, re.DOTALL)
     style = re.search(r"<style>(.*?)</style>", html, re.DOTALL)
-    for rule, found in (("script-src", script), ("style-src", style)):
-        digest = base64.b64encode(hashlib.sha256(found[1].encode()).digest()).decode()
+    for rule, hashes in (("script-src", script), ("style-src", style)):
+        digest = base64.b64encode(hashlib.sha256(hashes[1].encode()).digest()).decode()
         assert rules[rule] == f"'sha256-{digest}'"
-    for tag, attributes in read.elements:
+    for tag, attributes in report.elements:
         for name, value in attributes.items():
             assert not NETWORK.search(name) or value.startswith("#"), (tag, name, value)
             assert not name.startswith("on"), (tag, name)
@@ -176,24 +176,24 @@ def test_our_scripts_never_make_markup_of_text() -> None:
 def test_what_is_vendored_is_what_its_note_says() -> None:
     """The chart library is the file whose hash stands beside it, with its licence."""
     note = (ASSETS / "VENDORED.md").read_text(encoding="utf-8")
-    listed = re.findall(r"^\| `(.+?)` \| ([0-9a-f]{64}) \|$", note, re.MULTILINE)
-    assert {name for name, _ in listed} == {"uPlot.iife.min.js", "uPlot.min.css", "uPlot.LICENSE"}
-    for name, digest in listed:
+    checksums = re.findall(r"^\| `(.+?)` \| ([0-9a-f]{64}) \|$", note, re.MULTILINE)
+    assert {name for name, _ in checksums} == {"uPlot.iife.min.js", "uPlot.min.css", "uPlot.LICENSE"}
+    for name, digest in checksums:
         assert hashlib.sha256((ASSETS / name).read_bytes()).hexdigest() == digest
     assert "MIT License" in (ASSETS / "uPlot.LICENSE").read_text(encoding="utf-8")
 
 
 def test_every_chart_and_control_has_words(make_stuck) -> None:
     """A chart has a label and a table behind it; regions that scroll can be reached by keyboard."""
-    read = Read(page([make_stuck(60)], limits=Limits(cost_usd=5.0)))
-    charts = [item for item in read.named("div") if item.get("class") == "chart"]
+    report = Read(page([make_stuck(60)], limits=Limits(cost_usd=5.0)))
+    charts = [item for item in report.named("div") if item.get("class") == "chart"]
     assert len(charts) == 2
     assert all(item["role"] == "img" and item["aria-label"] for item in charts)
-    scrolling = [item for item in read.named("div") if item.get("class") == "scroll"]
+    scrolling = [item for item in report.named("div") if item.get("class") == "scroll"]
     assert scrolling
     assert all(item["tabindex"] == "0" and item["aria-label"] for item in scrolling)
-    assert read.text().count("As a table") == 2
-    assert read.named("html")[0]["lang"] == "en"
+    assert report.text().count("As a table") == 2
+    assert report.named("html")[0]["lang"] == "en"
 
 
 def test_data_of_the_script_is_the_run(make_stuck) -> None:
@@ -219,18 +219,18 @@ def test_a_long_run_shows_less_of_each_call(make_stuck) -> None:
 
 def test_decisions_say_what_they_repeat_and_reverse(make_healthy) -> None:
     """A kept decision that may reverse another names its event; with none kept that is said."""
-    kept = RunDecision(event=9, agent="ben", text="Use PostgreSQL.", kept=True, supersedes=4)
-    assert "may reverse event 4" in Read(page([make_healthy(decisions=(kept,))])).text()
-    refused = RunDecision(event=9, agent=None, text="ok", kept=False)
-    text = Read(page([make_healthy(decisions=(refused,))])).text()
+    decisions = RunDecision(event=9, agent="ben", text="Use PostgreSQL.", kept=True, supersedes=4)
+    assert "may reverse event 4" in Read(page([make_healthy(decisions=(decisions,))])).text()
+    refusal = RunDecision(event=9, agent=None, text="ok", kept=False)
+    text = Read(page([make_healthy(decisions=(refusal,))])).text()
     assert "No decision was kept." in text
     assert "no reason given" in text
 
 
 def test_many_decisions_are_folded_away(make_healthy) -> None:
     """The first dozen are seen at once, the others can be opened."""
-    kept = [RunDecision(event=at, agent=None, text=f"Use plan {at}.", kept=True) for at in range(1, 31)]
-    html = page([make_healthy(decisions=tuple(kept))])
+    decisions = [RunDecision(event=at, agent=None, text=f"Use plan {at}.", kept=True) for at in range(1, 31)]
+    html = page([make_healthy(decisions=tuple(decisions))])
     assert [len(part.split("</li>")) - 1 for part in html.split('class="decisions"')[1:]] == [12, 18]
     assert "18 more" in Read(html).text()
 
@@ -246,9 +246,9 @@ def test_whether_it_converged_is_always_said(make_stuck, make_healthy) -> None:
 
 def test_the_cheaper_findings_are_folded_away(make_stuck) -> None:
     """A run with hundreds of findings shows the dearest, folds the next and counts the rest."""
-    read = Read(page([make_stuck(60, findings=make_stuck(60).findings * 150)]))
-    assert len(read.named("button")) == 200
-    text = read.text()
+    report = Read(page([make_stuck(60, findings=make_stuck(60).findings * 150)]))
+    assert len(report.named("button")) == 200
+    text = report.text()
     assert "Findings (300)" in text
     assert "188 more, each cheaper than these" in text
     assert "100 are not shown." in text

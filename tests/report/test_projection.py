@@ -20,7 +20,7 @@ def cell(number: int, cost: float | None, tokens: int | None = None, ts: float |
         cost_usd=cost,
         tokens=tokens,
         ts=ts,
-        shown="",
+        excerpt="",
     )
 
 
@@ -28,11 +28,11 @@ def test_the_end_at_the_latest_pace() -> None:
     """The rate is that of the last fifth: a run that gets dearer ends sooner than its mean says."""
     slow = [cell(n, 0.01 * n, ts=2.0 * n) for n in range(1, 81)]
     fast = [cell(n, 0.8 + 0.1 * (n - 80), ts=2.0 * n) for n in range(81, 101)]
-    (found,) = projections([*slow, *fast], Limits(cost_usd=5.0))
-    assert found.spent == pytest.approx(2.8)
-    assert found.ends_at == 100 + 22
-    assert found.ends_in_s == pytest.approx(44.0)
-    assert found.passed_at is None
+    (projection,) = projections([*slow, *fast], Limits(cost_usd=5.0))
+    assert projection.spent == pytest.approx(2.8)
+    assert projection.ends_at == 100 + 22
+    assert projection.ends_in_s == pytest.approx(44.0)
+    assert projection.passed_at is None
 
 
 def test_a_limit_that_was_passed_has_its_event() -> None:
@@ -56,8 +56,8 @@ def test_what_is_not_known_is_not_projected() -> None:
 def test_a_run_that_spends_nothing_more_has_no_end() -> None:
     """One event, or a flat end, leaves the end of the budget open."""
     assert projections([cell(1, 0.5)], Limits(cost_usd=1.0))[0].ends_at is None
-    flat = [cell(n, 0.5) for n in range(1, 31)]
-    assert projections(flat, Limits(cost_usd=1.0))[0].ends_at is None
+    level = [cell(n, 0.5) for n in range(1, 31)]
+    assert projections(level, Limits(cost_usd=1.0))[0].ends_at is None
 
 
 def test_times_that_stand_still_give_no_seconds() -> None:

@@ -19,7 +19,7 @@ from ebbtide.report.wording import (
     unpriced,
     where,
 )
-from ebbtide.supervision.facts import RoundFacts
+from ebbtide.supervision.facts import DryRoundFacts
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.headline import Headline, headline
 from ebbtide.supervision.summary.run_summary import RoundPoint, RunDecision, Saving, Spending, Tokens
@@ -51,7 +51,7 @@ def test_the_worst_comes_first_and_the_dearest_of_equals(make_stuck, make_health
 
 
 @pytest.mark.parametrize(
-    ("dollars", "said"),
+    ("dollars", "text"),
     [
         (1234.5, "$1,234.50"),
         (0.01, "$0.01"),
@@ -60,22 +60,22 @@ def test_the_worst_comes_first_and_the_dearest_of_equals(make_stuck, make_health
         (0.0, "$0.00"),
     ],
 )
-def test_no_cost_reads_as_zero(dollars, said) -> None:
+def test_no_cost_reads_as_zero(dollars, text) -> None:
     """Small amounts keep the digits that say something."""
-    assert money(dollars) == said
+    assert money(dollars) == text
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
+    ("seconds", "text"),
     [(9.96, "10.0 s"), (59.4, "59 s"), (59.6, "1 min"), (3599.6, "1 h"), (86400.0, "24 h")],
 )
-def test_durations_at_the_edges_of_their_units(seconds, said) -> None:
+def test_durations_at_the_edges_of_their_units(seconds, text) -> None:
     """Rounding never gives 60 of a smaller unit."""
-    assert duration(seconds) == said
+    assert duration(seconds) == text
 
 
 @pytest.mark.parametrize(
-    ("spent", "said"),
+    ("spent", "text"),
     [
         (Spending(cost_usd=1.0), None),
         (Spending(), None),
@@ -87,9 +87,9 @@ def test_durations_at_the_edges_of_their_units(seconds, said) -> None:
         (Spending(cost_usd=1.0, unpriced=1), "No price is known for 1 model call, so it cost more."),
     ],
 )
-def test_what_is_not_known_of_a_cost_is_said(spent, said) -> None:
+def test_what_is_not_known_of_a_cost_is_said(spent, text) -> None:
     """An unknown price is named, and never taken for zero."""
-    assert unpriced(spent) == said
+    assert unpriced(spent) == text
 
 
 def test_what_was_saved(make_stuck, make_healthy) -> None:
@@ -113,7 +113,7 @@ def test_a_run_that_came_back(make_stuck) -> None:
         "It would have been stopped after event 20, which saves 40 events, $2.00, 80,000 tokens; "
         "but it recovered on its own."
     )
-    noisy = Verdict(action=Action.NUDGE, cause=Cause.CONVERGENCE, facts=RoundFacts(rounds=3, ready=True))
+    noisy = Verdict(action=Action.NUDGE, cause=Cause.CONVERGENCE, facts=DryRoundFacts(rounds=3, ready=True))
     assert at_end(make_stuck(latest=noisy)) == (
         "It improved: at its end it was NOISY. 3 rounds in a row brought nothing new: the result is as ready "
         "as it gets."
@@ -161,7 +161,7 @@ def rounds(signal: str, *novelties: float, chain: str = "") -> tuple[RoundPoint,
 
 
 @pytest.mark.parametrize(
-    ("points", "said"),
+    ("points", "text"),
     [
         ((), "not judged: there are no rounds of conversation"),
         (rounds("SHIP", 0.0), "not judged: one round is too few"),
@@ -181,9 +181,9 @@ def rounds(signal: str, *novelties: float, chain: str = "") -> tuple[RoundPoint,
         ),
     ],
 )
-def test_whether_it_converged(points, said, make_healthy) -> None:
+def test_whether_it_converged(points, text, make_healthy) -> None:
     """The last signal of the longest conversation in words; what cannot be judged is said."""
-    assert convergence(make_healthy(rounds=points)) == said
+    assert convergence(make_healthy(rounds=points)) == text
 
 
 def test_the_numbers_of_the_last_round() -> None:
@@ -193,13 +193,13 @@ def test_the_numbers_of_the_last_round() -> None:
 
 def test_reasons_are_counted() -> None:
     """The most frequent reason comes first; what repeats an earlier decision is one reason."""
-    given = ("It is short.", "It is long", "It is short.", None, "API key in it", "six")
-    refused = [RunDecision(event=1, agent=None, text="", kept=False, reason=text) for text in given]
-    refused += [RunDecision(event=2, agent=None, text="", kept=False, duplicate_of=1)] * 3
-    assert reasons(refused) == (
+    texts = ("It is short.", "It is long", "It is short.", None, "API key in it", "six")
+    decisions = [RunDecision(event=1, agent=None, text="", kept=False, reason=text) for text in texts]
+    decisions += [RunDecision(event=2, agent=None, text="", kept=False, duplicate_of=1)] * 3
+    assert reasons(decisions) == (
         "it repeats an earlier one (3), it is short (2), it is long, no reason given and 2 more"
     )
-    assert reasons(refused[-3:]) == "it repeats an earlier one"
+    assert reasons(decisions[-3:]) == "it repeats an earlier one"
 
 
 @pytest.mark.parametrize(

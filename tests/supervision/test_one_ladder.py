@@ -155,8 +155,8 @@ def expected(case: Case) -> list[str]:
 def play(run: ExecutionContext, event: Event) -> None:
     """Make the call that an event tells of."""
     if isinstance(event, ToolCall):
-        with suppress(ValueError), run.call("tool", event.name, event.args) as made:
-            made.result, made.usage = event.result, event.usage
+        with suppress(ValueError), run.call("tool", event.name, event.args) as call:
+            call.result, call.usage = event.result, event.usage
             if event.error:
                 raise ValueError(str(event.result).removeprefix("ValueError: "))
     elif isinstance(event, ModelCall):

@@ -70,9 +70,9 @@ def test_only_what_contradicts_supersedes(second, supersedes):
 
 def test_decisions_of_rounds():
     """A round that lists its decisions without a text has decided them; of one with a text that is read."""
-    listed = Round(number=1, decisions=("SQLite for the event store", "One writer"))
+    item = Round(number=1, decisions=("SQLite for the event store", "One writer"))
     turn = f"Fine. {CHOICE} The fix is to queue the writers."
-    decisions = decisions_in(listed.words, replace(listed, agent="a", text=turn).words)
+    decisions = decisions_in(item.words, replace(item, agent="a", text=turn).words)
     assert [one.text for one in decisions] == [
         "SQLite for the event store",
         "One writer",
@@ -80,7 +80,7 @@ def test_decisions_of_rounds():
         "The fix is to queue the writers.",
     ]
     speakers = (None, "agent", "User")
-    assert [replace(listed, agent=agent).is_by_person for agent in speakers] == [False, False, True]
+    assert [replace(item, agent=agent).is_by_person for agent in speakers] == [False, False, True]
 
 
 def kept_by_both(path: Path) -> tuple[list[str], list[str]]:

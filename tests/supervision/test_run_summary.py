@@ -17,7 +17,7 @@ from ebbtide.budget.tally import Tally
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Phase, ToolCall
 from ebbtide.events.transcript import Round
 from ebbtide.events.usage import Usage
-from ebbtide.supervision.facts import LimitFacts, RoundFacts
+from ebbtide.supervision.facts import DryRoundFacts, LimitFacts
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary import sentences
 from ebbtide.supervision.summary.findings import OtherNotes
@@ -187,11 +187,11 @@ def test_rounds_and_where_they_ran_dry():
     assert (summary.saving.verdict.event, summary.saving.after.events) == (3, 2)
 
 
-def stuck(event: int, dry: int = 2) -> Verdict:
+def stuck(event: int, dry_findings: int = 2) -> Verdict:
     return Verdict(
         action=Action.ESCALATE,
         cause=Cause.CONVERGENCE,
-        facts=RoundFacts(rounds=dry, ready=False),
+        facts=DryRoundFacts(rounds=dry_findings, ready=False),
         event=event,
         chain_id="",
     )
@@ -277,7 +277,7 @@ def test_the_timeline_is_kept_where_it_is_asked_for():
     assert [cell.cost_usd for cell in cells] == [0.5, 0.5, 0.75, 0.75]
     assert [cell.tokens for cell in cells] == [None, None, None, 3]
     assert [cell.kind for cell in cells] == ["tool", "tool", "tool", "llm"]
-    assert cells[0].shown == "read f1 \u2192 content 1"
+    assert cells[0].excerpt == "read f1 \u2192 content 1"
 
 
 def test_every_event_has_a_cell_with_its_name():
@@ -292,7 +292,7 @@ def test_every_event_has_a_cell_with_its_name():
         ToolCall(name="ls", error=True),
     ]
     cells = recorded(*events, timeline=True).timeline
-    assert [(cell.kind, cell.name, cell.shown, cell.error) for cell in cells] == [
+    assert [(cell.kind, cell.name, cell.excerpt, cell.error) for cell in cells] == [
         ("llm", "message", "message", False),
         ("llm", "thought", "hm", False),
         ("user", "message", "Go on.", False),
@@ -430,8 +430,8 @@ def test_a_run_that_runs_dry_again_and_again_has_one_finding_of_it():
     """New answers between dry stretches do not make hundreds of findings."""
     turns = [say("The cache is stale. Retries hide the timeouts.", agent=name) for name in "abab"]
     events = [event for number in range(50) for event in (look(number), *turns)]
-    dry = [finding for finding in recorded(*events).findings if finding.kind == "stuck_rounds"]
-    assert len(dry) <= 4
+    dry_findings = [finding for finding in recorded(*events).findings if finding.kind == "stuck_rounds"]
+    assert len(dry_findings) <= 4
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from ebbtide.budget.limit_alerts import LimitAlert, Nearness
 from ebbtide.budget.limits import LimitKind
-from ebbtide.divergence.signals import SPENDING, LoopKind, LoopSignal, Measure, Quantity
+from ebbtide.divergence.signals import SPENDING, LoopKind, LoopSignal, Measurement, Unit
 from ebbtide.supervision import wording
 from ebbtide.supervision.facts import BurnFacts, LimitFacts, LoopFacts
 from ebbtide.supervision.ladder import Action, Cause
@@ -42,7 +42,7 @@ FINDING = RunFinding(
 @pytest.mark.parametrize("kind", LoopKind)
 def test_every_loop_has_a_sentence_with_its_size_and_a_text_for_the_model(kind):
     """Nothing that a monitor can find is without words."""
-    measure = Measure(Quantity.USD, 40.0, 30.0, 3600.0) if kind in SPENDING else None
+    measure = Measurement(Unit.USD, 40.0, 30.0, 3600.0) if kind in SPENDING else None
     signal = replace(SIGNAL, kind=kind, tools=("search", "open"), measure=measure)
     text = wording.loop(signal, 7)
     assert "7" in text or kind in SPENDING
@@ -107,7 +107,7 @@ def test_the_reason_of_a_run_is_that_of_its_end():
 
 def test_a_finding_says_an_amount_once_and_numbers_with_commas():
     """What it cost stands beside it."""
-    facts = BurnFacts(calls=1_200, rounds=0, measure=Measure(Quantity.USD, 1.4, 2.0))
+    facts = BurnFacts(calls=1_200, rounds=0, measure=Measurement(Unit.USD, 1.4, 2.0))
     verdict = Verdict(cause=Cause.JOINT, facts=facts)
     assert verdict.reason == (
         "1,200 calls without anything new while spending went on: $1.40 since anything new."

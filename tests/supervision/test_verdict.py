@@ -6,8 +6,8 @@ import pytest
 
 from ebbtide.budget.limit_alerts import LimitAlert, Nearness
 from ebbtide.budget.limits import LimitKind
-from ebbtide.divergence.signals import LoopKind, LoopSignal, Measure, Quantity
-from ebbtide.supervision.facts import BurnFacts, Facts, LimitFacts, LoopFacts, RoundFacts
+from ebbtide.divergence.signals import LoopKind, LoopSignal, Measurement, Unit
+from ebbtide.supervision.facts import BurnFacts, DryRoundFacts, Facts, LimitFacts, LoopFacts
 from ebbtide.supervision.ladder import LIMIT_STEPS, ROUND_STEPS, STEPS, Action, Cause
 from ebbtide.supervision.verdict import Verdict
 
@@ -28,7 +28,7 @@ SIGNAL = LoopSignal(
     tokens=900,
     latest_call="open a",
 )
-SPENT = Measure(Quantity.USD, 40.0, 30.0, 3600.0)
+SPENT = Measurement(Unit.USD, 40.0, 30.0, 3600.0)
 FACTS: dict[str, Facts] = {
     "loop": LoopFacts(signal=SIGNAL),
     "loop that went on, answers unknown": LoopFacts(signal=SIGNAL, answers_known=False, goes_on=True),
@@ -43,7 +43,7 @@ FACTS: dict[str, Facts] = {
             calls=64,
             first_event=1,
             last_event=64,
-            measure=Measure(Quantity.BITS, 1.2, 2.0),
+            measure=Measurement(Unit.BITS, 1.2, 2.0),
         )
     ),
     "spending": LoopFacts(
@@ -65,10 +65,12 @@ FACTS: dict[str, Facts] = {
         for kind in LimitKind
         for nearness in Nearness
     },
-    "ready rounds": RoundFacts(rounds=2, ready=True),
-    "stuck rounds": RoundFacts(rounds=3, ready=False),
+    "ready rounds": DryRoundFacts(rounds=2, ready=True),
+    "stuck rounds": DryRoundFacts(rounds=3, ready=False),
     "burn": BurnFacts(calls=4, rounds=1, measure=SPENT),
-    "burn of a budget": BurnFacts(calls=1, rounds=0, measure=Measure(Quantity.TOKENS, 400, 500), left=500),
+    "burn of a budget": BurnFacts(
+        calls=1, rounds=0, measure=Measurement(Unit.TOKENS, 400, 500), remaining=500
+    ),
 }
 
 BURN = Verdict(facts=FACTS["burn"]).to_dict()["facts"]

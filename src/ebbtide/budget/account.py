@@ -13,7 +13,7 @@ from ebbtide.codec import to_wire
 from ebbtide.errors import ConfigError, LimitExceeded
 
 #: What a call asks for, in this order; dollars in units. None where nobody knows.
-Asked = tuple[int | None, int | None, int, int, int, int]
+Request = tuple[int | None, int | None, int, int, int, int]
 _PLACES = (
     LimitKind.COST_USD,
     LimitKind.TOKENS,
@@ -117,11 +117,11 @@ class Account:
             self._latest = now
         return self._latest
 
-    def excess(self, asked: Asked) -> LimitExceeded | None:
+    def excess(self, request: Request) -> LimitExceeded | None:
         """The limit that a call would pass, or None. An unknown cost fits as long as anything is left."""
         if self._caps:
             tally = self.tally
-            used = (
+            amounts = (
                 (tally.cost or 0) + self._reserved_cost,
                 (tally.tokens or 0) + self._reserved_tokens,
                 tally.events,
@@ -130,7 +130,7 @@ class Account:
                 self._retries,
             )
             for place, cap in self._caps:
-                more, value = asked[place], used[place]
+                more, value = request[place], amounts[place]
                 if value >= cap if more is None else value + more > cap:
                     return self._exceeded(_PLACES[place], _shown(place, value + (more or 0)))
         return None if self._wall_s is None else self.overdue()
@@ -147,9 +147,9 @@ class Account:
         self.exceeded = LimitExceeded(*facts)
         return LimitExceeded(*facts)
 
-    def take(self, asked: Asked) -> None:
+    def take(self, request: Request) -> None:
         """Count a call, and set aside what it asks for."""
-        cost, tokens, steps, llm_calls, tool_calls, retries = asked
+        cost, tokens, steps, llm_calls, tool_calls, retries = request
         if cost:
             self._reserved_cost += cost
         if tokens:
@@ -160,13 +160,13 @@ class Account:
         tally.tool_calls += tool_calls
         self._retries += retries
 
-    def settle(self, asked: Asked, cost: int | None, tokens: int | None) -> list[LimitWarning]:
+    def settle(self, request: Request, cost: int | None, tokens: int | None) -> list[LimitWarning]:
         """Put what a call took in the place of what it had asked for; None leaves that as it is.
 
         Returns:
             The warnings that are due now.
         """
-        reserved_cost, reserved_tokens = asked[_COST] or 0, asked[_TOKENS] or 0
+        reserved_cost, reserved_tokens = request[_COST] or 0, request[_TOKENS] or 0
         self._reserved_cost -= reserved_cost
         self._reserved_tokens -= reserved_tokens
         count = reserved_tokens if tokens is None else tokens
@@ -176,12 +176,12 @@ class Account:
             self.tally.charge(cost, count)
         due = []
         if self._near:
-            taken = self._taken()
+            amounts = self._amounts()
             for place, level in self._near:
-                if taken[place] >= level:
-                    due.append(self._warning(_PLACES[place], _shown(place, taken[place])))
+                if amounts[place] >= level:
+                    due.append(self._warning(_PLACES[place], _shown(place, amounts[place])))
             if due:
-                self._near = [(place, level) for place, level in self._near if taken[place] < level]
+                self._near = [(place, level) for place, level in self._near if amounts[place] < level]
         if self._wall_near_s is not None and self.elapsed() >= self._wall_near_s:
             self._wall_near_s = None
             due.append(self._warning(LimitKind.WALL_S, self._latest))
@@ -190,14 +190,14 @@ class Account:
     def _warning(self, kind: LimitKind, value: float) -> LimitWarning:
         return LimitWarning(kind=kind, value=value, limit=getattr(self.limits, kind), scope=self.name)
 
-    def _taken(self) -> tuple[int, ...]:
+    def _amounts(self) -> tuple[int, ...]:
         tally = self.tally
         calls = (tally.events, tally.model_calls, tally.tool_calls, self._retries)
         return (tally.cost or 0, tally.tokens or 0, *calls)
 
     def _used(self) -> tuple[int, ...]:
         """What was taken, and what is set aside."""
-        cost, tokens, *calls = self._taken()
+        cost, tokens, *calls = self._amounts()
         return (cost + self._reserved_cost, tokens + self._reserved_tokens, *calls)
 
     def left(self, kind: LimitKind) -> float | None:

@@ -62,7 +62,7 @@ class LimitAlerts:
         "_wall_s",
         "_warn",
         "limits",
-        "reported",
+        "nearness_reported",
     )
 
     def __init__(self, limits: Limits, tally: Tally) -> None:
@@ -78,7 +78,7 @@ class LimitAlerts:
         self._asked_first: float | None = None  # where no event had a time
         self._wall_s = 0.0
         self._at = [inf] * len(_KINDS)  # value from which there is something to report
-        self.reported: dict[int, Nearness] = {}
+        self.nearness_reported: dict[int, Nearness] = {}
         self._mark()
 
     def left(self, kind: LimitKind) -> float | None:
@@ -157,8 +157,8 @@ class LimitAlerts:
     def _mark(self) -> None:
         """Note the values from which there is something to report."""
         for place, limit in enumerate(self._limits):
-            if limit is not None and self.reported.get(place) is not Nearness.REACHED:
-                warn = inf if self.reported.get(place) else limit * self._warn
+            if limit is not None and self.nearness_reported.get(place) is not Nearness.REACHED:
+                warn = inf if self.nearness_reported.get(place) else limit * self._warn
                 self._at[place] = min(warn, limit - self._last[place], limit)
             else:
                 self._at[place] = inf
@@ -181,8 +181,8 @@ class LimitAlerts:
             if limit is None or value < self._at[place]:
                 continue
             nearness = self._nearness(place, value, limit)
-            if nearness is not None and _ORDER[nearness] > _ORDER[self.reported.get(place)]:
-                self.reported[place] = nearness
+            if nearness is not None and _ORDER[nearness] > _ORDER[self.nearness_reported.get(place)]:
+                self.nearness_reported[place] = nearness
                 scale = UNITS if place == _COST else 1
                 alerts.append(LimitAlert(_KINDS[place], nearness, value / scale, limit / scale))
         if alerts:
@@ -203,20 +203,20 @@ class LimitAlerts:
 
     def to_state(self) -> list[Any]:
         """All that later alerts depend on, beside the tally."""
-        reported = {str(place): nearness.value for place, nearness in self.reported.items()}
+        nearnesses = {str(place): nearness.value for place, nearness in self.nearness_reported.items()}
         return [
             self._last,
             self._retries,
             self._asked_first,
             self._wall_s,
-            reported,
+            nearnesses,
             list(map(bytes.hex, self._failed)),
         ]
 
     def restore(self, state: list[Any]) -> None:
         """Take up what `to_state` gave."""
-        last, self._retries, self._asked_first, self._wall_s, reported, failed = state
+        last, self._retries, self._asked_first, self._wall_s, nearnesses, failed = state
         self._last = list(last)
-        self.reported = {int(place): Nearness(nearness) for place, nearness in reported.items()}
+        self.nearness_reported = {int(place): Nearness(nearness) for place, nearness in nearnesses.items()}
         self._failed = dict.fromkeys(map(bytes.fromhex, failed))
         self._mark()

@@ -78,8 +78,8 @@ class Limits:
         Raises:
             ConfigError: An unknown key, or a value out of range.
         """
-        known = [field.name for field in dataclasses.fields(cls)]
+        names = [field.name for field in dataclasses.fields(cls)]
         for key in table:
-            if key not in known:
-                raise ConfigError(f"limits.{key}: no such limit; there are {', '.join(known)}")
+            if key not in names:
+                raise ConfigError(f"limits.{key}: no such limit; there are {', '.join(names)}")
         return cls(**table)

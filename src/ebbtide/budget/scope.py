@@ -16,7 +16,7 @@ from contextvars import ContextVar, copy_context
 from functools import wraps
 from typing import NamedTuple, ParamSpec, Self, TypeVar
 
-from ebbtide.budget.account import Account, Asked, LimitWarning, Spent
+from ebbtide.budget.account import Account, LimitWarning, Request, Spent
 from ebbtide.budget.limits import LimitKind, Limits
 from ebbtide.budget.tally import units
 from ebbtide.errors import ConfigError, LimitExceeded
@@ -106,7 +106,7 @@ class Scope:
             LimitExceeded: A limit would be passed; nothing was counted.
             ConfigError: An amount is negative, infinite or no number.
         """
-        asked = (
+        request = (
             None if cost_usd is None else _units(cost_usd),
             None if tokens is None else _whole(tokens),
             1,
@@ -117,12 +117,12 @@ class Scope:
         accounts = self._accounts_here()
         with _lock:
             for account in accounts:
-                error = account.excess(asked)
+                error = account.excess(request)
                 if error is not None:
                     raise error
             for account in accounts:
-                account.take(asked)
-        return Reservation(accounts, asked)
+                account.take(request)
+        return Reservation(accounts, request)
 
     def check(self) -> None:
         """Raise where the time is up; for what goes on after it was let through.
@@ -160,11 +160,11 @@ class Scope:
 class Reservation:
     """What was set aside for a call that was let through."""
 
-    __slots__ = ("_accounts", "_asked", "_settled")
+    __slots__ = ("_accounts", "_request", "_settled")
 
-    def __init__(self, accounts: tuple[Account, ...], asked: Asked) -> None:
+    def __init__(self, accounts: tuple[Account, ...], request: Request) -> None:
         self._accounts = accounts
-        self._asked = asked
+        self._request = request
         self._settled = False
 
     def settle(self, cost_usd: float | None = None, tokens: int | None = None) -> list[LimitWarning]:
@@ -187,7 +187,7 @@ class Reservation:
             if not self._settled:
                 self._settled = True
                 for account in self._accounts:
-                    due += account.settle(self._asked, cost, count)
+                    due += account.settle(self._request, cost, count)
         return due
 
 

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import click
 
-from ebbtide.cli.declaration import Group
+from ebbtide.cli.declaration import CommandGroup
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.version import print_version
 
@@ -19,7 +19,7 @@ def _version(context: click.Context, _option: click.Parameter, value: bool) -> N
         context.exit()
 
 
-class _Ebbtide(Group):
+class _Ebbtide(CommandGroup):
     def invoke(self, ctx: click.Context) -> None:
         """Runs a command. When its reader goes away, as `head` does, it ends without a word."""
         try:

@@ -82,7 +82,7 @@ class Command(click.Command):
                 formatter.write_dl(rows)
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     """Commands under one name; some of them are imported when they are called.
 
     Args:

@@ -27,8 +27,8 @@ def plain(text: str, length: int | None = None) -> str:
         text: Text of a conversation, which may hold escape sequences.
         length: Characters to keep; None keeps all.
     """
-    flat = _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.split()))
-    return flat if length is None or len(flat) <= length else f"{flat[: length - 1]}\u2026"
+    line = _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.split()))
+    return line if length is None or len(line) <= length else f"{line[: length - 1]}\u2026"
 
 
 def styled(text: str, style: str = "", *, indent: int = 0) -> Text:

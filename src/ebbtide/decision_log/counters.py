@@ -194,33 +194,35 @@ class Sample:
     one in it, and neither time nor text has an influence. Reviewing them is what gives the rates.
 
     Args:
-        kept: For which the gate had nothing to say against.
-        refused: That the gate was against, also where the mode, force or a restore kept them.
+        kept_decisions: For which the gate had nothing to say against.
+        refused_decisions: That the gate was against, also where the mode, force or a restore kept them.
         kept_of: How many the first ones stand for.
         refused_of: How many the second ones stand for.
     """
 
-    kept: tuple[Decision, ...]
-    refused: tuple[Decision, ...]
+    kept_decisions: tuple[Decision, ...]
+    refused_decisions: tuple[Decision, ...]
     kept_of: int
     refused_of: int
 
     @property
     def noise(self) -> Rate:
         """Of the kept ones that were reviewed, those that are no decision; aim of the spec: under 5 %."""
-        verdicts = [verdict for verdict in map(is_decision, self.kept) if verdict is not None]
+        verdicts = [verdict for verdict in map(is_decision, self.kept_decisions) if verdict is not None]
         return Rate(hits=verdicts.count(False), total=len(verdicts))
 
     @property
     def missed(self) -> Rate:
         """Of the refused ones that were reviewed or restored, those that are a decision."""
-        verdicts = [verdict for verdict in map(is_decision, self.refused) if verdict is not None]
+        verdicts = [verdict for verdict in map(is_decision, self.refused_decisions) if verdict is not None]
         return Rate(hits=verdicts.count(True), total=len(verdicts))
 
     @property
     def unreviewed(self) -> tuple[Decision, ...]:
         """Those that nobody has looked at yet."""
-        return tuple(each for each in (*self.kept, *self.refused) if is_decision(each) is None)
+        return tuple(
+            each for each in (*self.kept_decisions, *self.refused_decisions) if is_decision(each) is None
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
@@ -230,8 +232,8 @@ class Sample:
             "missed": self.missed.to_dict(),
             "kept_of": self.kept_of,
             "refused_of": self.refused_of,
-            "kept": [each.id for each in self.kept],
-            "refused": [each.id for each in self.refused],
+            "kept": [each.id for each in self.kept_decisions],
+            "refused": [each.id for each in self.refused_decisions],
             "unreviewed": [each.id for each in self.unreviewed],
         }
 

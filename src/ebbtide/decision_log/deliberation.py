@@ -75,7 +75,7 @@ class Deliberation:
         self.mode = Mode(mode)
         self.frames = frozenset(profile.decisions.frames if frames is None else frames)
         window = profile.duplicates if duplicates is None else duplicates
-        self._rules = gated_steps.GateRules(profile=profile, duplicates=window, mode=self.mode)
+        self._rules = gated_steps.StepRules(profile=profile, duplicates=window, mode=self.mode)
         self._gate = gate
         self._opened: OrderedDict[str, Decision] = OrderedDict()
         self._lock = threading.Lock()

@@ -22,7 +22,7 @@ class Entry:
         opened_at: Seconds since the epoch; None takes `settled_at`, or the clock.
         settled_at: When it was final; None takes `opened_at`, unless it is still open.
         status: Where it stands.
-        asked: What it was called when it was opened.
+        question: What it was called when it was opened.
         thoughts: What was thought, oldest first.
         links: To other decisions, by their ids here.
         reviews: Oldest first.
@@ -46,7 +46,7 @@ class Entry:
     opened_at: float | None = None
     settled_at: float | None = None
     status: Status = Status.KEPT
-    asked: str | None = None
+    question: str | None = None
     thoughts: tuple[str, ...] = ()
     links: tuple[Link, ...] = ()
     reviews: tuple[Review, ...] = ()
@@ -72,7 +72,7 @@ class Entry:
             opened_at=decision.opened_at,
             settled_at=decision.settled_at,
             status=decision.status,
-            asked=decision.asked,
+            question=decision.question,
             thoughts=decision.thoughts,
             links=decision.links,
             reviews=decision.reviews,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from ebbtide.decision_log.events import Event, EventKind, StoredEvent
+from ebbtide.decision_log.events import EventKind, LogEvent, StoredEvent
 from ebbtide.decision_log.folding import apply, tombstone, without_occurrence
 from ebbtide.decision_log.record import Decision, DecisionScope, Relation, Status
 from ebbtide.decision_log.steps import verdict_keys
@@ -79,7 +79,7 @@ def _erase_occurrence(
     tx.save(remainder)
 
 
-def _events(tx: Transaction, decision: Decision) -> list[Event]:
+def _events(tx: Transaction, decision: Decision) -> list[LogEvent]:
     rows = tx.session.rows(
         statements.EVENTS_OF_AGENT, (decision.scope.tenant, decision.id, decision.scope.agent)
     )
@@ -92,12 +92,12 @@ def _drop_bodies(tx: Transaction, decision: Decision, numbers: Iterable[int]) ->
     tx.session.run_many(statements.ERASE_BODIES, values)
 
 
-def read_event(tenant: str, agent: str, stored: StoredEvent) -> Event:
+def read_event(tenant: str, agent: str, stored: StoredEvent) -> LogEvent:
     """A stored event, taken at its word."""
     import json
 
     body: dict[str, Any] | None = None if stored.body_json is None else json.loads(stored.body_json)
-    return Event(
+    return LogEvent(
         tenant=tenant,
         agent=agent,
         seq=stored.seq,
@@ -110,7 +110,7 @@ def read_event(tenant: str, agent: str, stored: StoredEvent) -> Event:
     )
 
 
-def count_keys(events: Iterable[Event], before: Decision | None = None) -> Counter[CountKey]:
+def count_keys(events: Iterable[LogEvent], before: Decision | None = None) -> Counter[CountKey]:
     """What the events of one decision were counted under, in order; `before` is what it was before them."""
     decision = before
     keys: Counter[CountKey] = Counter()
@@ -121,7 +121,7 @@ def count_keys(events: Iterable[Event], before: Decision | None = None) -> Count
     return keys
 
 
-def _counted(event: Event, body: dict[str, Any], decision: Decision) -> Counter[CountKey]:
+def _counted(event: LogEvent, body: dict[str, Any], decision: Decision) -> Counter[CountKey]:
     scope = DecisionScope(tenant=event.tenant, agent=event.agent)
     if "verdict" in body:
         assessment = None if "assessment" not in body else from_wire(Assessment, body["assessment"])

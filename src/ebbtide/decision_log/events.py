@@ -44,7 +44,7 @@ ERASING = frozenset({EventKind.REDACTED, EventKind.PURGED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class LogEvent:
     """One event of a stream.
 
     Args:

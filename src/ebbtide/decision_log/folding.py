@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from ebbtide.decision_log.events import Event, EventKind
+from ebbtide.decision_log.events import EventKind, LogEvent
 from ebbtide.decision_log.record import Decision, DecisionScope, Link, Mode, Occurrence, Review, Status
 from ebbtide.decision_log.wire import from_wire, to_wire
 from ebbtide.decisions.assessment import Assessment
@@ -18,7 +18,7 @@ SHOWN = 20
 _NOBODY = Candidate(description="")
 
 
-def fold(events: Iterable[Event]) -> Decision | None:
+def fold(events: Iterable[LogEvent]) -> Decision | None:
     """The decision after its events, in order; None where there are none."""
     decision: Decision | None = None
     for event in events:
@@ -26,7 +26,7 @@ def fold(events: Iterable[Event]) -> Decision | None:
     return decision
 
 
-def apply(decision: Decision | None, event: Event) -> Decision:
+def apply(decision: Decision | None, event: LogEvent) -> Decision:
     """The decision after one more event.
 
     Args:
@@ -88,7 +88,7 @@ def _assessed(decision: Decision, body: dict[str, Any], seq: int) -> Decision:
     )
 
 
-def _born(event: Event) -> Decision:
+def _born(event: LogEvent) -> Decision:
     body: dict[str, Any] = event.body or {}
     opened = event.kind is EventKind.OPENED
     candidate = from_wire(Candidate, body["candidate"]) if "candidate" in body else _NOBODY
@@ -98,7 +98,7 @@ def _born(event: Event) -> Decision:
         candidate=candidate,
         status=Status.OPENED,
         opened_at=event.at,
-        asked=candidate.description if opened and "candidate" in body else None,
+        question=candidate.description if opened and "candidate" in body else None,
         prediction=body.get("prediction"),
         review_by=body.get("review_by"),
         origin=body.get("origin"),
@@ -113,7 +113,7 @@ def tombstone(decision: Decision) -> Decision:
         decision,
         status=Status.PURGED,
         candidate=replace(candidate, description="", options=(), reasons=(), assumptions=()),
-        asked=None,
+        question=None,
         thoughts=(),
         prediction=None,
         origin=None,

@@ -128,7 +128,7 @@ def propose(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateRules:
+class StepRules:
     """What is asked, and what the answer may do.
 
     Args:
@@ -143,7 +143,7 @@ class GateRules:
 
 
 def start(
-    tx: Transaction, rules: GateRules, scope: DecisionScope, candidate: Candidate, at: float
+    tx: Transaction, rules: StepRules, scope: DecisionScope, candidate: Candidate, at: float
 ) -> DecisionAnswer:
     """Open a decision, unless the same was opened or decided in the window."""
     duplicate = compare(tx, scope, candidate.description, at, rules.duplicates, final=False)
@@ -174,7 +174,7 @@ def start(
     )
 
 
-def finalize(tx: Transaction, rules: GateRules, decision: Decision, proposal: Proposal) -> DecisionAnswer:
+def finalize(tx: Transaction, rules: StepRules, decision: Decision, proposal: Proposal) -> DecisionAnswer:
     """Take a decision that was opened, into the log or into quarantine.
 
     Raises:
@@ -186,14 +186,14 @@ def finalize(tx: Transaction, rules: GateRules, decision: Decision, proposal: Pr
 
 
 def finalize_at_once(
-    tx: Transaction, rules: GateRules, scope: DecisionScope, proposal: Proposal
+    tx: Transaction, rules: StepRules, scope: DecisionScope, proposal: Proposal
 ) -> DecisionAnswer:
     """Take a decision that nobody opened, into the log or into quarantine."""
     return _judge_and_settle(tx, rules, scope, proposal, None)
 
 
 def _judge_and_settle(
-    tx: Transaction, rules: GateRules, scope: DecisionScope, proposal: Proposal, opened: Decision | None
+    tx: Transaction, rules: StepRules, scope: DecisionScope, proposal: Proposal, opened: Decision | None
 ) -> DecisionAnswer:
     settlement = proposal.settlement
     candidate, at, assessment = settlement.candidate, settlement.at, settlement.assessment
@@ -204,14 +204,14 @@ def _judge_and_settle(
         duplicate = compare(tx, scope, candidate.description, at, rules.duplicates, final=True, not_id=not_id)
         if duplicate is not None and duplicate.is_duplicate:
             assessment = duplicate_assessment(duplicate, assessment, rules.profile)
-    refused = assessment is not None and not assessment.keep
-    enforced = refused and rules.mode is Mode.ENFORCE and not proposal.force
+    is_refused = assessment is not None and not assessment.keep
+    enforced = is_refused and rules.mode is Mode.ENFORCE and not proposal.force
     settlement = replace(
         settlement,
         assessment=assessment,
         verdict=Status.QUARANTINED if enforced else Status.KEPT,
         mode=rules.mode,
-        forced=refused and proposal.force,
+        forced=is_refused and proposal.force,
         links=_links(duplicate),
     )
     if opened is None:
@@ -246,7 +246,7 @@ def _links(duplicate: DuplicateVerdict | None) -> tuple[Link, ...]:
     return (Link(relation=Relation.CONTRADICTS, to=duplicate.of, why="possible reversal"),)
 
 
-def _repeat_answer(decision: Decision, proposal: Proposal, rules: GateRules) -> DecisionAnswer:
+def _repeat_answer(decision: Decision, proposal: Proposal, rules: StepRules) -> DecisionAnswer:
     same = decision.candidate.description == proposal.settlement.candidate.description
     if not same or decision.status is Status.PURGED:
         raise LifecycleError(

@@ -8,7 +8,7 @@ from ebbtide.clock import Clock, system_clock
 from ebbtide.decision_log import upkeep
 from ebbtide.decision_log.counters import Counters, Sample, counters_of
 from ebbtide.decision_log.entry import Page, SearchHit
-from ebbtide.decision_log.events import Event, Verification
+from ebbtide.decision_log.events import LogEvent, Verification
 from ebbtide.decision_log.record import Decision, Status
 from ebbtide.decision_log.store import questions
 from ebbtide.decision_log.store.connection import Store
@@ -180,7 +180,7 @@ class ReadableLog:
         most = _at_least_one(limit)
         return tuple(self.store.read(lambda s: questions.overdue(s, self.view, at, limit=most)))
 
-    def events(self, decision_id: str) -> tuple[Event, ...]:
+    def events(self, decision_id: str) -> tuple[LogEvent, ...]:
         """What happened to a decision, in order.
 
         Raises:

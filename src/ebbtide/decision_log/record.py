@@ -121,7 +121,7 @@ class Decision:
         status: Where it stands.
         opened_at: Seconds since the epoch.
         settled_at: When it was finalized, abandoned or quarantined; None while it is open.
-        asked: What it was called when it was opened; None where it was recorded in one step.
+        question: What it was called when it was opened; None where it was recorded in one step.
         superseded_by: The decision that took its place.
         review_by: When somebody should look how it turned out, seconds since the epoch.
         prediction: What is expected to happen, and how one would tell.
@@ -145,7 +145,7 @@ class Decision:
     status: Status
     opened_at: float
     settled_at: float | None = None
-    asked: str | None = None
+    question: str | None = None
     superseded_by: str | None = None
     review_by: float | None = None
     prediction: str | None = None

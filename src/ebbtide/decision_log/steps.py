@@ -251,7 +251,7 @@ def import_entry(tx: Transaction, scope: DecisionScope, entry: Entry, now: float
         status=entry.status,
         opened_at=opened_at,
         settled_at=settled_at,
-        asked=entry.asked,
+        question=entry.question,
         thoughts=entry.thoughts,
         assessment=entry.assessment,
         mode=entry.mode,
@@ -313,7 +313,7 @@ def _append_first(
         candidate=candidate,
         status=Status.OPENED,
         opened_at=at,
-        asked=candidate.description if kind is EventKind.OPENED else None,
+        question=candidate.description if kind is EventKind.OPENED else None,
         version=event.seq,
     )
 

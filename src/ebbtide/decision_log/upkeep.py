@@ -9,7 +9,7 @@ from functools import partial
 from ebbtide.decision_log import steps
 from ebbtide.decision_log.counters import Sample
 from ebbtide.decision_log.erasing import count_keys, erase, read_event
-from ebbtide.decision_log.events import Event, EventKind, Fault, Verification, check_stream
+from ebbtide.decision_log.events import EventKind, Fault, LogEvent, Verification, check_stream
 from ebbtide.decision_log.folding import apply, fold
 from ebbtide.decision_log.record import Decision, Status
 from ebbtide.decision_log.store import questions, statements
@@ -128,7 +128,7 @@ def redact(store: Store, view: View, at: float, decision_id: str, *, by: str, wh
     return decision_left
 
 
-def events_of(session: Session, view: View, decision_id: str) -> tuple[Event, ...]:
+def events_of(session: Session, view: View, decision_id: str) -> tuple[LogEvent, ...]:
     """The events of a decision.
 
     Raises:
@@ -142,8 +142,8 @@ def events_of(session: Session, view: View, decision_id: str) -> tuple[Event, ..
 def sample(session: Session, view: View, size: int) -> Sample:
     """Decisions for people to look at."""
     return Sample(
-        kept=tuple(questions.sample(session, view, refused=False, size=size)),
-        refused=tuple(questions.sample(session, view, refused=True, size=size)),
+        kept_decisions=tuple(questions.sample(session, view, refused=False, size=size)),
+        refused_decisions=tuple(questions.sample(session, view, refused=True, size=size)),
         kept_of=questions.sampled_of(session, view, refused=False),
         refused_of=questions.sampled_of(session, view, refused=True),
     )
@@ -220,7 +220,7 @@ def _rebuild_agent(tx: Transaction, tenant: str, agent: str) -> int:
     tx.lock(tenant, agent)
     tx.clear(tenant, agent)
     decisions: dict[str, Decision] = {}
-    events: dict[str, list[Event]] = {}
+    events: dict[str, list[LogEvent]] = {}
     for stored in questions.stream(tx.session, tenant, agent):
         event = read_event(tenant, agent, stored)
         decisions[event.decision_id] = apply(decisions.get(event.decision_id), event)

@@ -39,8 +39,8 @@ class View:
     @property
     def where(self) -> str:
         """What messages call it."""
-        named = "" if self.agent is None else f", agent {self.agent!r}"
-        return f"tenant {self.tenant!r}{named}"
+        agent = "" if self.agent is None else f", agent {self.agent!r}"
+        return f"tenant {self.tenant!r}{agent}"
 
     def scope(self, agent: str | None = None, session: str | None = None) -> DecisionScope:
         """Whose a new decision is.

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from ebbtide.codec import Codec, Form, WireError
+from ebbtide.codec import Codec, WireError, WireForm
 from ebbtide.decision_log.record import Decision
 from ebbtide.decisions.assessment import Assessment, RuleFired
 from ebbtide.decisions.candidate import Candidate, Reason
@@ -32,9 +32,10 @@ def _assessment(table: Mapping[str, Any]) -> Assessment:
 
 _CODEC = Codec(
     {
-        Assessment: Form(read=_assessment),
-        Candidate: Form(always=("description", "frame", "source")),
-        Decision: Form(
+        Assessment: WireForm(read=_assessment),
+        Candidate: WireForm(always=("description", "frame", "source")),
+        Decision: WireForm(
+            names={"question": "asked"},
             always=(
                 "id",
                 "scope",
@@ -47,7 +48,7 @@ _CODEC = Codec(
             ),
             inline=("scope",),
         ),
-        Reason: Form(always=("text",)),
+        Reason: WireForm(always=("text",)),
     }
 )
 

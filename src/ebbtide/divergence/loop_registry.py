@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ebbtide.divergence.signals import LoopKind, Measure
+from ebbtide.divergence.signals import LoopKind, Measurement
 from ebbtide.events.identity import Key
 
 _KEPT = 24  # loops that are remembered
@@ -47,7 +47,7 @@ class Finding:
     period: int | None = None
     members: frozenset[Key] = frozenset()
     tool: str | None = None
-    measure: Measure | None = None
+    measure: Measurement | None = None
     step: int | None = None
 
 

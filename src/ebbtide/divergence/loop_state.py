@@ -11,8 +11,8 @@ from ebbtide.divergence.detectors.hand_offs import HandOffs
 from ebbtide.divergence.detectors.near_duplicates import stem_of
 from ebbtide.divergence.detectors.repetition import Repetition
 from ebbtide.divergence.detectors.same_tool import NO_CALL, SameTool, answer_length
+from ebbtide.divergence.detectors.speech import Speech
 from ebbtide.divergence.detectors.spend import Spend
-from ebbtide.divergence.detectors.spoken import Spoken
 from ebbtide.divergence.detectors.sweep import Sweeps
 from ebbtide.divergence.loop_registry import Finding, Loop, LoopRegistry
 from ebbtide.divergence.numbering import Numbering
@@ -65,7 +65,7 @@ class LoopState:
         self.failing = FailingTools(rules, self.registry)
         self.same_tool = SameTool(rules, self.registry)
         self.sweeps = Sweeps(rules)
-        self.spoken = Spoken(rules)
+        self.speech = Speech(rules)
         self.hand_offs = HandOffs(rules)
         self.tally = tally
         self.spend = Spend(rules, tally)
@@ -76,7 +76,7 @@ class LoopState:
         self.runs = 0
         self.unreadable = 0
         self.latest_user: Key = UNKNOWN
-        self.talked = False  # whether `spoken` has anything to forget
+        self.has_spoken = False  # whether `speech` has anything to forget
         self.spending = False
         # Units of money and tokens that were spent before each of the latest calls.
         self.before_calls: deque[tuple[int, int]] = deque(maxlen=rules.max_period)
@@ -88,7 +88,7 @@ class LoopState:
     def see(self, event: Event) -> Finding | None:
         """Take an event that is no call of a tool, and say what it shows."""
         if isinstance(event, ModelCall):
-            self.talked = True
+            self.has_spoken = True
             return self._model(event)
         if isinstance(event, Message):
             self._message(event)
@@ -131,7 +131,7 @@ class LoopState:
             going_on = self.repetition.going_on
             return going_on is not None and going_on.key == loop.key
         answers = self.repetition.answers
-        return loop.last >= max(answers.moved, answers.start)
+        return loop.last >= max(answers.latest_change, answers.start)
 
     def _new_run(self) -> None:
         self.runs += 1
@@ -139,7 +139,7 @@ class LoopState:
         self.sweeps.reset()
         self.failing.tools.clear()
         self.hand_offs.reset()
-        self.spoken.reset()
+        self.speech.reset()
         self.chains.several = True
 
     # One pass over the rules, in one piece: calls between its parts would take a tenth of its time.
@@ -156,9 +156,9 @@ class LoopState:
             result = policy.answer(result)
         if len(name) > _NAME:
             name = f"{name[:_NAME]} {key_of(name).hex()}"
-        if self.talked:
-            self.spoken.reset()
-            self.talked = False
+        if self.has_spoken:
+            self.speech.reset()
+            self.has_spoken = False
         identity = identify(name, args, settle=self.settle)
         answer = identify_answer(result, settle=self.settle)
         if identity is None or answer is None:
@@ -181,47 +181,47 @@ class LoopState:
             self.before_calls.append(self.spend.before(event))
         if effect is not None and effect in _PASSIVE:
             return self._passive(effect, name, key, answer, now, call)
-        known = answers.see(key, answer, failed, now)
-        if known is None:
+        memory = answers.see(key, answer, failed, now)
+        if memory is None:
             period = None
             cycles.push_new((key, answer))
         else:
             period = cycles.push((key, answer))
-        if known is None or (known.changed == 1 and not cycles.repeats_recent):
-            answers.news = now
+        if memory is None or (memory.same_answers == 1 and not cycles.repeats_recent):
+            answers.latest_news = now
             if failed:
                 pass
             elif effect is not None:
                 says_more = effect is not Effect.READ and size > answer_length(result)
-                self._changed(effect, says_more or known is not None, now)
-            elif known is not None or size > answer_length(result):
-                answers.moved = now
+                self._changed(effect, says_more or memory is not None, now)
+            elif memory is not None or size > answer_length(result):
+                answers.latest_change = now
             if self.spending:
                 self.spend.news()
         finding = None
         if period is not None or repetition.going_on is not None:
             finding = repetition.cycle(period, policy, call)
-        if known is not None and finding is None and (known.changed > 3 or known.failures > 2):
-            finding = repetition.again(known, key, name, policy, call)
+        if memory is not None and finding is None and (memory.same_answers > 3 or memory.failures > 2):
+            finding = repetition.again(memory, key, name, policy, call)
         before, self.latest = self.latest, (name, key, size, answer, event)
         if name == before[0] or (answer == before[3] and stem_of(name) == stem_of(before[0])):
             run = self.same_tool.follow(before, self.latest, args, result, failed, policy, now)
             finding = finding or run
         if numeric:
-            swept = self.sweeps.see(name, args, event, new=known is None, known=answers.news != now)
+            swept = self.sweeps.see(name, args, event, new=memory is None, known=answers.latest_news != now)
             finding = finding or swept
         if failed or self.failing.tools:
             # A call that was sent before, and fails again after other work, is a check, not another attempt;
             # and a service that is down says nothing about the attempts.
             if not failed:
                 self.failing.succeeded(name)
-            elif (known is None or known.failures > 1) and not self._patience(call):
-                failing = self.failing.failed(name, args, result, policy, answers.moved, now, event)
+            elif (memory is None or memory.failures > 1) and not self._patience(call):
+                failing = self.failing.failed(name, args, result, policy, answers.latest_change, now, event)
                 finding = finding or failing
-        if self.chains.several and known is not None and (known.changed > 1 or failed):
-            across = self._across(settled(key), settled_answer(answer), name, known.changed > 1)
+        if self.chains.several and memory is not None and (memory.same_answers > 1 or failed):
+            across = self._across(settled(key), settled_answer(answer), name, memory.same_answers > 1)
             finding = finding or across
-        if finding is None and (now % self._window == 0 or now - answers.news >= self._stale):
+        if finding is None and (now % self._window == 0 or now - answers.latest_news >= self._stale):
             finding = repetition.monotony()
         return finding
 
@@ -230,7 +230,7 @@ class LoopState:
         self.unreadable += 1
         repetition = self.repetition
         now = repetition.count(name, self.event)
-        repetition.answers.news = now
+        repetition.answers.latest_news = now
         repetition.cycles.push_new((b"unreadable %d" % now, UNKNOWN))
         repetition.going_on = None
         self.latest = NO_CALL
@@ -254,7 +254,7 @@ class LoopState:
         self.retried = False
         return self.repetition.answers.expected(key) == answer
 
-    def _changed(self, effect: Effect, moved: bool, now: int) -> None:  # noqa: FBT001
+    def _changed(self, effect: Effect, says_more: bool, now: int) -> None:  # noqa: FBT001
         """Take a success of a declared tool that is news."""
         answers = self.repetition.answers
         if effect is Effect.CHANGE:
@@ -265,8 +265,8 @@ class LoopState:
             self.failing.tools.clear()
             self.hand_offs.reset()
             self.chains.reset()
-        elif moved:
-            answers.moved = now
+        elif says_more:
+            answers.latest_change = now
 
     def _patience(self, call: ToolCall | None) -> int:
         """Times that it takes at least: more where a service is down, unless it is asked without a pause."""
@@ -286,25 +286,25 @@ class LoopState:
         if effect is Effect.CLOCK:
             answer = UNKNOWN  # what it says moves by itself
         elif answer != answers.expected(key):
-            answers.news = answers.moved = now
+            answers.latest_news = answers.latest_change = now
             if self.spending:
                 self.spend.news()
-        known = answers.see(key, answer, False, now)  # noqa: FBT003
+        memory = answers.see(key, answer, False, now)  # noqa: FBT003
         least = self._rules.polls
-        if known is None or least is None or known.looked < least:
+        if memory is None or least is None or memory.looks < least:
             return None
-        return self.repetition.repeated(LoopKind.NO_PROGRESS, known, key, name, known.looked, least, call)
+        return self.repetition.repeated(LoopKind.NO_PROGRESS, memory, key, name, memory.looks, least, call)
 
     def _model(self, event: ModelCall) -> Finding | None:
         text = event.text
         if event.part is ModelPart.CHUNK:
-            return self.spoken.stream(text, self.event) if text else None
+            return self.speech.stream(text, self.event) if text else None
         words = None if text is None else " ".join(text.split()).lower()
         if not words:
-            return self.spoken.silence(event.part.value, self.event)
+            return self.speech.silence(event.part.value, self.event)
         key = key_of(event.part.value, words)
         self.hand_offs.hear(key, self.event)
-        return self.spoken.message(key, words, text or "", self.event)
+        return self.speech.message(key, words, text or "", self.event)
 
     def _message(self, event: Message) -> None:
         """New words of a person are news; the same words again come from a machine."""
@@ -312,7 +312,7 @@ class LoopState:
         if words != self.latest_user:
             self.latest_user = words
             self.pause()
-            self.spoken.reset()
+            self.speech.reset()
 
     def _notice(self, event: Notice) -> Finding | None:
         kind = event.kind
@@ -320,10 +320,10 @@ class LoopState:
             self._new_run()
         elif kind is NoticeKind.RETRY:
             self.retried = True
-            self.spoken.reset()
+            self.speech.reset()
         elif kind is NoticeKind.COMPACTION:
-            self.talked = True
-            return self.spoken.condensation(self.event)
+            self.has_spoken = True
+            return self.speech.condensation(self.event)
         elif kind is NoticeKind.HANDOFF and (event.source is not None or event.target is not None):
             return self.hand_off(str(event.source), str(event.target))
         return None
@@ -331,7 +331,9 @@ class LoopState:
     def hand_off(self, source: str, target: str) -> Finding | None:
         """One agent hands over to another."""
         repetition = self.repetition
-        return self.hand_offs.hand_off(source, target, repetition.answers.news, repetition.calls, self.event)
+        return self.hand_offs.hand_off(
+            source, target, repetition.answers.latest_news, repetition.calls, self.event
+        )
 
     def spent_before(self, event: int) -> tuple[int, int]:
         """Units and tokens that were spent before an event, or before the oldest one that is known."""

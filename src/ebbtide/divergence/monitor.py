@@ -17,7 +17,7 @@ from ebbtide.divergence.detectors.near_duplicates import argument_text
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, Loop
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.packing import pack_state, unpack_state
-from ebbtide.divergence.signals import LoopSignal, Measure
+from ebbtide.divergence.signals import LoopSignal, Measurement
 from ebbtide.divergence.state import chain_state, restore_chain
 from ebbtide.errors import ConfigError
 from ebbtide.events.event import Event, Phase, ToolCall, content, title
@@ -89,7 +89,7 @@ class LoopMonitor:
         self.degraded = 0
         self.last_fault: str | None = None
         self._duplicates = 0
-        self._dropped = 0
+        self._dropped_chains = 0
 
     def update(self, event: Event) -> tuple[LoopSignal, ...]:
         """Take one more event.
@@ -136,9 +136,9 @@ class LoopMonitor:
             signals: tuple[LoopSignal, ...] = ()
             if event.usage is not None:
                 chain.spending = chain.spending or chain.spend.is_known
-                spent = chain.spend.see(chain.ts, chain.event)
-                if spent is not None:
-                    signals = self._report(chain, event, spent)
+                burst = chain.spend.see(chain.ts, chain.event)
+                if burst is not None:
+                    signals = self._report(chain, event, burst)
             if event.agent is not None and event.agent != chain.hand_offs.agent:
                 signals += self._hand_off(chain, event, event.agent)
             if call is None:
@@ -186,7 +186,7 @@ class LoopMonitor:
                 degraded=self.degraded,
                 last_fault=self.last_fault,
                 duplicates=self._duplicates,
-                dropped_chains=self._dropped,
+                dropped_chains=self._dropped_chains,
             )
 
     def to_state(self) -> dict[str, Any]:
@@ -197,7 +197,7 @@ class LoopMonitor:
                 "chains": [chain_state(chain) for chain in self._chains.values()],
                 "tally": self.tally.to_state(),
                 "across": self._across.to_state(),
-                "counts": [self.degraded, self.last_fault, self._duplicates, self._dropped],
+                "counts": [self.degraded, self.last_fault, self._duplicates, self._dropped_chains],
             }
 
     @classmethod
@@ -216,8 +216,8 @@ class LoopMonitor:
             ConfigError: The state is of another version, or not a state.
         """
         if not isinstance(state, Mapping) or state.get("schema") != _SCHEMA:
-            found = state.get("schema") if isinstance(state, Mapping) else state
-            raise ConfigError(f"state schema {found!r:.40}: this version reads {_SCHEMA}")
+            schema = state.get("schema") if isinstance(state, Mapping) else state
+            raise ConfigError(f"state schema {schema!r:.40}: this version reads {_SCHEMA}")
         monitor = cls(profile, tools=tools, prices=prices, max_chains=max_chains)
         try:
             monitor._across.restore(state["across"])
@@ -226,7 +226,9 @@ class LoopMonitor:
                 chain = monitor._new_chain(entry["name"])
                 restore_chain(chain, entry)
                 monitor._chains[chain.name] = monitor.latest = chain
-            monitor.degraded, monitor.last_fault, monitor._duplicates, monitor._dropped = state["counts"]
+            monitor.degraded, monitor.last_fault, monitor._duplicates, monitor._dropped_chains = state[
+                "counts"
+            ]
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise ConfigError(f"not the state of a monitor: {error!r}") from error
         return monitor
@@ -270,7 +272,7 @@ class LoopMonitor:
             chain = self._new_chain(chain_id)
             if len(self._chains) >= self._max_chains:
                 del self._chains[next(iter(self._chains))]
-                self._dropped += 1
+                self._dropped_chains += 1
             self._across.several = self._across.several or bool(self._chains)
         self._chains[chain_id] = self.latest = chain
         return chain
@@ -337,7 +339,7 @@ def find_loops(
     return [signal for event in events for signal in monitor.update(event)]
 
 
-def _signal(chain: LoopState, loop: Loop, event: Event, measure: Measure | None) -> LoopSignal:
+def _signal(chain: LoopState, loop: Loop, event: Event, measure: Measurement | None) -> LoopSignal:
     tally = chain.tally
     return LoopSignal(
         id=loop.key.hex(),

@@ -19,10 +19,10 @@ class Numbering:
     [True, True, True, False, False, False]
     """
 
-    __slots__ = ("begun", "expected", "in_order", "late")
+    __slots__ = ("expected", "has_begun", "in_order", "late")
 
     def __init__(self) -> None:
-        self.begun = False
+        self.has_begun = False
         self.expected = 0  # the number after the highest
         self.in_order = False  # whether nothing was passed over lately
         self.late = 0  # bit d: the number d + 1 below `expected` was passed over
@@ -33,8 +33,8 @@ class Numbering:
         One that is further back than the window reaches, or before the first, counts as told.
         """
         ahead = number - self.expected
-        if not self.begun or ahead >= _BACK:
-            self.begun, self.late = True, 0
+        if not self.has_begun or ahead >= _BACK:
+            self.has_begun, self.late = True, 0
         elif ahead >= 0:
             self.late = (self.late << (ahead + 1) | ((1 << (ahead + 1)) - 2)) & _WINDOW
         else:
@@ -50,9 +50,9 @@ class Numbering:
 
     def to_state(self) -> list[Any]:
         """All that later answers depend on."""
-        return [self.begun, self.expected, self.late]
+        return [self.has_begun, self.expected, self.late]
 
     def restore(self, state: list[Any]) -> None:
         """Take up what `to_state` told."""
-        self.begun, self.expected, self.late = state
-        self.in_order = self.begun and not self.late
+        self.has_begun, self.expected, self.late = state
+        self.in_order = self.has_begun and not self.late

@@ -65,8 +65,8 @@ def _covered(number: int) -> ToolCall:
 
 
 def _no_progress(number: int) -> ToolCall:
-    asked = "abcacbbacbcaacb"[number % 15]
-    return _call(number, f"found {asked}", q=asked)
+    query = "abcacbbacbcaacb"[number % 15]
+    return _call(number, f"found {query}", q=query)
 
 
 def _reworded(number: int) -> ToolCall:

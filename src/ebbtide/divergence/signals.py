@@ -35,7 +35,7 @@ class LoopKind(StrEnum):
 SPENDING = frozenset({LoopKind.SPEND_RATE, LoopKind.BUDGET_END, LoopKind.SPEND_WITHOUT_NEWS})
 
 
-class Quantity(StrEnum):
+class Unit(StrEnum):
     """What a measure counts."""
 
     USD = "usd"
@@ -47,7 +47,7 @@ class Quantity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class Measurement:
     """What a rule measured, beside the threshold that it passed.
 
     Args:
@@ -57,7 +57,7 @@ class Measure:
         span_s: Seconds over which it was measured; of a budget that ends, the seconds that are left of it.
     """
 
-    quantity: Quantity
+    quantity: Unit
     value: float
     limit: float
     span_s: float | None = None
@@ -100,5 +100,5 @@ class LoopSignal:
     last_event: int
     cost_usd: float | None = None
     tokens: int | None = None
-    measure: Measure | None = None
+    measure: Measurement | None = None
     latest_call: str = ""

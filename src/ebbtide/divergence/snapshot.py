@@ -87,7 +87,7 @@ class ChainSnapshot:
         return cls(
             chain_id=chain.name,
             calls=chain.repetition.calls,
-            calls_since_news=chain.repetition.calls - chain.repetition.answers.news,
+            calls_since_news=chain.repetition.calls - chain.repetition.answers.latest_news,
             cost_usd=usd(chain.tally.cost),
             tokens=chain.tally.tokens,
             usd_last_hour=chain.spend.windows[-1].cost / UNITS,

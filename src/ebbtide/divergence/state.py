@@ -23,7 +23,7 @@ _PLAIN = (
     "gap_s",
     "runs",
     "unreadable",
-    "talked",
+    "has_spoken",
     "spending",
     "batch",
     "retried",
@@ -39,11 +39,11 @@ def chain_state(chain: LoopState) -> dict[str, Any]:
         "numbering": chain.numbering.to_state(),
         "latest_user": chain.latest_user.hex(),
         "batch_calls": pack_keys(sorted(map(settled, chain.batch_calls))),
-        "before_calls": [list(spent) for spent in chain.before_calls],
+        "before_calls": [list(amounts) for amounts in chain.before_calls],
         "repetition": chain.repetition.to_state(),
         "tally": chain.tally.to_state(),
         "spend": chain.spend.to_state(),
-        "spoken": chain.spoken.to_state(),
+        "spoken": chain.speech.to_state(),
         "hand_offs": chain.hand_offs.to_state(),
         "run": _fields(chain.same_tool.run),
         "latest": [name, settled(key).hex(), size, settled_answer(answer).hex(), event],
@@ -66,7 +66,7 @@ def restore_chain(chain: LoopState, state: Mapping[str, Any]) -> None:
     chain.repetition.restore(state["repetition"])
     chain.tally.restore(state["tally"])
     chain.spend.restore(state["spend"])
-    chain.spoken.restore(state["spoken"])
+    chain.speech.restore(state["spoken"])
     chain.hand_offs.restore(state["hand_offs"])
     chain.same_tool.run = _item(ToolRun, state["run"])
     name, key, size, answer, event = state["latest"]

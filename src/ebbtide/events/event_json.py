@@ -114,7 +114,7 @@ class PlainEvents:
 
     def __init__(self) -> None:
         self._number = 0
-        self._waited: float | None = None
+        self._wait_s: float | None = None
         self._batch: str | None = None
 
     def read(self, wire: object, path: str = "event") -> list[Event]:
@@ -142,10 +142,10 @@ class PlainEvents:
         self._number += 1
         if event.seq is None:
             event.seq = self._number
-        if self._waited is not None:
+        if self._wait_s is not None:
             if event.waited_s is None:
-                event.waited_s = self._waited
-            self._waited = None
+                event.waited_s = self._wait_s
+            self._wait_s = None
         if self._batch is not None and isinstance(event, ToolCall) and event.batch is None:
             event.batch = self._batch
         return event
@@ -155,7 +155,7 @@ class PlainEvents:
         if isinstance(event, Notice) and event.kind is NoticeKind.OTHER:
             name = wire.get("name")
             if name == "clock":
-                self._waited = (self._waited or 0.0) + _elapsed(wire, path)
+                self._wait_s = (self._wait_s or 0.0) + _elapsed(wire, path)
             if name in ("clock", "round"):
                 self._number += 1
                 self._batch = self._batch if name == "clock" else f"round {self._number}"

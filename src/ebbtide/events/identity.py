@@ -58,19 +58,19 @@ def identify(name: str, args: object, *, settle: bool = True) -> tuple[Key, int,
         shape = _shapes.get((name, *args)) or _learn_shape(name, args)
         if shape is not None:
             head, values, frame = shape
-            found = values(args)
-            if type(found) is str:  # one text, the most common case of all, is its own body
+            parts = values(args)
+            if type(parts) is str:  # one text, the most common case of all, is its own body
                 try:
-                    body = found.encode()
+                    body = parts.encode()
                 except UnicodeEncodeError:
-                    body = found.encode("utf-8", "surrogatepass")
+                    body = parts.encode("utf-8", "surrogatepass")
                 key = head + body
                 if settle or len(key) > _SHORT:
                     key = blake2b(key).digest()[:_SETTLED]
                 return key, len(body), False
-            kinds = set(map(type, found)) if frame > _FRAME else {type(found)}
+            kinds = set(map(type, parts)) if frame > _FRAME else {type(parts)}
             if kinds <= _FLAT:
-                body = marshal.dumps(found, _MARSHAL)
+                body = marshal.dumps(parts, _MARSHAL)
                 key = head + _OTHER + body
                 if settle or len(key) > _SHORT:
                     key = blake2b(key).digest()[:_SETTLED]

@@ -129,14 +129,14 @@ class ToolPolicies:
         Raises:
             ConfigError: An unknown key or a value out of range.
         """
-        known = [field.name for field in dataclasses.fields(ToolPolicy)]
+        names = [field.name for field in dataclasses.fields(ToolPolicy)]
         policies = {}
         for name, values in table.items():
             if not isinstance(values, Mapping):
                 raise ConfigError(f"[tools.{name}]: expected a table")
             for key in values:
-                if key not in known:
-                    raise ConfigError(f"tools.{name}.{key}: no such setting; there are {', '.join(known)}")
+                if key not in names:
+                    raise ConfigError(f"tools.{name}.{key}: no such setting; there are {', '.join(names)}")
             try:
                 policies[name] = ToolPolicy(**values)
             except ConfigError as error:

@@ -100,14 +100,14 @@ class Round:
         """A round made of what the rules of `ebbtide.text.extraction.turn` find in raw text."""
         from ebbtide.text.extraction.turn import extract
 
-        found = extract(text)
+        extraction = extract(text)
         return cls(
             number=number,
             agent=agent,
-            claims=found.claims,
-            decisions=found.decisions,
-            open_questions=found.open_questions,
-            next_actions=found.next_actions,
+            claims=extraction.claims,
+            decisions=extraction.decisions,
+            open_questions=extraction.open_questions,
+            next_actions=extraction.next_actions,
             text=text,
         )
 
@@ -254,8 +254,10 @@ class RoundOrder:
 def _version(value: object) -> str:
     text = _text(value, "version")
     if text is None or text.partition(".")[0] != VERSION.partition(".")[0]:
-        shown = "null" if text is None else _clip(text)
-        raise TranscriptError(f"version {shown} is not known", path="version", hint=f"Expected {VERSION!r}.")
+        excerpt = "null" if text is None else _clip(text)
+        raise TranscriptError(
+            f"version {excerpt} is not known", path="version", hint=f"Expected {VERSION!r}."
+        )
     return text
 
 
@@ -292,8 +294,8 @@ def _texts(value: object, path: str) -> tuple[str, ...]:
 def _wrong(path: str, expected: str, value: object) -> TranscriptError:
     names = {type(None): "nothing", bool: "true/false", int: "a number", float: "a number", str: "a text"}
     kind = names.get(type(value)) or ("a list" if isinstance(value, list | tuple) else "an object")
-    shown = f" {_clip(value)}" if isinstance(value, bool | int | float | str) else ""
-    return TranscriptError(f"expected {expected}, found {kind}{shown}", path=path or None)
+    excerpt = f" {_clip(value)}" if isinstance(value, bool | int | float | str) else ""
+    return TranscriptError(f"expected {expected}, found {kind}{excerpt}", path=path or None)
 
 
 def _clip(value: float | str, length: int = 60) -> str:

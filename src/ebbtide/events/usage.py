@@ -38,9 +38,9 @@ class Usage:
     @property
     def tokens(self) -> int | None:
         """Tokens of all classes, or None where no class is known."""
-        counts = (self.input_tokens, self.output_tokens, self.cache_read_tokens, self.cache_write_tokens)
-        known = [count for count in counts if count is not None]
-        return sum(known) if known else None
+        classes = (self.input_tokens, self.output_tokens, self.cache_read_tokens, self.cache_write_tokens)
+        counts = [count for count in classes if count is not None]
+        return sum(counts) if counts else None
 
     def checked(self) -> Usage:
         """The usage itself, where every number can be.

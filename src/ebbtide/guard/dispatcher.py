@@ -24,7 +24,7 @@ from ebbtide.guard.operation import Operation
 from ebbtide.guard.running_call import Attempts, RunningCall, attempt_key, enclosing
 
 _MOST_WAITING = 64  # events of streams that were let go
-_MOST_TOLD = 256  # limits whose excess was told
+_MOST_REPORTED = 256  # limits whose excess was told
 _SUCCESS = Outcome.SUCCESS  # reading a member off its enum takes as long as a lock
 
 
@@ -54,7 +54,7 @@ class Dispatcher:
         self._metering = metering
         self._attempts = Attempts()
         self._latest: deque[tuple[Operation, Outcome, Any]] = deque(maxlen=keep)
-        self._limits_told: set[tuple[str, str]] = set()
+        self._reported_limits: set[tuple[str, str]] = set()
         self._halted: RunHalted | None = None
         self._waiting: deque[dict[str, Any]] = deque(maxlen=_MOST_WAITING)
 
@@ -202,10 +202,10 @@ class Dispatcher:
         warnings = running.reservation.settle(cost_usd, None if usage is None else usage.tokens)
         events = [warning.to_dict() for warning in warnings]
         operation = running.operation
-        if cost_usd is None and not operation.unknown_told:
+        if cost_usd is None and not operation.unknown_reported:
             # Where no money is counted, nobody has to know.
-            operation.unknown_told = self._scope.left(LimitKind.COST_USD) is not None
-            if operation.unknown_told:
+            operation.unknown_reported = self._scope.left(LimitKind.COST_USD) is not None
+            if operation.unknown_reported:
                 facts = {"name": operation.name, "model": operation.model}
                 events.append({"event_type": "COST_UNKNOWN", "severity": "warn", **facts})
         return events
@@ -218,11 +218,11 @@ class Dispatcher:
     def _attach(self, refusal: RunHalted) -> None:
         # A copy: the one that is raised holds on to every frame that it passes through.
         self._halted = type(refusal)(*refusal.args)
-        refusal.done = self.report()
+        refusal.report = self.report()
         if isinstance(refusal, LimitExceeded):
-            told = (refusal.scope, refusal.kind)
-            if told not in self._limits_told and len(self._limits_told) < _MOST_TOLD:
-                self._limits_told.add(told)
+            limit = (refusal.scope, refusal.kind)
+            if limit not in self._reported_limits and len(self._reported_limits) < _MOST_REPORTED:
+                self._reported_limits.add(limit)
                 self._emit(refusal.to_dict())
 
     def _emit(self, event: dict[str, Any]) -> None:

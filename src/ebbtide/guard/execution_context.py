@@ -135,8 +135,8 @@ class ExecutionContext:
     def _wrap(self, kind: str, function: Callable[..., Any] | None, options: CallOptions) -> Any:
         if function is None:
             return lambda decorated: self._wrap(kind, decorated, options)
-        given: CallOptions = {"name": name_of(function), **options}
-        operation = Operation(kind=kind, parameters=parameters_of(function), **given)
+        settings: CallOptions = {"name": name_of(function), **options}
+        operation = Operation(kind=kind, parameters=parameters_of(function), **settings)
         return wrapped(self.dispatcher, function, operation)
 
     @contextmanager

@@ -86,13 +86,13 @@ class Guidance:
                 if verdict is None:
                     return
             with self._in_order:
-                news = self._take(verdict)
+                new_verdict = self._take(verdict)
                 if not verdict.ends:
                     self._reported.clear()
         except Exception as error:  # noqa: BLE001 - the run does not notice
             self._observers.fault("supervisor", error)
             return
-        self._forward(news)
+        self._forward(new_verdict)
         if verdict.ends and not verdict.shadow:
             if verdict.action is not Action.FINALIZE:
                 raise RunStopped(verdict)
@@ -112,11 +112,11 @@ class Guidance:
         try:
             with self._in_order:
                 event = make(chain_id=self._chain_id, ts=self._clock(), **fields)
-                news = self._take(supervisor.record(event))
+                new_verdict = self._take(supervisor.record(event))
         except Exception as error:  # noqa: BLE001 - likewise
             self._observers.fault("supervisor", error)
             return
-        self._forward(news)
+        self._forward(new_verdict)
 
     def check(self) -> None:
         """Raise where the run has ended while a call is under way.

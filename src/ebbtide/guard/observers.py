@@ -90,12 +90,12 @@ class Observers:
     ) -> None:
         """Give a node its outcome, and forward what is due at once: there may be no next call."""
         if node_id is not None and self.graph is not None:
-            read = written = None
+            tokens_in = tokens_out = None
             if usage is not None and usage.tokens is not None:
-                written = usage.output_tokens
-                read = usage.tokens - (written or 0)
+                tokens_out = usage.output_tokens
+                tokens_in = usage.tokens - (tokens_out or 0)
             try:
-                self.graph.mark_success(node_id, cost_usd, read, written)
+                self.graph.mark_success(node_id, cost_usd, tokens_in, tokens_out)
             except Exception as error:  # noqa: BLE001
                 self.fault("graph", error)
             self._forward()

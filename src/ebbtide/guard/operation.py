@@ -44,7 +44,7 @@ class Operation:
         parameters: Names of the positional parameters.
         dearest_usd: What the dearest call cost so far.
         most_tokens: The most tokens that a call took so far.
-        unknown_told: Whether it was told that a cost is not known.
+        unknown_reported: Whether it was told that a cost is not known.
     """
 
     kind: str
@@ -57,7 +57,7 @@ class Operation:
     parameters: tuple[str, ...] = ()
     dearest_usd: float | None = None
     most_tokens: int | None = None
-    unknown_told: bool = False
+    unknown_reported: bool = False
     is_free: bool = field(init=False)  #: whether a call takes no money and no tokens
 
     def __post_init__(self) -> None:
@@ -71,10 +71,10 @@ class Operation:
         """The arguments of a call by the names of its parameters."""
         if not args:
             return kwargs
-        named = dict(zip(self.parameters, args, strict=False))
-        if len(args) > len(named):
-            named["*"] = args[len(named) :]
-        return {**named, **kwargs}
+        by_name = dict(zip(self.parameters, args, strict=False))
+        if len(args) > len(by_name):
+            by_name["*"] = args[len(by_name) :]
+        return {**by_name, **kwargs}
 
 
 def name_of(function: Callable[..., Any]) -> str:

@@ -75,10 +75,10 @@ class Profile:
         if not isinstance(name, str):
             raise ConfigError(f"name = {name!r}: expected a text")
         sections: dict[str, Any] = {}
-        known = [part.name for part in dataclasses.fields(cls) if part.name != "name"]
+        names = [part.name for part in dataclasses.fields(cls) if part.name != "name"]
         for section, values in rest.items():
-            if section not in known or not isinstance(values, Mapping):
-                raise ConfigError(f"[{section}]: expected one of the tables {', '.join(known)}")
+            if section not in names or not isinstance(values, Mapping):
+                raise ConfigError(f"[{section}]: expected one of the tables {', '.join(names)}")
             current = getattr(profile, section)
             fields = [part.name for part in dataclasses.fields(current)]
             for key in values:

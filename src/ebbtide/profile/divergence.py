@@ -33,7 +33,7 @@ class LoopRules:
         failing_tool: One tool fails in a row, whatever the arguments and the error.
         same_answer: One tool in a row, other arguments, one answer that is longer than what was asked: five
             are exploration, says the test suite that tried it.
-        reworded: One tool in a row, one answer, arguments of the same words in another order or spacing.
+        rewordings: One tool in a row, one answer, arguments of the same words in another order or spacing.
         nearly_same: One tool in a row, one answer, arguments that share at least `shared_words`. It takes
             so many since a batch of commands that all answer "ok" looks the same for its first items.
         shared_words: Share of words, of those in either, from which arguments are nearly the same.
@@ -80,7 +80,7 @@ class LoopRules:
     same_error: int | None = 5
     failing_tool: int | None = 8
     same_answer: int | None = 6
-    reworded: int | None = 5
+    rewordings: int | None = 5
     nearly_same: int | None = 12
     shared_words: float = 0.5
     growing: int | None = 8

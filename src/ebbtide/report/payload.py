@@ -48,7 +48,7 @@ def _timeline(cells: Sequence[Cell], most: int) -> dict[str, Any]:
     length = min(_SHOWN, max(_SHORTEST, most // max(1, len(cells))))
     names, name = _table(cells, lambda cell: plain(cell.name, _NAME))
     chains, chain = _table(cells, lambda cell: plain(cell.chain_id, _NAME))
-    texts, text = _table(cells, lambda cell: plain(cell.shown, length))
+    texts, text = _table(cells, lambda cell: plain(cell.excerpt, length))
     start = next((cell.ts for cell in cells if cell.ts is not None), None)
     return {
         "number": [cell.number for cell in cells],

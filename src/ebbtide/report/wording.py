@@ -194,7 +194,7 @@ def convergence(summary: RunSummary) -> str:
     # The engine's last signal may be about another chain.
     signal = rounds[-1].signal if several > 1 else summary.converged or rounds[-1].signal
     which = f", in the longest of {several:,} conversations" if several > 1 else ""
-    dry = rounds[-1].novelty_rate < LOW
+    low = rounds[-1].novelty_rate < LOW
     match signal:
         case "SHIP":
             sentence = (
@@ -202,7 +202,7 @@ def convergence(summary: RunSummary) -> str:
             )
         case "ESCALATE":
             sentence = f"no, stuck after {len(rounds):,} rounds: nothing new, and no result to act on"
-        case _ if dry:
+        case _ if low:
             sentence = (
                 f"not yet, after {len(rounds):,} rounds: the last brought nothing new, too little to tell"
             )

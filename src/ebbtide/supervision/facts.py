@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ebbtide.budget.limit_alerts import LimitAlert
-from ebbtide.codec import Codec, Form
-from ebbtide.divergence.signals import LoopSignal, Measure
+from ebbtide.codec import Codec, WireForm
+from ebbtide.divergence.signals import LoopSignal, Measurement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class LimitFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoundFacts:
+class DryRoundFacts:
     """Rounds in a row that brought nothing new.
 
     Args:
@@ -73,13 +73,13 @@ class BurnFacts:
         calls: Calls since anything new.
         rounds: Rounds since anything new.
         measure: The measure of spending that has come furthest.
-        left: What is left of the budget, in dollars or tokens; None where it is no matter of a budget.
+        remaining: What is left of the budget, in dollars or tokens; None where it is no matter of a budget.
     """
 
     calls: int
     rounds: int
-    measure: Measure
-    left: float | None = None
+    measure: Measurement
+    remaining: float | None = None
 
     @property
     def kind(self) -> str:
@@ -87,15 +87,15 @@ class BurnFacts:
         return "burn_without_progress"
 
 
-Facts = LoopFacts | LimitFacts | RoundFacts | BurnFacts
+Facts = LoopFacts | LimitFacts | DryRoundFacts | BurnFacts
 _CLASSES: dict[str, type[Facts]] = {
     "loop": LoopFacts,
     "limit": LimitFacts,
-    "rounds": RoundFacts,
+    "rounds": DryRoundFacts,
     "burn": BurnFacts,
 }
 _NAMES = {kind: name for name, kind in _CLASSES.items()}
-_CODEC = Codec({LimitFacts: Form(inline=("alert",))})
+_CODEC = Codec({LimitFacts: WireForm(inline=("alert",))})
 
 
 def facts_to_dict(facts: Facts) -> dict[str, Any]:

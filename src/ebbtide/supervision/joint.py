@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ebbtide.budget.tally import UNITS
 from ebbtide.divergence.loop_state import LoopState
-from ebbtide.divergence.signals import Measure, Quantity
+from ebbtide.divergence.signals import Measurement, Unit
 from ebbtide.profile import Profile
 from ebbtide.supervision.facts import BurnFacts
 
@@ -53,7 +53,7 @@ def flatness(profile: Profile, calls: int, low_rounds: int) -> float:
 def calls_without_news(loops: LoopState) -> int:
     """Calls since a new answer, or since a person or a long pause began things afresh."""
     answers, calls = loops.repetition.answers, loops.repetition.calls
-    return calls - max(answers.news, min(answers.start - 1, calls))
+    return calls - max(answers.latest_news, min(answers.start - 1, calls))
 
 
 def burn(
@@ -83,21 +83,21 @@ def burn(
     left_usd = None if left_cost is None else left_cost / UNITS
     measures = (
         # Were the stretch to last as long again as it has, what is left would be gone at 1.
-        (Measure(Quantity.USD, cost, rules.usd_without_news or 0), rules.usd_without_news, None),
-        (Measure(Quantity.TOKENS, tokens, rules.tokens_without_news or 0), rules.tokens_without_news, None),
+        (Measurement(Unit.USD, cost, rules.usd_without_news or 0), rules.usd_without_news, None),
+        (Measurement(Unit.TOKENS, tokens, rules.tokens_without_news or 0), rules.tokens_without_news, None),
         (
-            Measure(Quantity.USD, hour.cost / UNITS, rules.usd_per_hour or 0, hour.span_s),
+            Measurement(Unit.USD, hour.cost / UNITS, rules.usd_per_hour or 0, hour.span_s),
             rules.usd_per_hour,
             None,
         ),
-        (Measure(Quantity.USD, cost, left_usd or 0), left_usd, left_usd),
-        (Measure(Quantity.TOKENS, tokens, left_tokens or 0), left_tokens, left_tokens),
+        (Measurement(Unit.USD, cost, left_usd or 0), left_usd, left_usd),
+        (Measurement(Unit.TOKENS, tokens, left_tokens or 0), left_tokens, left_tokens),
     )
-    spending, measure, left = max(
-        ((_share(measure.value, full), measure, left) for measure, full, left in measures),
+    spending, measure, remaining = max(
+        ((_share(measure.value, full), measure, remaining) for measure, full, remaining in measures),
         key=lambda item: item[0],
     )
-    facts = BurnFacts(calls=calls, rounds=low_rounds, measure=measure, left=left)
+    facts = BurnFacts(calls=calls, rounds=low_rounds, measure=measure, remaining=remaining)
     return Burn(spending, flatness(profile, calls, low_rounds), facts)
 
 

@@ -13,7 +13,7 @@ from ebbtide.divergence.signals import SPENDING, LoopKind, LoopSignal
 from ebbtide.profile import Profile
 from ebbtide.supervision.active_verdicts import BURN, ROUNDS, ActiveVerdicts, Subject
 from ebbtide.supervision.chain_state import ChainState
-from ebbtide.supervision.facts import Facts, LimitFacts, LoopFacts, RoundFacts
+from ebbtide.supervision.facts import DryRoundFacts, Facts, LimitFacts, LoopFacts
 from ebbtide.supervision.joint import burn, calls_without_news, flatness
 from ebbtide.supervision.ladder import (
     CHANT_REPORTS,
@@ -47,7 +47,7 @@ class Judgement:
         self.run = ActiveVerdicts()
         self.event = 0
         self.due: list[Verdict] = []
-        self.calm = Verdict(shadow=shadow)
+        self.all_clear = Verdict(shadow=shadow)
         self._profile = profile
         self._rules = profile.supervision
         self._shadow = shadow
@@ -58,7 +58,7 @@ class Judgement:
 
     def answer(self, chain: ChainState | None) -> Verdict:
         """What came at this event; else the ending that holds; else allow."""
-        verdict = self.calm
+        verdict = self.all_clear
         if self.due:
             verdict = max(self.due, key=lambda due: due.rank)
             if verdict.action is Action.NUDGE and len(self.due) > 1:
@@ -109,32 +109,35 @@ class Judgement:
             if self._listener is not None:
                 self._listener.verdict(verdict, 1)
 
-    def rounds(self, chain: ChainState, read: Sequence[ReadRound], loops: LoopState | None) -> None:
+    def rounds(self, chain: ChainState, new_rounds: Sequence[ReadRound], loops: LoopState | None) -> None:
         """Rounds were read.
 
         Args:
             chain: Whose conversation it is.
-            read: The rounds.
+            new_rounds: The rounds.
             loops: What the chain spent and called; None where that is not watched.
         """
-        if not read:
+        if not new_rounds:
             return
         if self._listener is not None:
-            for item in read:
+            for item in new_rounds:
                 self._listener.round(chain.name, item)
         rounds = chain.rounds
         if not rounds.low_run:
             chain.lift_rounds()
             chain.progress_made(loops)
-        elif rounds.dry >= self._rules.dry_rounds and rounds.latest is not Signal.CONTINUE:
-            self.dry_rounds(chain, rounds.dry, rounds.dry_since)
+        elif (
+            rounds.rounds_without_new_claims >= self._rules.dry_rounds
+            and rounds.latest is not Signal.CONTINUE
+        ):
+            self.dry_rounds(chain, rounds.rounds_without_new_claims, rounds.without_new_claims_since)
 
     def dry_rounds(self, chain: ChainState, count: int, first_event: int) -> None:
         """So many rounds in a row brought nothing new."""
         signal = chain.rounds.latest
         if chain.excused or signal is None:
             return
-        facts = RoundFacts(rounds=count, ready=signal is Signal.SHIP)
+        facts = DryRoundFacts(rounds=count, ready=signal is Signal.SHIP)
         verdict = self._verdict(ROUND_STEPS[signal], Cause.CONVERGENCE, facts, chain.name)
         if self._listener is not None:
             self._listener.verdict(verdict, first_event)
@@ -157,17 +160,20 @@ class Judgement:
         least = self._rules.joint_from
         if least is None or (idle_calls < self._flat_from and not rounds.idle):
             return
-        if flatness(self._profile, calls_without_news(loops), max(rounds.dry, rounds.idle)) < least:
+        dry_or_idle = max(rounds.rounds_without_new_claims, rounds.idle)
+        if flatness(self._profile, calls_without_news(loops), dry_or_idle) < least:
             return
         left_cost = None if alerts is None else alerts.left(LimitKind.COST_USD)
         left_tokens = None if alerts is None else alerts.left(LimitKind.TOKENS)
-        left = {"left_cost": left_cost, "left_tokens": left_tokens}
-        measured = burn(self._profile, loops, chain.progress, rounds.dry, **left)
+        remaining = {"left_cost": left_cost, "left_tokens": left_tokens}
+        measured = burn(self._profile, loops, chain.progress, rounds.rounds_without_new_claims, **remaining)
         if measured.spending < least:
             return
         if rounds.waiting:
             self.rounds(chain, rounds.catch_up(), loops)
-            measured = burn(self._profile, loops, chain.progress, rounds.dry, **left)
+            measured = burn(
+                self._profile, loops, chain.progress, rounds.rounds_without_new_claims, **remaining
+            )
         if measured.share < least:
             return
         facts = measured.facts

@@ -27,7 +27,7 @@ class Listener(Protocol):
     def loop(self, signal: LoopSignal, verdict: Verdict) -> None:
         """A loop, or spending, was reported."""
 
-    def round(self, chain_id: str, read: ReadRound) -> None:
+    def round(self, chain_id: str, read_round: ReadRound) -> None:
         """A round was read."""
 
     def verdict(self, verdict: Verdict, first_event: int) -> None:

@@ -29,7 +29,7 @@ _WAITING = 64  # turns that wait to be read; the oldest are forgotten
 _TALK = 10  # turns a call, from which a chain is a conversation: an agent at work has one or two
 
 
-class Turn(NamedTuple):
+class Utterance(NamedTuple):
     """What a model or a person said, and where.
 
     Args:
@@ -70,24 +70,24 @@ class ChainRounds:
     __slots__ = (
         "_embedder",
         "_explicit",
-        "_news",
+        "_latest_news",
         "_number",
         "_profile",
         "_reader",
         "_rules",
         "_waiting",
         "calls",
-        "dry",
-        "dry_since",
-        "flat",
-        "flat_since",
-        "held",
+        "flat_rounds",
+        "flat_rounds_since",
         "idle",
         "latest",
         "low_run",
+        "pending_turn",
         "person",
-        "read",
-        "spoken",
+        "rounds_read",
+        "rounds_without_new_claims",
+        "turns",
+        "without_new_claims_since",
     )
 
     def __init__(self, profile: Profile, embedder: Embedder | None = None) -> None:
@@ -97,61 +97,63 @@ class ChainRounds:
         self._reader: RoundReader | None = None  # made for the first round that is read
         self._number = 0
         self._explicit = 0  # number of the latest round that the caller numbered
-        self._news = 0  # place of the latest new answer when the latest round came
-        self._waiting: deque[Turn] = deque(maxlen=_WAITING)
-        self.held: Turn | None = None  # the turn that is a round unless a call follows
+        self._latest_news = 0  # place of the latest new answer when the latest round came
+        self._waiting: deque[Utterance] = deque(maxlen=_WAITING)
+        self.pending_turn: Utterance | None = None  # the turn that is a round unless a call follows
         self.person = False  # whether a person has said something new since the latest round
         self.idle = 0  # rounds in a row with nothing new before them
-        self.dry = 0  # rounds in a row that were read, brought nothing new, and had nothing new before them
-        self.dry_since = 0  # the event that completed the first of them
+        # Rounds in a row that were read, brought nothing new, and had nothing new before them.
+        self.rounds_without_new_claims = 0
+        self.without_new_claims_since = 0  # the event that completed the first of them
         self.low_run = 0  # rounds in a row that brought nothing new, by the meter
-        self.read = 0  # rounds that were read
+        self.rounds_read = 0  # rounds that were read
         self.latest: Signal | None = None
-        self.spoken = 0  # turns of models and people
+        self.turns = 0  # turns of models and people
         self.calls = 0  # calls of tools
-        self.flat = (
-            0  # rounds in a row, of whomever, that brought nothing new, with no new answer before them
-        )
-        self.flat_since = 0  # the event that completed the first of them
+        # Rounds in a row, of whomever, that brought nothing new, with no new answer before them.
+        self.flat_rounds = 0
+        self.flat_rounds_since = 0  # the event that completed the first of them
 
     @property
     def talk(self) -> bool:
         """Whether this is a conversation: hardly a call among its turns."""
-        return self.calls * _TALK <= self.spoken
+        return self.calls * _TALK <= self.turns
 
     @property
     def waiting(self) -> bool:
         """Whether there are rounds that were not read yet."""
         return bool(self._waiting)
 
-    def settle(self, news: int, *, eager: bool = False) -> list[ReadRound]:
+    def settle(self, latest_news: int, *, eager: bool = False) -> list[ReadRound]:
         """Nothing was called after the turn that is held: it is a round.
 
         Args:
-            news: Place of the chain's latest new answer.
+            latest_news: Place of the chain's latest new answer.
             eager: Read it now, also where no verdict can depend on it.
         """
-        turn, self.held = self.held, None
+        turn, self.pending_turn = self.pending_turn, None
         if turn is None:
             return []
         counts = len(turn.text.split(maxsplit=self._rules.turn_words)) >= self._rules.turn_words
         if not counts and not turn.talk:
             return []
-        answered = news != self._news
-        fresh = counts and self._is_fresh(news)
+        answered = latest_news != self._latest_news
+        fresh = counts and self._is_fresh(latest_news)
         return self._wait(turn._replace(fresh=fresh, answered=answered, counts=counts), eager=eager)
 
-    def listen(self, turn: Turn, news: int, *, eager: bool = False) -> list[ReadRound]:
+    def listen(self, turn: Utterance, latest_news: int, *, eager: bool = False) -> list[ReadRound]:
         """Take what a person says in a conversation; the arguments are those of `settle`."""
-        return self._wait(turn._replace(answered=news != self._news, counts=False, talk=True), eager=eager)
+        return self._wait(
+            turn._replace(answered=latest_news != self._latest_news, counts=False, talk=True), eager=eager
+        )
 
-    def _wait(self, turn: Turn, *, eager: bool) -> list[ReadRound]:
+    def _wait(self, turn: Utterance, *, eager: bool) -> list[ReadRound]:
         self._waiting.append(turn._replace(text=turn.text[:_LONGEST]))
         return self.catch_up() if eager or self.idle >= self._rules.dry_rounds else []
 
     def catch_up(self) -> list[ReadRound]:
         """Read the rounds that wait."""
-        rounds = []
+        new_rounds = []
         while self._waiting:
             turn = self._waiting.popleft()
             extraction = self._loaded_reader().extract(turn.text)
@@ -168,23 +170,23 @@ class ChainRounds:
                 next_actions=extraction.next_actions,
                 text=turn.text,
             )
-            rounds += self._read(item, turn)
-        return rounds
+            new_rounds += self._read(item, turn)
+        return new_rounds
 
-    def take(self, item: Round, event: int, news: int) -> list[ReadRound]:
+    def take(self, item: Round, event: int, latest_news: int) -> list[ReadRound]:
         """Read a round that the caller hands over; one whose number was there before counts once."""
         if item.number <= self._explicit:
             return []
         self._explicit = item.number
-        rounds = self.settle(news, eager=True)
-        answered = news != self._news
-        turn = Turn("", item.agent, event, fresh=self._is_fresh(news), answered=answered)
+        new_rounds = self.settle(latest_news, eager=True)
+        answered = latest_news != self._latest_news
+        turn = Utterance("", item.agent, event, fresh=self._is_fresh(latest_news), answered=answered)
         number = max(item.number, self._number + 1)
-        return rounds + self._read(replace(item, number=number), turn)
+        return new_rounds + self._read(replace(item, number=number), turn)
 
-    def _is_fresh(self, news: int) -> bool:
-        fresh = news != self._news or self.person
-        self._news, self.person = news, False
+    def _is_fresh(self, latest_news: int) -> bool:
+        fresh = latest_news != self._latest_news or self.person
+        self._latest_news, self.person = latest_news, False
         self.idle = 0 if fresh else self.idle + 1
         return fresh
 
@@ -195,25 +197,25 @@ class ChainRounds:
             self._reader = RoundReader(self._profile, self._embedder)
         return self._reader
 
-    def _read(self, item: Round, turn: Turn) -> list[ReadRound]:
+    def _read(self, item: Round, turn: Utterance) -> list[ReadRound]:
         self._number = item.number
         reading = self._loaded_reader().read(item)
         if reading is None:
             return []
-        self.read += 1
+        self.rounds_read += 1
         self.low_run = reading.recommendation.low_run
         if not self.low_run or turn.fresh:
-            self.dry = 0
+            self.rounds_without_new_claims = 0
         elif turn.counts:
-            if not self.dry:
-                self.dry_since = turn.event
-            self.dry += 1
+            if not self.rounds_without_new_claims:
+                self.without_new_claims_since = turn.event
+            self.rounds_without_new_claims += 1
         if not self.low_run or turn.answered:
-            self.flat = 0
+            self.flat_rounds = 0
         else:
-            if not self.flat:
-                self.flat_since = turn.event
-            self.flat += 1
+            if not self.flat_rounds:
+                self.flat_rounds_since = turn.event
+            self.flat_rounds += 1
         self.latest = reading.recommendation.signal
         return [ReadRound(reading, item, turn.event)]
 
@@ -221,26 +223,34 @@ class ChainRounds:
         """All that later readings depend on."""
         reader = self._reader
         claims = 0 if reader is None else reader.claims
-        counts = (self._number, self._explicit, claims, self._news, self.idle, self.dry, self.dry_since)
+        counts = (
+            self._number,
+            self._explicit,
+            claims,
+            self._latest_news,
+            self.idle,
+            self.rounds_without_new_claims,
+            self.without_new_claims_since,
+        )
         return {
             "meter": None if reader is None else reader.to_state(),
             "counts": list(counts),
-            "talk": [self.spoken, self.calls, self.flat, self.flat_since],
-            "read": [self.low_run, self.read, self.latest],
+            "talk": [self.turns, self.calls, self.flat_rounds, self.flat_rounds_since],
+            "read": [self.low_run, self.rounds_read, self.latest],
             "person": self.person,
             "waiting": [list(turn) for turn in self._waiting],
-            "held": list(self.held) if self.held else None,
+            "held": list(self.pending_turn) if self.pending_turn else None,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take up what `to_state` gave."""
-        self._number, self._explicit, claims, self._news, *rest = state["counts"]
+        self._number, self._explicit, claims, self._latest_news, *rest = state["counts"]
         if state["meter"] is not None:
             self._loaded_reader().restore(state["meter"], claims)
-        self.idle, self.dry, self.dry_since = rest
-        self.spoken, self.calls, self.flat, self.flat_since = state["talk"]
-        self.low_run, self.read, latest = state["read"]
+        self.idle, self.rounds_without_new_claims, self.without_new_claims_since = rest
+        self.turns, self.calls, self.flat_rounds, self.flat_rounds_since = state["talk"]
+        self.low_run, self.rounds_read, latest = state["read"]
         self.latest = None if latest is None else Signal(latest)
         self.person = state["person"]
-        self._waiting.extend(Turn(*turn) for turn in state["waiting"])
-        self.held = Turn(*state["held"]) if state["held"] else None
+        self._waiting.extend(Utterance(*turn) for turn in state["waiting"])
+        self.pending_turn = Utterance(*state["held"]) if state["held"] else None

@@ -20,7 +20,7 @@ from ebbtide.supervision.active_verdicts import BURN, ActiveVerdicts
 from ebbtide.supervision.chain_state import ChainState
 from ebbtide.supervision.judgement import Judgement
 from ebbtide.supervision.listener import Listener
-from ebbtide.supervision.rounds import Turn
+from ebbtide.supervision.rounds import Utterance
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.text.embedding.vectors import Embedder
 
@@ -80,7 +80,7 @@ class RunState:
         if self._listener is not None:
             self._listener.event(event, judgement.event, loops.event, loops.tally)
         repetition = loops.repetition
-        idle_calls = repetition.calls - repetition.answers.news
+        idle_calls = repetition.calls - repetition.answers.latest_news
         if isinstance(event, ToolCall):
             self._tool_call(chain, event)
             if not idle_calls and not event.error and repetition.event == loops.event:
@@ -105,7 +105,7 @@ class RunState:
             judgement.spending(chain, loops, idle_calls, self.alerts)
         if judgement.due or chain.active.items or judgement.run.items:
             return judgement.answer(chain)
-        return judgement.calm
+        return judgement.all_clear
 
     def take_round(self, item: Round) -> Verdict:
         """Take a round that the caller hands over."""
@@ -119,7 +119,7 @@ class RunState:
 
     def _tool_call(self, chain: ChainState, call: ToolCall) -> None:
         rounds = chain.rounds
-        rounds.held = None  # what was said before a call is no round
+        rounds.pending_turn = None  # what was said before a call is no round
         rounds.calls += 1
         if call.name not in chain.answering_tools and (call.result is not None or call.error):
             chain.add_answering_tool(call.name)
@@ -135,12 +135,12 @@ class RunState:
         text = call.text
         if isinstance(text, str) and text:
             rounds = chain.rounds
-            if rounds.held is not None:
+            if rounds.pending_turn is not None:
                 self.settle(chain)
-            rounds.spoken += 1
+            rounds.turns += 1
             if self._rules.turns_are_rounds:
                 talk = rounds.talk and not self.checked
-                rounds.held = Turn(text, call.agent, self.monitor.tally.events, talk=talk)
+                rounds.pending_turn = Utterance(text, call.agent, self.monitor.tally.events, talk=talk)
 
     def _message(self, chain: ChainState, message: Message, loops: LoopState) -> None:
         """Take what a person said."""
@@ -148,11 +148,11 @@ class RunState:
         self.settle(chain)
         if not self.checked:
             chain.turn += 1
-        rounds.spoken += 1
+        rounds.turns += 1
         listens = rounds.talk and self._rules.turns_are_rounds and not self.checked
         if text and listens and message.role is Role.USER:
-            turn = Turn(text, message.agent or "user", self.monitor.tally.events)
-            eager = rounds.read < self._eager_rounds
+            turn = Utterance(text, message.agent or "user", self.monitor.tally.events)
+            eager = rounds.rounds_read < self._eager_rounds
             self.judgement.rounds(chain, rounds.listen(turn, _news_place(loops), eager=eager), loops)
         words = key_of(text or "")
         if words != chain.latest_message:
@@ -170,8 +170,8 @@ class RunState:
     def settle(self, chain: ChainState) -> None:
         """Nothing was called after what a model said last."""
         rounds = chain.rounds
-        if rounds.held is not None:
-            eager = rounds.read < self._eager_rounds
+        if rounds.pending_turn is not None:
+            eager = rounds.rounds_read < self._eager_rounds
             loops = self.monitor.chain(chain.name)
             self.judgement.rounds(chain, rounds.settle(_news_place(loops), eager=eager), loops)
 
@@ -184,8 +184,8 @@ class RunState:
         rounds = chain.rounds
         if self.checked or not rounds.talk or rounds.latest in (None, Signal.CONTINUE):
             return
-        if rounds.flat >= self._rules.dry_rounds:
-            self.judgement.dry_rounds(chain, rounds.flat, rounds.flat_since)
+        if rounds.flat_rounds >= self._rules.dry_rounds:
+            self.judgement.dry_rounds(chain, rounds.flat_rounds, rounds.flat_rounds_since)
 
     def chain(self, name: str) -> ChainState:
         """A chain, moved to the end: the first in line was silent longest."""
@@ -232,4 +232,4 @@ class RunState:
 
 def _news_place(loops: LoopState | None) -> int:
     """Place of the chain's latest new answer."""
-    return 0 if loops is None else loops.repetition.answers.news
+    return 0 if loops is None else loops.repetition.answers.latest_news

@@ -136,7 +136,7 @@ class Supervisor:
         return max(
             verdicts,
             key=lambda verdict: (verdict.rank, verdict.event or 0),
-            default=run.judgement.calm,
+            default=run.judgement.all_clear,
         )
 
     def ending(self, chain_id: str) -> Verdict | None:
@@ -179,9 +179,9 @@ class Supervisor:
             except Exception as error:  # noqa: BLE001 - likewise
                 self._fault(f"{type(error).__name__}: {error}")
             if self._shadow:
-                return judgement.calm
+                return judgement.all_clear
             judgement.due = []
-            return hand_over(run.actives(chain), self.events, judgement.calm)
+            return hand_over(run.actives(chain), self.events, judgement.all_clear)
 
     def check_before_tool(self, call: ToolCall) -> Verdict:
         """What to do before a tool is called; weaker, since a model that is refused a call makes the next.
@@ -194,7 +194,7 @@ class Supervisor:
             run = self._run
             chain = run.chains.get(call.chain_id)
             if self._shadow:
-                return run.judgement.calm
+                return run.judgement.all_clear
             try:
                 verdict = run.judgement.answer(chain)
                 if verdict.ends:
@@ -203,7 +203,7 @@ class Supervisor:
                 return verdict if signal is None else run.judgement.loop_verdict(signal, chain, goes_on=False)
             except Exception as error:  # noqa: BLE001 - likewise
                 self._fault(f"{type(error).__name__}: {error}")
-                return run.judgement.calm
+                return run.judgement.all_clear
 
     def acknowledge(self, chain_id: str | None = None) -> None:
         """A person has seen what holds, and lets the run go on.
@@ -268,7 +268,7 @@ class Supervisor:
                     ConversationSnapshot(
                         chain_id=chain.name,
                         turns=chain.turn,
-                        rounds=chain.rounds.read,
+                        rounds=chain.rounds.rounds_read,
                         low_run=chain.rounds.low_run,
                         signal=chain.rounds.latest,
                     )

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ebbtide.budget.limit_alerts import LimitAlert, Nearness
 from ebbtide.budget.limits import LimitKind
-from ebbtide.divergence.signals import SPENDING, LoopKind, LoopSignal, Quantity
-from ebbtide.supervision.facts import BurnFacts, Facts, LimitFacts, LoopFacts, RoundFacts
+from ebbtide.divergence.signals import SPENDING, LoopKind, LoopSignal, Unit
+from ebbtide.supervision.facts import BurnFacts, DryRoundFacts, Facts, LimitFacts, LoopFacts
 
 _NAMED = 3  # tools of one turn that are named
 _TOOL = 40  # characters of a tool's name
@@ -96,19 +96,19 @@ def listed(names: Sequence[str]) -> str:
     >>> listed(["search", "open", "search"]), listed("abcde")
     ('search and open', 'a, b, c and 2 more')
     """
-    shown = [name if len(name) <= _TOOL else f"{name[: _TOOL - 1]}\u2026" for name in dict.fromkeys(names)]
-    if len(shown) > _NAMED + 1:
-        return f"{', '.join(shown[:_NAMED])} and {len(shown) - _NAMED} more"
-    return " and ".join(filter(None, (", ".join(shown[:-1]), *shown[-1:])))
+    labels = [name if len(name) <= _TOOL else f"{name[: _TOOL - 1]}\u2026" for name in dict.fromkeys(names)]
+    if len(labels) > _NAMED + 1:
+        return f"{', '.join(labels[:_NAMED])} and {len(labels) - _NAMED} more"
+    return " and ".join(filter(None, (", ".join(labels[:-1]), *labels[-1:])))
 
 
-def amount(quantity: Quantity, value: float) -> str:
+def amount(quantity: Unit, value: float) -> str:
     """An amount with its unit.
 
-    >>> amount(Quantity.USD, 0.5), amount(Quantity.TOKENS, 1200)
+    >>> amount(Unit.USD, 0.5), amount(Unit.TOKENS, 1200)
     ('$0.50', '1,200 tokens')
     """
-    return dollars(value) if quantity is Quantity.USD else f"{value:,.0f} {quantity.value}"
+    return dollars(value) if quantity is Unit.USD else f"{value:,.0f} {quantity.value}"
 
 
 def reason(facts: Facts) -> str:
@@ -123,11 +123,11 @@ def reason(facts: Facts) -> str:
         return f"{text}: it {'came back' if signal.relapses else 'went on'} after it had been reported"
     if isinstance(facts, LimitFacts):
         return _limit(facts.alert)
-    if isinstance(facts, RoundFacts):
-        brought = f"{facts.rounds:,} rounds in a row brought nothing new"
+    if isinstance(facts, DryRoundFacts):
+        stretch = f"{facts.rounds:,} rounds in a row brought nothing new"
         if facts.ready:
-            return f"{brought}: the result is as ready as it gets"
-        return f"{brought}, and there is no result to act on: more of the same will not help"
+            return f"{stretch}: the result is as ready as it gets"
+        return f"{stretch}, and there is no result to act on: more of the same will not help"
     return f"{burn(facts)}: {_burn_measure(facts)}"
 
 
@@ -140,9 +140,9 @@ def nudge(facts: Facts) -> str:
     if isinstance(facts, LimitFacts):
         if facts.alert.nearness is not Nearness.WARN:
             return _LAST_CALL_OF_LIMIT
-        used = _limit(facts.alert)
-        return f"{used[0].upper()}{used[1:]}. Come to a result: say what is known and what is missing."
-    return _LAST_CALL if isinstance(facts, RoundFacts) else _BURN_NUDGE
+        usage = _limit(facts.alert)
+        return f"{usage[0].upper()}{usage[1:]}. Come to a result: say what is known and what is missing."
+    return _LAST_CALL if isinstance(facts, DryRoundFacts) else _BURN_NUDGE
 
 
 def loop(signal: LoopSignal, copies: int, *, answers_known: bool = True) -> str:
@@ -176,7 +176,7 @@ def evidence(signal: LoopSignal) -> str:
             return f"{share} spent; at this rate the rest lasts {measure.span_s or 0:,.0f} s"
         case LoopKind.SPEND_WITHOUT_NEWS:
             return f"{size} since the last new answer, above {amount(measure.quantity, measure.limit)}"
-        case LoopKind.MONOTONY if measure.quantity is Quantity.BITS:
+        case LoopKind.MONOTONY if measure.quantity is Unit.BITS:
             return f"{measure.value:.2f} bits over {signal.copies} calls, below {measure.limit:g}"
         case LoopKind.MONOTONY:
             return f"{size} since the last new answer"
@@ -201,8 +201,8 @@ def _burn_measure(facts: BurnFacts) -> str:
     size = amount(measure.quantity, measure.value)
     if measure.span_s is not None:
         return f"{size} in the last hour"
-    left = "" if facts.left is None else f", {amount(measure.quantity, facts.left)} left"
-    return f"{size} since anything new{left}"
+    rest = "" if facts.remaining is None else f", {amount(measure.quantity, facts.remaining)} left"
+    return f"{size} since anything new{rest}"
 
 
 def measured(facts: Facts) -> str:
@@ -216,7 +216,7 @@ def advice(facts: Facts) -> str:
     """What a person may do about it, where there is nothing to tell the model."""
     if isinstance(facts, LimitFacts):
         return "Allow more, or have it come to a result earlier."
-    if isinstance(facts, RoundFacts):
+    if isinstance(facts, DryRoundFacts):
         return "Ask a person, or change the agents, the prompt or the scope."
     return "Look at what the money is spent on, and change course."
 
@@ -227,8 +227,8 @@ def _limit(alert: LimitAlert) -> str:
     if alert.nearness is Nearness.WARN:
         return f"{min(alert.value / alert.limit, 1):.0%} of {name} used ({limit_size(alert)})"
     if alert.nearness is Nearness.LAST:
-        left = "no call of a tool is" if alert.kind is LimitKind.TOOL_CALLS else "one more model call is"
-        return f"{left} left before {name} run out ({limit_size(alert)})"
+        next_call = "no call of a tool is" if alert.kind is LimitKind.TOOL_CALLS else "one more model call is"
+        return f"{next_call} left before {name} run out ({limit_size(alert)})"
     return f"{name} ran out ({limit_size(alert)})"
 
 

@@ -149,12 +149,12 @@ def test_a_long_cycle_after_new_calls_is_found_at_its_third_turn(before: int, pe
 @given(streams, streams, st.integers(1, 12))
 def test_a_detector_that_was_reset_is_a_new_one(before: list[int], after: list[int], max_period: int) -> None:
     """Nothing of the stream before is left."""
-    used, fresh = CycleDetector(max_period), CycleDetector(max_period)
+    veteran, fresh = CycleDetector(max_period), CycleDetector(max_period)
     for symbol in before:
-        used.push(symbol)
-    used.reset()
-    assert [used.push(symbol) for symbol in after] == [fresh.push(symbol) for symbol in after]
-    assert used.recent == fresh.recent
+        veteran.push(symbol)
+    veteran.reset()
+    assert [veteran.push(symbol) for symbol in after] == [fresh.push(symbol) for symbol in after]
+    assert veteran.recent == fresh.recent
 
 
 @pytest.mark.parametrize("push", [CycleDetector.push, CycleDetector.push_new])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ebbtide.budget.tally import Tally
 from ebbtide.divergence.detectors.spend import Spend, Window
 from ebbtide.divergence.monitor import LoopMonitor, find_loops
-from ebbtide.divergence.signals import LoopKind, Measure, Quantity
+from ebbtide.divergence.signals import LoopKind, Measurement, Unit
 from ebbtide.events.event import Event, ModelCall, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
@@ -35,7 +35,7 @@ def test_spending_over_an_hour_climbs_with_its_multiples() -> None:
         (LoopKind.SPEND_RATE, 3),
     ]
     assert signals[0].last_event == 17
-    assert signals[0].measure == Measure(Quantity.USD, 15.3, 15.0, 3600.0)
+    assert signals[0].measure == Measurement(Unit.USD, 15.3, 15.0, 3600.0)
 
 
 def test_a_window_forgets() -> None:
@@ -101,7 +101,7 @@ def test_money_that_brings_nothing_new_is_told() -> None:
     ]
     cached = ModelCall(text="hm", usage=Usage(cache_read_tokens=60_000))
     measure = find_loops([cached] * 4, quiet)[0].measure
-    assert measure == Measure(Quantity.TOKENS, 240_000, 200_000)
+    assert measure == Measurement(Unit.TOKENS, 240_000, 200_000)
 
 
 def test_unknown_stays_unknown() -> None:

@@ -4,10 +4,10 @@ import pytest
 
 from ebbtide.divergence.monitor import find_loops
 from ebbtide.divergence.signals import LoopKind
-from ebbtide.events.event import Event, ToolCall
+from ebbtide.events.event import ToolCall
 
 
-def read(offset: int, limit: int) -> Event:
+def read(offset: int, limit: int) -> ToolCall:
     args = {"path": "log", "offset": offset, "limit": limit}
     return ToolCall(name="read", args=args, result=f"lines {offset} to {offset + limit}")
 

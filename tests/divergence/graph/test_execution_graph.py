@@ -26,11 +26,11 @@ class Clock:
 def run(graph: ExecutionGraph, *calls: NodeSignature) -> list[list[dict[str, Any]]]:
     """Start one node a call below a new root; the events that each start brought."""
     root = graph.create_root("agent_run")
-    found = []
+    events = []
     for kind, name in calls:
         graph.mark_running(graph.begin_node(root, kind, name))
-        found.append(graph.drain_divergence_events())
-    return found
+        events.append(graph.drain_divergence_events())
+    return events
 
 
 def divergence(kind: str, name: str, count: int) -> dict[str, Any]:
@@ -182,8 +182,8 @@ def test_a_cycle_is_told_after_three_full_turns(period: int) -> None:
     turn = [("tool", chr(ord("a") + number)) for number in range(period)]
     graph = ExecutionGraph("c", max_cycle_period=8)
     found = run(graph, *turn * 6, ("tool", "other"), *turn[1:], *turn * 4)
-    told = {number: events for number, events in enumerate(found, start=1) if events}
-    assert told == {
+    reports = {number: events for number, events in enumerate(found, start=1) if events}
+    assert reports == {
         3 * period: [
             {
                 "event_type": "cycle_suspected",
@@ -204,8 +204,8 @@ def test_cycles_are_bounded_and_off_by_default() -> None:
     turn = [A, B, C]
     assert not any(run(ExecutionGraph(), *turn * 20))
     assert not any(run(ExecutionGraph(max_cycle_period=2), *turn * 20))
-    repeated = run(ExecutionGraph(max_cycle_period=3), *[A] * 20)
-    assert [event["event_type"] for events in repeated for event in events] == ["divergence_suspected"]
+    graph_events = run(ExecutionGraph(max_cycle_period=3), *[A] * 20)
+    assert [event["event_type"] for events in graph_events for event in events] == ["divergence_suspected"]
 
 
 @pytest.mark.clause("D14")
@@ -275,8 +275,8 @@ def test_each_rate_is_told_once() -> None:
     """Both rates can be told by one node; afterwards neither is told again."""
     clock = Clock()
     graph = ExecutionGraph(clock=clock)
-    told = [event["event_type"] for event in spend(graph, clock, 1.0, cost_usd=1.0, tokens_out=501)]
-    assert told == ["COST_RATE_EXCEEDED", "TOKEN_VELOCITY_EXCEEDED"]
+    reports = [event["event_type"] for event in spend(graph, clock, 1.0, cost_usd=1.0, tokens_out=501)]
+    assert reports == ["COST_RATE_EXCEEDED", "TOKEN_VELOCITY_EXCEEDED"]
     assert spend(graph, clock, 2.0, cost_usd=100.0, tokens_out=10**6) == []
 
 
@@ -301,8 +301,8 @@ def test_the_ends_of_a_threshold(threshold: float, cost: float, fires: bool) -> 
     graph = ExecutionGraph(
         cost_rate_threshold_usd_per_sec=threshold, token_velocity_threshold=threshold, clock=clock
     )
-    told = spend(graph, clock, 3600.0, cost_usd=cost, tokens_out=int(cost > 0))
-    assert len(told) == (2 if fires else 0)
+    reports = spend(graph, clock, 3600.0, cost_usd=cost, tokens_out=int(cost > 0))
+    assert len(reports) == (2 if fires else 0)
 
 
 @pytest.mark.clause("V05")
@@ -357,7 +357,7 @@ def test_sixty_four_threads() -> None:
     """Nothing is lost or told twice when 64 threads run calls and drain at once."""
     graph = ExecutionGraph(cost_rate_threshold_usd_per_sec=0.0, token_velocity_threshold=math.inf)
     root = graph.create_root("r")
-    told: list[dict[str, Any]] = []
+    reports: list[dict[str, Any]] = []
     errors: list[BaseException] = []
     ready = threading.Barrier(64)
 
@@ -367,7 +367,7 @@ def test_sixty_four_threads() -> None:
             for turn in range(200):
                 node = graph.begin_node(root, "tool", f"tool {number % 8}")
                 graph.mark_running(node)
-                told.extend(graph.drain_divergence_events())
+                reports.extend(graph.drain_divergence_events())
                 graph.mark_success(node, cost_usd=0.5, tokens_out=1)
                 if turn % 100 == 0:
                     json.dumps(graph.snapshot())
@@ -380,16 +380,16 @@ def test_sixty_four_threads() -> None:
     for thread in threads:
         thread.join()
     assert not errors
-    told.extend(graph.drain_divergence_events())
+    reports.extend(graph.drain_divergence_events())
     aggregates = graph.snapshot()["aggregates"]
     assert aggregates["total_steps"] == aggregates["total_tokens_out"] == 64 * 200
     assert aggregates["total_cost_usd"] == 32 * 200
     assert len(graph.snapshot()["nodes"]) == 1 + 64 * 200
     signatures = [
-        tuple(event["signature"]) for event in told if event["event_type"] == "divergence_suspected"
+        tuple(event["signature"]) for event in reports if event["event_type"] == "divergence_suspected"
     ]
     assert len(signatures) == len(set(signatures)) == aggregates["divergence_emitted_count"]
-    assert sum(event["event_type"] == "COST_RATE_EXCEEDED" for event in told) == 1
+    assert sum(event["event_type"] == "COST_RATE_EXCEEDED" for event in reports) == 1
 
 
 @pytest.mark.clause("X03")
@@ -630,10 +630,10 @@ def test_bounded_memory_of_events() -> None:
 def test_the_count_is_that_of_a_search_through_the_ring(calls: list[NodeSignature]) -> None:
     """The events are those that a search through the last eight signatures would give."""
     thresholds = {"tool": 3, "llm": 5, "system": 999}
-    told: set[NodeSignature] = set()
+    reports: set[NodeSignature] = set()
     for at, found in enumerate(run(ExecutionGraph(), *calls)):
         ring = calls[: at + 1][-8:]
         tail = next((n for n, other in enumerate(reversed(ring)) if other != calls[at]), len(ring))
-        due = tail >= thresholds[calls[at][0]] and calls[at] not in told
+        due = tail >= thresholds[calls[at][0]] and calls[at] not in reports
         assert [event["repeat_count"] for event in found] == ([tail] if due else [])
-        told |= {calls[at]} if due else set()
+        reports |= {calls[at]} if due else set()

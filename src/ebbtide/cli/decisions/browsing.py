@@ -47,8 +47,8 @@ def list_decisions(
     if as_json:
         print_json(page.to_dict())
         return
-    refused = status is not None and Status.QUARANTINED in status
-    _print_list(list(page.decisions), reasons=refused)
+    quarantined = status is not None and Status.QUARANTINED in status
+    _print_list(list(page.decisions), reasons=quarantined)
     if page.cursor:
         warn(f"there are more: --cursor {page.cursor}")
 
@@ -129,8 +129,8 @@ def sample(place: Place, *, size: int, as_json: bool) -> None:
         return
     terminal = console()
     for decisions, of, what in (
-        (samples.kept, samples.kept_of, "that the gate kept"),
-        (samples.refused, samples.refused_of, "that it was against"),
+        (samples.kept_decisions, samples.kept_of, "that the gate kept"),
+        (samples.refused_decisions, samples.refused_of, "that it was against"),
     ):
         terminal.print(Text(f"{len(decisions)} of {of} {what}", style="bold"))
         if decisions:

@@ -23,13 +23,13 @@ from ebbtide.cli.decisions.options import (
     with_log,
 )
 from ebbtide.cli.decisions.place import Place
-from ebbtide.cli.declaration import Argument, Group, Option
+from ebbtide.cli.declaration import Argument, CommandGroup, Option
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.shared_options import AsJson, ProfileName
 from ebbtide.decision_log.record import DecisionOutcome, Mode
 from ebbtide.decisions.candidate import Source
 
-app = Group(
+app = CommandGroup(
     name="decisions",
     help="The decision log: what an agent decided, behind a gate that keeps decisions and no noise.",
 )

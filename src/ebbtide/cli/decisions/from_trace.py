@@ -135,12 +135,12 @@ def _print(filtered: FilteredTurns, options: TraceOptions) -> None:
             table.add_row(str(each.turn.number), _line(each))
         terminal.print(table)
         terminal.print()
-    kept, refused, repeated = (
+    kept_count, refusals, duplicates = (
         len(filtered.having(disposition))
         for disposition in (Disposition.KEPT, Disposition.REFUSED, Disposition.DUPLICATE)
     )
     reversals = sum(each.reverses is not None for each in filtered.candidates)
-    counts = [f"{kept:,} kept", f"{refused:,} refused", count(repeated, "duplicate")]
+    counts = [f"{kept_count:,} kept", f"{refusals:,} refused", count(duplicates, "duplicate")]
     counts += [count(reversals, "possible reversal")] if reversals else []
     terminal.print(styled(f"{', '.join(counts)}, in {count(filtered.turns, 'turn')}"))
 

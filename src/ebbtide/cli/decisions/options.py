@@ -64,8 +64,8 @@ def with_log(*, session: bool) -> Callable[[Callable[..., None]], Callable[..., 
     Args:
         session: Whether one session can be named too.
     """
-    named = {name: option for name, option in _OF_A_LOG.items() if session or name != "session"}
-    return shared(named, Place)
+    options = {name: option for name, option in _OF_A_LOG.items() if session or name != "session"}
+    return shared(options, Place)
 
 
 Details = dict[str, Any]  # what `Said.of` takes beside the text

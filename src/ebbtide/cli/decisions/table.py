@@ -88,8 +88,8 @@ def _facts(decision: Decision) -> Iterator[tuple[str, str]]:
         yield "settled", when(decision.settled_at)
     yield "of", ", ".join(name for name in (scope.agent, scope.session) if name)
     yield "source", f"{candidate.source}, frame {candidate.frame}" + (", forced" if decision.forced else "")
-    if decision.asked and decision.asked != candidate.description:
-        yield "asked", decision.asked
+    if decision.question and decision.question != candidate.description:
+        yield "asked", decision.question
     if candidate.category:
         yield "category", candidate.category
     if candidate.stakes:

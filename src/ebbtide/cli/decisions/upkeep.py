@@ -13,12 +13,12 @@ from ebbtide.cli.decisions.options import (
     with_log,
 )
 from ebbtide.cli.decisions.place import Place
-from ebbtide.cli.declaration import Argument, Group, Option
+from ebbtide.cli.declaration import Argument, CommandGroup, Option
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.shared_options import AsJson, ProfileName
 from ebbtide.decision_log.exchange.formats import FileFormat, WriteFormat
 
-app = Group()
+app = CommandGroup()
 
 PlanFile = Annotated[Path, Option("--plan", help="The plan that audit wrote.")]
 

@@ -27,13 +27,13 @@ def precision_recall_svg(title: str, reports: Sequence[MeasureReport]) -> str:
         _text(_LEFT, _TOP + _SIZE + 42, "precision (up) over recall (right); \u25cb now, \u25cf proposed"),
     ]
     for step in _STEPS:
-        (left, y), (x, bottom) = _place(0, step), _place(step, 0)
+        (start, y), (x, bottom) = _place(0, step), _place(step, 0)
         parts += [
-            _line([(left, y), (left + _SIZE, y)], "#dddddd"),
+            _line([(start, y), (start + _SIZE, y)], "#dddddd"),
             _line([(x, _TOP), (x, bottom)], "#dddddd"),
         ]
         parts += [
-            _text(left - 8, y + 4, f"{step:g}", anchor="end"),
+            _text(start - 8, y + 4, f"{step:g}", anchor="end"),
             _text(x, bottom + 18, f"{step:g}", anchor="middle"),
         ]
     for row, (report, colour) in enumerate(zip(reports, _COLOURS, strict=False)):

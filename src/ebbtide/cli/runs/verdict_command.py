@@ -42,8 +42,8 @@ class VerdictCommand:
         for name in names:
             if name not in (*actions, _ANY):
                 raise ConfigError(f"--on {when!r}: expected {', '.join(actions)} or {_ANY}")
-        chosen = frozenset() if _ANY in names else frozenset(Action(name) for name in names)
-        return cls(actions=chosen, command=command)
+        selection = frozenset() if _ANY in names else frozenset(Action(name) for name in names)
+        return cls(actions=selection, command=command)
 
     def wants(self, verdict: Verdict) -> bool:
         """Whether the command is to be run on this verdict."""

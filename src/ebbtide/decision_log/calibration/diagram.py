@@ -181,11 +181,11 @@ def _frame() -> list[str]:
     parts: list[str] = []
     foot = _TOP + _SIZE
     for step in _STEPS:
-        (left, y), (x, _) = _place(0, step), _place(step, 0)
+        (start, y), (x, _) = _place(0, step), _place(step, 0)
         parts += [
-            _line("grid", left, y, left + _SIZE, y),
+            _line("grid", start, y, start + _SIZE, y),
             _line("grid", x, _TOP, x, foot),
-            _text(left - 8, y + 4, f"{step:g}", anchor="end", ink="faint"),
+            _text(start - 8, y + 4, f"{step:g}", anchor="end", ink="faint"),
             _text(x, foot + _COUNTS + 24, f"{step:g}", anchor="middle", ink="faint"),
         ]
     parts += [

@@ -86,9 +86,9 @@ def forecast_of(decision: Decision, eligibility: Eligibility) -> Forecast | Excl
         eligibility: What counts.
     """
     candidate = decision.candidate
-    refused = _BY_STATUS.get(decision.status) or _confidence(candidate, eligibility)
-    if refused is not None or candidate.confidence is None:
-        return refused or Exclusion.NO_CONFIDENCE
+    exclusion = _BY_STATUS.get(decision.status) or _confidence(candidate, eligibility)
+    if exclusion is not None or candidate.confidence is None:
+        return exclusion or Exclusion.NO_CONFIDENCE
     resolution = resolve(decision.reviews)
     if resolution.outcome is None or resolution.basis is None:
         return Exclusion.CONFLICT if resolution.conflict else Exclusion.NO_OUTCOME

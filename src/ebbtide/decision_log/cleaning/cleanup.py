@@ -47,21 +47,21 @@ def audit(log: DecisionLog, profile: Profile = Profile.DEFAULT) -> Plan:
         StoreError: The log cannot be read.
     """
     decisions = list(log.iterate(status=(Status.KEPT, Status.SUPERSEDED)))
-    named = {link.to for decision in decisions for link in decision.links}
+    linked_ids = {link.to for decision in decisions for link in decision.links}
     standing = _Standing(profile)
     rows: list[PlannedRow] = []
     reversals: list[Reversal] = []
-    kept = [decision for decision in decisions if decision.status is Status.KEPT]
-    for decision in kept:
+    candidates = [decision for decision in decisions if decision.status is Status.KEPT]
+    for decision in candidates:
         assessment = assess(decision.candidate, profile=profile)
-        protected = protection(decision, named)
+        protected = protection(decision, linked_ids)
         if not assessment.keep:
             rows.append(planned(decision, assessment, protected=protected))
         else:
             verdict = standing.verdict(decision)
             if verdict.repeat is Repeat.DUPLICATE:
-                refused = duplicate_assessment(verdict, assessment, profile)
-                rows.append(planned(decision, refused, duplicate_of=verdict.of, protected=protected))
+                duplicate = duplicate_assessment(verdict, assessment, profile)
+                rows.append(planned(decision, duplicate, duplicate_of=verdict.of, protected=protected))
             elif verdict.repeat is Repeat.POSSIBLE_REVERSAL and verdict.of is not None:
                 difference = verdict.difference.kind.value if verdict.difference else ""
                 reversals.append(Reversal(id=decision.id, of=verdict.of, difference=difference))
@@ -72,18 +72,18 @@ def audit(log: DecisionLog, profile: Profile = Profile.DEFAULT) -> Plan:
         agent=log.agent,
         session=log.session,
         profile=profile.name,
-        examined=len(kept),
+        examined=len(candidates),
         rows=tuple(rows),
         reversals=tuple(reversals),
     )
 
 
-def protection(decision: Decision, named: Collection[str] = ()) -> Protection | None:
+def protection(decision: Decision, linked_ids: Collection[str] = ()) -> Protection | None:
     """Why a clean-up leaves a decision alone; None where it does not.
 
     Args:
         decision: The decision.
-        named: Ids that other decisions refer to.
+        linked_ids: Ids that other decisions refer to.
     """
     if decision.candidate.source is Source.EXPLICIT:
         return Protection.EXPLICIT
@@ -95,7 +95,7 @@ def protection(decision: Decision, named: Collection[str] = ()) -> Protection | 
         return Protection.REVIEWED
     if any(link.relation is Relation.SUPERSEDES for link in decision.links):
         return Protection.SUPERSEDING
-    return Protection.LINKED if decision.links or decision.id in named else None
+    return Protection.LINKED if decision.links or decision.id in linked_ids else None
 
 
 def changed_since(log: DecisionLog, rows: Iterable[PlannedRow]) -> tuple[str, ...]:

@@ -70,13 +70,13 @@ class Origins:
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
-        self._seen: Counter[str] = Counter()
+        self._rows: Counter[str] = Counter()
 
     def of(self, row: Mapping[str, Any]) -> str:
         """The name of a row, made of what it says."""
         digest = _digest(json.dumps(row, sort_keys=True, default=str))
-        self._seen[digest] += 1
-        return f"{self._kind}:{digest}#{self._seen[digest]}"
+        self._rows[digest] += 1
+        return f"{self._kind}:{digest}#{self._rows[digest]}"
 
     def known_as(self, name: str, description: str) -> str:
         """The name of a row that has an id. Two logs may both have a 7, so what it says counts too."""

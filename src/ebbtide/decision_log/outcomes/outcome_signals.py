@@ -170,12 +170,12 @@ class OutcomeFinding:
         Args:
             signal: The name of the signal.
         """
-        named = "; ".join(self.evidence[:_SHOWN])
+        evidence = "; ".join(self.evidence[:_SHOWN])
         more = f"; and {len(self.evidence) - _SHOWN} more" if len(self.evidence) > _SHOWN else ""
         return Review(
             outcome=self.outcome,
             by=self.by or SIGNAL + signal,
-            evidence=f"{self.basis.value}, strength {self.strength:g}: {named}{more}",
+            evidence=f"{self.basis.value}, strength {self.strength:g}: {evidence}{more}",
             ts=self.ts,
             observed=self.basis is Basis.OBSERVED,
         )
@@ -199,8 +199,8 @@ class OutcomeSignal(Protocol):
 
 def evidence_of(decision: BlindDecision, evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
     """What is about the decision and happened since it was taken, oldest first."""
-    named = {*decision.refs, f"decision:{decision.id}"}
-    items = [item for item in evidence if item.about in named and item.ts >= decision.settled_at]
+    subjects = {*decision.refs, f"decision:{decision.id}"}
+    items = [item for item in evidence if item.about in subjects and item.ts >= decision.settled_at]
     return tuple(sorted(items, key=lambda item: item.ts))
 
 

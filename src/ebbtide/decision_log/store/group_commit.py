@@ -35,7 +35,7 @@ class Writer:
     def __init__(self, database: Database, session: Session | None = None) -> None:
         self._database = database
         self._session = session
-        self._known = Streams()
+        self._streams = Streams()
         self._waiting: deque[_Work[Any]] = deque()
         self._queue = threading.Lock()
         self._leading = threading.Lock()
@@ -62,12 +62,12 @@ class Writer:
         with self._queue:
             self._waiting.append(mine)
         # Whose work is done goes on at once, while somebody else leads already: it comes with the next batch.
-        while not mine.done:
+        while not mine.is_done:
             if not self._leading.acquire(blocking=False):
                 mine.wait()
                 continue
             try:
-                if not mine.done:
+                if not mine.is_done:
                     self._lead()
             finally:
                 self._leave()
@@ -110,7 +110,7 @@ class Writer:
         try:
             self._together(batch)
         except BaseException:
-            undone = [each for each in batch if not each.done]
+            undone = [each for each in batch if not each.is_done]
             if self._committing:
                 for each in undone:
                     each.fail(
@@ -148,7 +148,7 @@ class Writer:
             self._committing = False
             try:
                 session.begin(write=True)
-                transaction = Transaction(session, self._database, self._known)
+                transaction = Transaction(session, self._database, self._streams)
                 transaction.lock_known([each.order for each in batch])
                 values = [each.work(transaction) for each in batch]
                 writes = transaction.take_writes()
@@ -185,12 +185,12 @@ class Writer:
 
 
 class _Work(Generic[_T]):
-    __slots__ = ("_asleep", "done", "error", "order", "value", "work")
+    __slots__ = ("_asleep", "error", "is_done", "order", "value", "work")
 
     def __init__(self, work: Callable[[Transaction], _T], order: tuple[str, ...]) -> None:
         self.work = work
         self.order = order
-        self.done = False
+        self.is_done = False
         self.value: _T | None = None
         self.error: Exception | None = None
         self._asleep = threading.Lock()
@@ -205,9 +205,9 @@ class _Work(Generic[_T]):
             self._asleep.release()
 
     def succeed(self, value: _T) -> None:
-        self.value, self.done = value, True
+        self.value, self.is_done = value, True
         self.wake()
 
     def fail(self, error: Exception) -> None:
-        self.error, self.done = error, True
+        self.error, self.is_done = error, True
         self.wake()

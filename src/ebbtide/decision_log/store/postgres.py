@@ -199,21 +199,21 @@ class _PostgresErrors:
             return
         message = " ".join(str(error).split())[:300] or type(error).__name__
         session = self._session
-        gone = session is not None and session._connection.closed  # noqa: SLF001 - of this module
-        if session is not None and gone:
+        is_gone = session is not None and session._connection.closed  # noqa: SLF001 - of this module
+        if session is not None and is_gone:
             session.broken = True
-        if gone and self._committing:
+        if is_gone and self._committing:
             raise StoreError(
                 f"{self._name}: the connection broke during a commit ({message}); "
                 "look whether it was recorded",
                 recorded=None,
             ) from error
-        raise StoreError(f"{self._name}: {message}; {_hint(error, gone=gone)}") from error
+        raise StoreError(f"{self._name}: {message}; {_hint(error, is_gone=is_gone)}") from error
 
 
-def _hint(error: Any, *, gone: bool) -> str:
+def _hint(error: Any, *, is_gone: bool) -> str:
     state = getattr(error, "sqlstate", None) or ""
-    if gone or state.startswith(("08", "57P")) or (not state and _is_operational(error)):
+    if is_gone or state.startswith(("08", "57P")) or (not state and _is_operational(error)):
         return "the server cannot be reached; nothing was recorded, and the next call connects anew"
     if state in {"55P03", "40P01", "40001"}:
         return "another process is writing; nothing was recorded, try again"

@@ -29,7 +29,7 @@ def row_of(decision: Decision, *, words_too: bool = True) -> tuple[Any, ...]:
     candidate = decision.candidate
     scope = decision.scope
     state["candidate"].pop("description")
-    asked = state.pop("asked", None)
+    question = state.pop("asked", None)
     final = decision.settled_at is not None and bool(candidate.description)
     outcome = outcome_of(decision)
     primary = None if decision.assessment is None else decision.assessment.primary
@@ -45,14 +45,14 @@ def row_of(decision: Decision, *, words_too: bool = True) -> tuple[Any, ...]:
         decision.opened_at,
         decision.settled_at,
         decision.review_by,
-        fingerprint(decision.asked) if words_too and decision.asked is not None else "",
+        fingerprint(decision.question) if words_too and decision.question is not None else "",
         fingerprint(candidate.description) if final else "",
         int(decision.refused),
         "" if primary is None else column_text(primary.id),
         None if outcome is None else outcome.value,
         sample_key(decision.id),
         decision.version,
-        None if asked is None or not words_too else canonical_json(asked),
+        None if question is None or not words_too else canonical_json(question),
         canonical_json(candidate.description),
         "" if decision.status in _UNSEARCHED else " ".join(search_words(_texts(decision))),
         canonical_json(state),
@@ -61,11 +61,11 @@ def row_of(decision: Decision, *, words_too: bool = True) -> tuple[Any, ...]:
 
 def decision_of(row: Sequence[Any]) -> Decision:
     """The decision of a row of description, asked and state."""
-    description, asked, state_json = row[0], row[1], row[2]
+    description, question, state_json = row[0], row[1], row[2]
     state = json.loads(state_json)
     state["candidate"]["description"] = json.loads(description)
-    if asked is not None:
-        state["asked"] = json.loads(asked)
+    if question is not None:
+        state["asked"] = json.loads(question)
     return from_wire(Decision, state)
 
 
@@ -84,8 +84,8 @@ def _texts(decision: Decision) -> Iterator[str]:
     for reason in candidate.reasons:
         yield reason.text
     yield from candidate.assumptions
-    if decision.asked is not None:
-        yield decision.asked
+    if decision.question is not None:
+        yield decision.question
     if decision.prediction is not None:
         yield decision.prediction
     if candidate.category is not None:

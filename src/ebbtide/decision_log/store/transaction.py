@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from ebbtide.decision_log.events import Event, EventKind, body_digest, canonical_json, chain_digest
+from ebbtide.decision_log.events import EventKind, LogEvent, body_digest, canonical_json, chain_digest
 from ebbtide.decision_log.folding import apply
 from ebbtide.decision_log.identifiers import decision_id
 from ebbtide.decision_log.record import Decision, DecisionScope, Status
@@ -52,7 +52,7 @@ class Transaction:
     def __init__(self, session: Session, database: Database, streams: Streams) -> None:
         self.database = database
         self._session = session
-        self._known = streams
+        self._earlier_streams = streams
         self._streams: dict[tuple[str, str], StreamHead] = {}
         self._events: list[tuple[Any, ...]] = []
         self._saved: dict[tuple[str, str], tuple[Decision, bool]] = {}
@@ -82,7 +82,7 @@ class Transaction:
 
     def append(
         self, stream: tuple[str, str], kind: EventKind, decision: str, at: float, body: dict[str, Any]
-    ) -> Event:
+    ) -> LogEvent:
         """Append an event to a stream.
 
         Args:
@@ -103,7 +103,7 @@ class Transaction:
         digest = chain_digest(head.hash, (tenant, agent, seq), (kind.value, decision, ts, body_hash))
         self._events.append((tenant, agent, seq, kind.value, decision, ts, body_json, body_hash, digest))
         head.seq, head.hash, head.ts, head.changed = seq, digest, ts, True
-        return Event(
+        return LogEvent(
             tenant=tenant,
             agent=agent,
             seq=seq,
@@ -266,9 +266,9 @@ class Transaction:
     def keep_streams(self) -> None:
         """The commit is done: what is known of the streams holds for the next transaction."""
         for key, stream in self._streams.items():
-            self._known[key] = stream
-        while len(self._known) > _STREAMS:
-            self._known.popitem(last=False)
+            self._earlier_streams[key] = stream
+        while len(self._earlier_streams) > _STREAMS:
+            self._earlier_streams.popitem(last=False)
 
     def _stream(self, tenant: str, agent: str) -> StreamHead:
         key = (tenant, agent)
@@ -283,7 +283,7 @@ class Transaction:
         return self._enter(key, rows[0])
 
     def _enter(self, key: tuple[str, str], row: tuple[Any, ...]) -> StreamHead:
-        stream = self._known.pop(key, None)
+        stream = self._earlier_streams.pop(key, None)
         if stream is None or (stream.seq, stream.hash) != row[:2]:
             stream = StreamHead(*row)
         self._streams[key] = stream

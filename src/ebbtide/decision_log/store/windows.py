@@ -57,8 +57,8 @@ class Windows:
     def note(self, decision: Decision) -> None:
         """A decision is new, or stands elsewhere now."""
         session, text = decision.scope.session or "", decision.candidate.description
-        is_start = decision.asked is not None and decision.status in _STARTED
-        self._put(session, decision, decision.asked if is_start else None, decision.opened_at, final=False)
+        is_start = decision.question is not None and decision.status in _STARTED
+        self._put(session, decision, decision.question if is_start else None, decision.opened_at, final=False)
         is_final = bool(text) and decision.status in _SETTLED
         self._put(session, decision, text if is_final else None, decision.settled_at, final=True)
 

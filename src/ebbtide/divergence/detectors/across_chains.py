@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ebbtide.divergence.loop_registry import Finding
-from ebbtide.divergence.signals import LoopKind, Measure, Quantity
+from ebbtide.divergence.signals import LoopKind, Measurement, Unit
 from ebbtide.events.identity import Key, key_of
 from ebbtide.profile.divergence import LoopRules
 
@@ -83,7 +83,7 @@ class Chains:
             begins=begins,
             tools=(name,),
             members=frozenset({call}),
-            measure=Measure(Quantity.CHAINS, len(weights), least),
+            measure=Measurement(Unit.CHAINS, len(weights), least),
         )
 
     def to_state(self) -> list[Any]:

@@ -40,10 +40,10 @@ class CycleDetector:
         "_entered",
         "_every",
         "_full",
-        "_held",
         "_now",
         "_older",
         "_pair",
+        "_periods",
         "_recent",
         "_since",
         "_younger",
@@ -71,7 +71,7 @@ class CycleDetector:
         # symbols each: whatever falls out of the older one is too far back for any period.
         self._younger: dict[Hashable, tuple[int, int]] = {}
         self._older: dict[Hashable, tuple[int, int]] = {}
-        self._held = 0  # periods that held at the last symbol, as bits
+        self._periods = 0  # periods that held at the last symbol, as bits
         self._pair = 0  # periods that held at the last two
         self._full = 0  # periods whose copies are full
         self._recent.clear()
@@ -93,37 +93,37 @@ class CycleDetector:
             self._older = younger
             self._younger = younger = {}
         younger[symbol] = (1, now)
-        self._held = self._pair = self._full = 0
+        self._periods = self._pair = self._full = 0
 
     def push(self, symbol: Hashable) -> int | None:
         """Take one more symbol; the shortest period with its copies full at the tail, or None."""
         self._now = now = self._now + 1
         self._recent.append(symbol)
         younger = self._younger
-        seen = younger.get(symbol) or self._older.get(symbol)
+        previous = younger.get(symbol) or self._older.get(symbol)
         if len(younger) >= self.max_period and symbol not in younger:
             self._older = younger
             self._younger = younger = {}
-        if seen is None:
+        if previous is None:
             younger[symbol] = (1, now)
-            self._held = self._pair = self._full = 0
+            self._periods = self._pair = self._full = 0
             return None
-        held = (seen[0] << (now - seen[1])) & self._every
-        younger[symbol] = (held | 1, now)
-        pair = held & self._held
-        self._held = held
+        periods = (previous[0] << (now - previous[1])) & self._every
+        younger[symbol] = (periods | 1, now)
+        pair = periods & self._periods
+        self._periods = periods
         if not pair:
             self._pair = self._full = 0
             return None
         due = self._due
         around = self._around
-        begun = pair & ~self._pair
+        new_pairs = pair & ~self._pair
         self._pair = pair
-        if begun:
+        if new_pairs:
             self._entered = True
-        while begun:
-            lowest = begun & -begun
-            begun ^= lowest
+        while new_pairs:
+            lowest = new_pairs & -new_pairs
+            new_pairs ^= lowest
             period = lowest.bit_length() - 1
             self._since[period] = now - 1
             due[(now + (self.copies - 1) * period - 2) % around] |= lowest
@@ -143,7 +143,7 @@ class CycleDetector:
     @property
     def repeats_recent(self) -> bool:
         """Whether the last symbol had been seen within the last `max_period` symbols."""
-        return self._held != 0
+        return self._periods != 0
 
     def run(self, period: int) -> int:
         """Symbols at the tail that belong to the cycle of this period, its first copy included."""

@@ -70,7 +70,7 @@ class FailingTools:
         args: object,
         answer: object,
         policy: ToolPolicy | None,
-        moved: int,
+        latest_change: int,
         now: int,
         event: int,
     ) -> Finding | None:
@@ -81,7 +81,7 @@ class FailingTools:
             args: Its arguments.
             answer: Its error.
             policy: What is declared about it.
-            moved: Place of the last call that may have changed something.
+            latest_change: Place of the last call that may have changed something.
             now: Place among the counted calls.
             event: Number of the event.
         """
@@ -92,7 +92,7 @@ class FailingTools:
             if len(self.tools) >= _TOOLS:
                 del self.tools[next(iter(self.tools))]
         self.tools[name] = failures
-        if moved > failures.last:
+        if latest_change > failures.last:
             failures.steady = 0
         failures.steady += 1
         if failures.steady == 1:

@@ -25,14 +25,14 @@ _MESSAGES = 64  # that are known again
 class HandOffs:
     """The hand-offs of one chain as a stream of their own, so that work in between does not hide a circle."""
 
-    __slots__ = ("_cycles", "_edges", "_messages", "_news", "_rules", "agent", "key")
+    __slots__ = ("_cycles", "_edges", "_latest_message", "_messages", "_rules", "agent", "key")
 
     def __init__(self, rules: LoopRules) -> None:
         self._rules = rules
         self._cycles = CycleDetector(max_period=_LONGEST, copies=3)
         self._edges: deque[tuple[str, str, int, int]] = deque(maxlen=self._cycles.copies * _LONGEST)
         self._messages: dict[Key, None] = {}  # of late
-        self._news = 0  # number of the event at which something new was said
+        self._latest_message = 0  # number of the event at which something new was said
         self.agent: str | None = None
         self.key: Key = UNKNOWN  # the circle that is going on, or UNKNOWN
 
@@ -46,18 +46,18 @@ class HandOffs:
         """An agent said something, whose words have this key."""
         if message in self._messages:
             return
-        self._news = event
+        self._latest_message = event
         if len(self._messages) >= _MESSAGES:
             del self._messages[next(iter(self._messages))]
         self._messages[message] = None
 
-    def hand_off(self, source: str, target: str, news: int, now: int, event: int) -> Finding | None:
+    def hand_off(self, source: str, target: str, latest_news: int, now: int, event: int) -> Finding | None:
         """Take one hand-off.
 
         Args:
             source: Who hands over.
             target: Who takes over.
-            news: Place of the last answer that was new.
+            latest_news: Place of the last answer that was new.
             now: Place among the counted calls.
             event: Number of the event.
         """
@@ -72,8 +72,8 @@ class HandOffs:
         copies = run // period
         length = min(run, len(self._edges))
         edges = list(self._edges)[-length:]
-        at = least if news <= edges[0][2] else 2 * least
-        if copies < at or self._news > edges[0][3]:
+        at = least if latest_news <= edges[0][2] else 2 * least
+        if copies < at or self._latest_message > edges[0][3]:
             return None
         turn = edges[-period:]
         agents = min(tuple(edge[0] for edge in turn[start:] + turn[:start]) for start in range(period))
@@ -94,12 +94,12 @@ class HandOffs:
 
     def to_state(self) -> list[Any]:
         """All that later findings depend on."""
-        messages = [self._news, pack_keys(list(self._messages))]
+        messages = [self._latest_message, pack_keys(list(self._messages))]
         return [self.agent, self.key.hex(), messages, [list(edge) for edge in self._edges]]
 
     def restore(self, state: list[Any]) -> None:
         """Take up what `to_state` told."""
-        self.agent, key, (self._news, messages), edges = state
+        self.agent, key, (self._latest_message, messages), edges = state
         self._messages = dict.fromkeys(unpack_keys(messages))
         self.key = bytes.fromhex(key)
         for source, target, now, event in edges:

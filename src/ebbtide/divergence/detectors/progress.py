@@ -19,7 +19,7 @@ _Once = tuple[Answer, int]
 
 
 @dataclass(slots=True)
-class Known:
+class CallMemory:
     """What is known about one call. Places count the calls of the chain.
 
     Args:
@@ -27,8 +27,8 @@ class Known:
         last: Place of the last time.
         first: Place since which the answer is the same.
         idle: Times in a row with nothing new in between.
-        looked: Times with nothing in between that may have changed something.
-        changed: Times in all, until a new start.
+        looks: Times with nothing in between that may have changed something.
+        same_answers: Times in all, until a new start.
         failures: Failures in a row with nothing new in between, whatever their text.
     """
 
@@ -36,32 +36,33 @@ class Known:
     last: int
     first: int
     idle: int = 1
-    looked: int = 1
-    changed: int = 1
+    looks: int = 1
+    same_answers: int = 1
     failures: int = 0
 
 
 class Answers:
     """The answers of the calls that came last, in bounded memory.
 
-    Marks that the caller moves: `news`, the last place with an answer that was not known; `moved`, the last
-    place that may have changed something; `start`, the last place at which everything began afresh.
+    Three places that the caller sets: `latest_news`, the last with an answer that was not known;
+    `latest_change`, the last that may have changed something; `start`, the last at which everything began
+    afresh.
 
     Args:
         at_least: Calls that are known at least; there may be twice as many.
     """
 
-    __slots__ = ("_at_least", "_older", "_younger", "moved", "news", "start")
+    __slots__ = ("_at_least", "_older", "_younger", "latest_change", "latest_news", "start")
 
     def __init__(self, at_least: int) -> None:
         self._at_least = at_least
-        self._younger: dict[Key, Known | _Once] = {}
-        self._older: dict[Key, Known | _Once] = {}
-        self.news = 0
-        self.moved = 0
+        self._younger: dict[Key, CallMemory | _Once] = {}
+        self._older: dict[Key, CallMemory | _Once] = {}
+        self.latest_news = 0
+        self.latest_change = 0
         self.start = 0
 
-    def see(self, call: Key, answer: Answer, failed: bool, now: int) -> Known | None:  # noqa: FBT001
+    def see(self, call: Key, answer: Answer, failed: bool, now: int) -> CallMemory | None:  # noqa: FBT001
         """Take one more answer; what is known about the call, or None where it is the first time.
 
         Args:
@@ -71,54 +72,54 @@ class Answers:
             now: Its place.
         """
         younger = self._younger
-        found = younger.get(call)
-        if found is None:
-            found = self._older.pop(call, None)
+        entry = younger.get(call)
+        if entry is None:
+            entry = self._older.pop(call, None)
             if len(younger) >= self._at_least:
                 self._older = younger
                 self._younger = younger = {}
-            if found is None:
+            if entry is None:
                 younger[call] = (answer, now)
                 return None
-            younger[call] = found
-        if isinstance(found, tuple):
-            found = younger[call] = _known(found)
-        known = found
-        last, known.last = known.last, now
-        idle = self.news <= last
+            younger[call] = entry
+        if isinstance(entry, tuple):
+            entry = younger[call] = _first_memory(entry)
+        memory = entry
+        last, memory.last = memory.last, now
+        idle = self.latest_news <= last
         if failed:
-            known.failures = known.failures + 1 if idle and last >= self.start else 1
+            memory.failures = memory.failures + 1 if idle and last >= self.start else 1
         else:
-            known.failures = 0
-        if known.answer != answer or last < self.start:
-            known.answer, known.first = answer, now
-            known.idle = known.looked = known.changed = 1
-            return known
-        known.idle = known.idle + 1 if idle else 1
-        known.looked = known.looked + 1 if idle or self.moved <= last else 1
-        known.changed += 1
-        return known
+            memory.failures = 0
+        if memory.answer != answer or last < self.start:
+            memory.answer, memory.first = answer, now
+            memory.idle = memory.looks = memory.same_answers = 1
+            return memory
+        memory.idle = memory.idle + 1 if idle else 1
+        memory.looks = memory.looks + 1 if idle or self.latest_change <= last else 1
+        memory.same_answers += 1
+        return memory
 
     def expected(self, call: Key) -> Answer | None:
         """The answer that a call gave the last time, or None."""
-        found = self._younger.get(call) or self._older.get(call)
-        if found is None:
+        entry = self._younger.get(call) or self._older.get(call)
+        if entry is None:
             return None
-        return found[0] if isinstance(found, tuple) else found.answer
+        return entry[0] if isinstance(entry, tuple) else entry.answer
 
-    def entries(self) -> Iterator[tuple[Key, Known, bool]]:
+    def entries(self) -> Iterator[tuple[Key, CallMemory, bool]]:
         """Each known call with what is known, and whether it stands in the younger generation; in order."""
         for generation in (self._older, self._younger):
-            for call, found in generation.items():
-                known = _known(found) if isinstance(found, tuple) else found
-                yield call, known, generation is self._younger
+            for call, entry in generation.items():
+                memory = _first_memory(entry) if isinstance(entry, tuple) else entry
+                yield call, memory, generation is self._younger
 
-    def restore(self, entries: Iterable[tuple[Key, Known, bool]]) -> None:
-        """Take up what `entries` told."""
-        for call, known, young in entries:
-            (self._younger if young else self._older)[call] = known
+    def restore(self, entries: Iterable[tuple[Key, CallMemory, bool]]) -> None:
+        """Take up what `entries` gave."""
+        for call, memory, young in entries:
+            (self._younger if young else self._older)[call] = memory
 
 
-def _known(once: _Once) -> Known:
+def _first_memory(once: _Once) -> CallMemory:
     answer, place = once
-    return Known(answer, place, place, failures=1 if is_failed(answer) else 0)
+    return CallMemory(answer, place, place, failures=1 if is_failed(answer) else 0)

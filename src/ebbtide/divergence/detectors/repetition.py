@@ -10,10 +10,10 @@ from typing import Any, cast
 
 from ebbtide.divergence.detectors.cycles import CycleDetector
 from ebbtide.divergence.detectors.monotony import entropy_bits
-from ebbtide.divergence.detectors.progress import Answers, Known
+from ebbtide.divergence.detectors.progress import Answers, CallMemory
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, LoopRegistry
 from ebbtide.divergence.packing import pack_keys, pack_numbers, unpack_keys, unpack_numbers
-from ebbtide.divergence.signals import LoopKind, Measure, Quantity
+from ebbtide.divergence.signals import LoopKind, Measurement, Unit
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import Answer, Key, key_of, settled, settled_answer
 from ebbtide.events.tool_policy import ToolPolicy
@@ -103,17 +103,17 @@ class Repetition:
             policy: What is declared about the tool of the latest call.
             call: The latest call.
         """
-        found = self.going_on
+        finding = self.going_on
         if period is None:
             self.going_on = None
             return None
         run = self.cycles.run(period)
         copies = run // period
-        if found is not None and found.period == period:
-            if self._registry.carry(found.key, copies, self.calls, self.event):
+        if finding is not None and finding.period == period:
+            if self._registry.carry(finding.key, copies, self.calls, self.event):
                 return CARRIED_ON
-            found.count, found.calls, found.begins = copies, run, False
-            return found
+            finding.count, finding.calls, finding.begins = copies, run, False
+            return finding
         self.going_on = None
         own = policy.repeats_at_least if policy and period == 1 else None
         least = max(own or self._rules.copies, self._patience(call))
@@ -135,12 +135,12 @@ class Repetition:
         return self.going_on
 
     def again(
-        self, known: Known, key: Key, name: str, policy: ToolPolicy | None, call: ToolCall
+        self, memory: CallMemory, key: Key, name: str, policy: ToolPolicy | None, call: ToolCall
     ) -> Finding | None:
         """What it means that a call came again with other calls between, or failed again.
 
         Args:
-            known: What is known about it.
+            memory: What is known about it.
             key: Its key.
             name: The tool.
             policy: What is declared about the tool.
@@ -150,21 +150,21 @@ class Repetition:
         own = policy.repeats_at_least if policy and policy.repeats_at_least else 0
         if rules.interleaved is not None:
             often = max(rules.interleaved, rules.copies + 1, own)  # a plain repeat is told as one
-            if known.idle >= often:
-                return self._idles(known, key, name, often, call)
+            if memory.idle >= often:
+                return self._idles(memory, key, name, often, call)
         for count, least in (
-            (known.looked, rules.interleaved_with_news),
-            (known.changed, rules.unchanged_by_changes),
+            (memory.looks, rules.interleaved_with_news),
+            (memory.same_answers, rules.unchanged_by_changes),
         ):
             if least is not None and count >= max(least, own):
-                return self.repeated(LoopKind.NO_PROGRESS, known, key, name, count, max(least, own), call)
+                return self.repeated(LoopKind.NO_PROGRESS, memory, key, name, count, max(least, own), call)
         least = policy.failures_at_least if policy and policy.failures_at_least else rules.failing
-        if least is not None and known.failures >= least:
-            return self.repeated(LoopKind.FAILING_CALL, known, key, name, known.failures, least, call)
+        if least is not None and memory.failures >= least:
+            return self.repeated(LoopKind.FAILING_CALL, memory, key, name, memory.failures, least, call)
         return None
 
     def repeated(  # noqa: PLR0917
-        self, kind: LoopKind, known: Known, key: Key, name: str, count: int, at: int, call: ToolCall
+        self, kind: LoopKind, memory: CallMemory, key: Key, name: str, count: int, at: int, call: ToolCall
     ) -> Finding | None:
         """What it means that one call keeps coming, `at` times or more."""
         call_key = settled(key)
@@ -180,22 +180,22 @@ class Repetition:
             count=count,
             at=at,
             calls=count,
-            first_event=self.event_of(self.calls - known.first + 1),
+            first_event=self.event_of(self.calls - memory.first + 1),
             begins=count == at,
             tools=(name,),
             members=frozenset({call_key}),
         )
 
-    def _idles(self, known: Known, key: Key, name: str, at: int, call: ToolCall) -> Finding | None:
+    def _idles(self, memory: CallMemory, key: Key, name: str, at: int, call: ToolCall) -> Finding | None:
         """Calls that come again with nothing new between them are one loop, however many they are."""
-        begins = self._idle_last < self.answers.news or self._idle_last < self.answers.start
+        begins = self._idle_last < self.answers.latest_news or self._idle_last < self.answers.start
         at = at if self._idle_last and not begins else max(at, self._patience(call))
-        if known.idle < at:
+        if memory.idle < at:
             return None
         if begins:
             self._idle = 0
             self._idle_calls.clear()
-        self._idle = max(self._idle, known.idle)
+        self._idle = max(self._idle, memory.idle)
         self._idle_last = self.calls
         if len(self._idle_calls) < _MEMBERS:
             self._idle_calls.add(settled(key))
@@ -207,7 +207,7 @@ class Repetition:
             count=self._idle,
             at=at,
             calls=self._idle,
-            first_event=self.event_of(self.calls - known.first + 1),
+            first_event=self.event_of(self.calls - memory.first + 1),
             begins=begins,
             tools=(name,),
             members=frozenset(self._idle_calls),
@@ -216,12 +216,12 @@ class Repetition:
     def monotony(self) -> Finding | None:
         """Whether hardly anything new came for a whole window."""
         rules, now = self._rules, self.calls
-        stale = now - max(self.answers.news, self.answers.start)
+        stale = now - max(self.answers.latest_news, self.answers.start)
         if rules.stale is not None and stale >= rules.stale:
             count, at, begins = stale, rules.stale, stale == rules.stale
             if not begins and self._registry.carry(_MONOTONY, count, now, self.event):
                 return CARRIED_ON
-            measure = Measure(Quantity.CALLS, stale, at)
+            measure = Measurement(Unit.CALLS, stale, at)
         elif rules.entropy_below is not None and len(self.cycles) >= rules.entropy_window:
             window = self.cycles.turn(rules.entropy_window)
             # Where every other call is new, there is no need to measure.
@@ -231,7 +231,7 @@ class Repetition:
                 return None
             count = at = rules.entropy_window
             begins = not went_on
-            measure = Measure(Quantity.BITS, bits, rules.entropy_below)
+            measure = Measurement(Unit.BITS, bits, rules.entropy_below)
         else:
             return None
         return Finding(
@@ -249,21 +249,21 @@ class Repetition:
         """All that later findings depend on, as plain data."""
         names = list(dict.fromkeys(name[:_NAME] for name in self.names))
         entries = list(self.answers.entries())
-        rows = [(*_counts(known, self.calls), young) for _, known, young in entries]
-        found = self.going_on
+        rows = [(*_counts(memory, self.calls), young) for _, memory, young in entries]
+        finding = self.going_on
         return {
             "calls": self.calls,
-            "marks": [self.answers.news, self.answers.moved, self.answers.start],
+            "marks": [self.answers.latest_news, self.answers.latest_change, self.answers.start],
             "uniform": self.uniform,
             "idle": [self._idle, self._idle_last, pack_keys(sorted(self._idle_calls))],
             "stream": pack_keys(self._stream()),
-            "run": [found.period, self.cycles.run(found.period or 0), found.at] if found else None,
+            "run": [finding.period, self.cycles.run(finding.period or 0), finding.at] if finding else None,
             "event": self.event,
             "steps": pack_numbers(self.steps),
             "names": names,
             "order": pack_numbers(names.index(name[:_NAME]) for name in self.names),
             "known": pack_keys(
-                [key for call, known, _ in entries for key in (settled(call), settled_answer(known.answer))]
+                [key for call, memory, _ in entries for key in (settled(call), settled_answer(memory.answer))]
             ),
             "counts": [pack_numbers(column) for column in zip(*rows, strict=True)],
         }
@@ -271,7 +271,7 @@ class Repetition:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take up what `to_state` told."""
         self.calls = state["calls"]
-        self.answers.news, self.answers.moved, self.answers.start = state["marks"]
+        self.answers.latest_news, self.answers.latest_change, self.answers.start = state["marks"]
         self.uniform = state["uniform"]
         self._idle, self._idle_last, idle_calls = state["idle"]
         self._idle_calls.update(unpack_keys(idle_calls))
@@ -283,15 +283,15 @@ class Repetition:
         keys = unpack_keys(state["known"])
         rows = zip(*map(unpack_numbers, state["counts"]), strict=True)
         self.answers.restore(
-            (call, Known(answer, self.calls - last, self.calls - first, *rest), bool(young))
+            (call, CallMemory(answer, self.calls - last, self.calls - first, *rest), bool(young))
             for call, answer, (last, first, *rest, young) in zip(keys[::2], keys[1::2], rows, strict=True)
         )
         if state["run"]:
             period, run, at = state["run"]
             self.cycles.lengthen(period, run)
-            found = self.cycle(period, None, None)
-            if found is not None:
-                found.at = at
+            finding = self.cycle(period, None, None)
+            if finding is not None:
+                finding.at = at
 
     def _stream(self) -> list[Key]:
         """The stream; nothing stands for what came once and is too far back to come again in any period."""
@@ -314,5 +314,12 @@ def _rotated(turn: tuple[Key, ...]) -> tuple[Key, ...]:
     return min(turn[start:] + turn[:start] for start in range(len(turn)))
 
 
-def _counts(known: Known, now: int) -> tuple[int, ...]:
-    return (now - known.last, now - known.first, known.idle, known.looked, known.changed, known.failures)
+def _counts(memory: CallMemory, now: int) -> tuple[int, ...]:
+    return (
+        now - memory.last,
+        now - memory.first,
+        memory.idle,
+        memory.looks,
+        memory.same_answers,
+        memory.failures,
+    )

@@ -37,9 +37,9 @@ class ToolRun:
     last: int = -1  # place of the latest of them
     first: int = 0  # number of the event since which the answer is the same
     same: int = 1  # calls in a row with that answer
-    told: int = 0  # of those, the ones whose answer was longer than the arguments
+    long_answers: int = 0  # of those, the ones whose answer was longer than the arguments
     near: int = 0  # of those, the last ones whose arguments were nearly the same
-    reworded: int = 0  # of those, the last ones that had the very same words
+    rewordings: int = 0  # of those, the last ones that had the very same words
     words: frozenset[int] | None = None
     grown: int = 0  # calls in a row that were longer than the one before
     grown_first: int = 0
@@ -89,55 +89,55 @@ class SameTool:
         if run.last != now - 1:
             run = self.run = ToolRun(first=before[4])
         run.last = now
-        found = None
+        finding = None
         if size > before[2]:
             run.grown += 1
             if (
                 run.grown > 1
             ):  # two longer calls in a row are common, and comparing texts costs more than counting
-                found = self._grown(latest, args, now)
+                finding = self._grown(latest, args, now)
         else:
             run.grown = 0
         if answer != before[3]:
             run.first = event
             if run.same > 1:
                 run.same = 1
-                run.told = run.near = run.reworded = 0
+                run.long_answers = run.near = run.rewordings = 0
                 run.words = None
-            return found
+            return finding
         run.same += 1
         if key == before[1]:  # the very same call is for other rules to judge
-            return found
+            return finding
         self._compare(args, answer_length(result) > size)
         effect = policy.effect if policy else None
-        if found or failed or effect in (Effect.CHANGE, Effect.ACKNOWLEDGE):
-            return found
+        if finding or failed or effect in (Effect.CHANGE, Effect.ACKNOWLEDGE):
+            return finding
         return self._same(latest, policy, now)
 
-    def _compare(self, args: object, told: bool) -> None:  # noqa: FBT001
+    def _compare(self, args: object, says_more: bool) -> None:  # noqa: FBT001
         run = self.run
-        run.told = run.told + 1 if told else 0
+        run.long_answers = run.long_answers + 1 if says_more else 0
         before, run.words = run.words, words_of(args)
-        if before is not None and self._is_near(before, run.words, told=told):
+        if before is not None and self._is_near(before, run.words, says_more=says_more):
             run.near += 1
-            run.reworded = run.reworded + 1 if run.words == before else 0
+            run.rewordings = run.rewordings + 1 if run.words == before else 0
         else:
-            run.near = run.reworded = 0
+            run.near = run.rewordings = 0
 
-    def _is_near(self, before: frozenset[int], words: frozenset[int], *, told: bool) -> bool:
+    def _is_near(self, before: frozenset[int], words: frozenset[int], *, says_more: bool) -> bool:
         if share(before, words) < self._rules.shared_words:
             return False
-        return told or not differ_in_numbers_alone(before, words)
+        return says_more or not differ_in_numbers_alone(before, words)
 
     def _same(self, latest: Latest, policy: ToolPolicy | None, now: int) -> Finding | None:
         rules, run = self._rules, self.run
         declared = policy is not None and policy.effect is Effect.READ
         least = policy.same_answer_at_least if policy and policy.same_answer_at_least else rules.same_answer
         # The first call of the run was not measured, and the second had nothing to be compared with.
-        count = run.same if declared else min(run.same, run.told + 1)
+        count = run.same if declared else min(run.same, run.long_answers + 1)
         if least is not None and count >= least:
             return self._finding(LoopKind.SAME_ANSWER, count, least, run.first, latest, now)
-        for near, least in ((run.reworded, rules.reworded), (run.near, rules.nearly_same)):
+        for near, least in ((run.rewordings, rules.rewordings), (run.near, rules.nearly_same)):
             if near and least is not None and near + 2 >= least:
                 return self._finding(LoopKind.NEAR_DUPLICATE, near + 2, least, run.first, latest, now)
         return None

@@ -13,7 +13,7 @@ from typing import Any
 
 from ebbtide.budget.tally import Tally, units
 from ebbtide.divergence.loop_registry import Finding
-from ebbtide.divergence.signals import LoopKind, Measure, Quantity
+from ebbtide.divergence.signals import LoopKind, Measurement, Unit
 from ebbtide.events.identity import key_of
 from ebbtide.profile.divergence import LoopRules
 
@@ -152,7 +152,7 @@ class Spend:
             step=1,
         )
 
-    def _excess(self, ts: float | None) -> tuple[LoopKind, float, Measure] | None:
+    def _excess(self, ts: float | None) -> tuple[LoopKind, float, Measurement] | None:
         excess = None
         if ts is not None:
             if self._rate_limits:
@@ -161,14 +161,14 @@ class Spend:
                 excess = self._budget(ts)
         return excess or self._without_news()
 
-    def _rates(self) -> tuple[LoopKind, float, Measure] | None:
+    def _rates(self) -> tuple[LoopKind, float, Measurement] | None:
         for window, limit in self._rate_limits:
             if window.cost > limit:
                 measure = _money(window.cost, limit, window.span_s)
                 return LoopKind.SPEND_RATE, window.cost / limit, measure
         return None
 
-    def _budget(self, ts: float) -> tuple[LoopKind, float, Measure] | None:
+    def _budget(self, ts: float) -> tuple[LoopKind, float, Measurement] | None:
         rules, window, tally = self._rules, self.windows[1], self.tally
         lasted = min(ts - (self.first_ts or 0.0), window.span_s)
         if lasted < _LEAST_S:
@@ -183,20 +183,20 @@ class Spend:
             count = tally.tokens or 0
             left_s = max(rules.budget_tokens - count, 0) * lasted / window.tokens
             if left_s < rules.budget_ends_in_s:
-                return self._ending(left_s, Measure(Quantity.TOKENS, count, rules.budget_tokens, left_s))
+                return self._ending(left_s, Measurement(Unit.TOKENS, count, rules.budget_tokens, left_s))
         return None
 
-    def _ending(self, left_s: float, measure: Measure) -> tuple[LoopKind, float, Measure]:
+    def _ending(self, left_s: float, measure: Measurement) -> tuple[LoopKind, float, Measurement]:
         # Twice as near is one report more.
         return LoopKind.BUDGET_END, self._rules.budget_ends_in_s / max(left_s, 1.0), measure
 
-    def _without_news(self) -> tuple[LoopKind, float, Measure] | None:
+    def _without_news(self) -> tuple[LoopKind, float, Measurement] | None:
         cost = (self.tally.cost or 0) - self.cost_at_news
         if cost > self._usd_limit:
             return LoopKind.SPEND_WITHOUT_NEWS, cost / self._usd_limit, _money(cost, self._usd_limit)
         tokens = (self.tally.tokens or 0) - self.tokens_at_news
         if tokens > self._token_limit:
-            measure = Measure(Quantity.TOKENS, tokens, self._token_limit)
+            measure = Measurement(Unit.TOKENS, tokens, self._token_limit)
             return LoopKind.SPEND_WITHOUT_NEWS, tokens / self._token_limit, measure
         return None
 
@@ -215,5 +215,5 @@ class Spend:
             window.cost, window.tokens, window.parts = cost, tokens, deque(map(list, parts))
 
 
-def _money(cost: int, limit: int, span_s: float | None = None) -> Measure:
-    return Measure(Quantity.USD, cost / units(1.0), limit / units(1.0), span_s)
+def _money(cost: int, limit: int, span_s: float | None = None) -> Measurement:
+    return Measurement(Unit.USD, cost / units(1.0), limit / units(1.0), span_s)

@@ -27,7 +27,7 @@ class Reading:
 
     numbers: tuple[int, ...]
     begin: int  # where the sweep began
-    named: bool  # whether a text stands beside the numbers
+    has_text: bool  # whether a text stands beside the numbers
     pages: int = 1  # pages of the sweep so far
     again: int = 0  # pages of the second one
     again_event: int = 0
@@ -70,12 +70,12 @@ class Sweeps:
             self.numbers.clear()
         self.numbers[name] = numbers
         rest = [name]
-        named = False
+        has_text = False
         for key, value in args.items():
             rest.append(key)
             if type(value) is not int:
                 rest.append(value)
-                named = named or (type(value) is str and value != "")
+                has_text = has_text or (type(value) is str and value != "")
         resource = marshal.dumps(rest, 2)
         if len(resource) > 64:
             resource = key_of(resource)
@@ -83,7 +83,7 @@ class Sweeps:
         if reading is None:
             if len(self.readings) >= _RESOURCES:
                 del self.readings[next(iter(self.readings))]
-            reading = self.readings[resource] = Reading(numbers, numbers[0], named)
+            reading = self.readings[resource] = Reading(numbers, numbers[0], has_text)
             self._cover(reading)
             return None
         before, reading.numbers = reading.numbers, numbers
@@ -125,7 +125,7 @@ class Sweeps:
     def _cover(self, reading: Reading) -> bool:
         """Whether the range lies inside what was read; it belongs to that from now on."""
         numbers, ranges = reading.numbers, reading.ranges
-        if len(numbers) != 2 or not reading.named or numbers[0] < 0 or numbers[1] < 1:
+        if len(numbers) != 2 or not reading.has_text or numbers[0] < 0 or numbers[1] < 1:
             return False
         low, high = numbers[0], numbers[0] + numbers[1]
         apart = []

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from math import inf, isfinite
 from typing import Any
 
-from ebbtide.divergence.graph.execution_node import Node, NodeSignature, NodeStatus, plain
+from ebbtide.divergence.graph.execution_node import ExecutionNode, NodeSignature, NodeStatus, plain
 from ebbtide.divergence.graph.graph_arguments import MOST, bound, check_amount, name_groups
 from ebbtide.divergence.graph.rates import ChainRates
 from ebbtide.divergence.graph.repeats import ConsecutiveRepeats, Emitted
@@ -91,8 +91,8 @@ class ExecutionGraph:
         # For what every call goes through: as safe as `with`, a tenth faster in all.
         self._acquire = self._lock.acquire
         self._release = self._lock.release
-        self._nodes: dict[str, Node] = {}
-        self._root: Node | None = None
+        self._nodes: dict[str, ExecutionNode] = {}
+        self._root: ExecutionNode | None = None
         self._ended: deque[str] = deque()
         self._issued = 0
         self._steps = 0
@@ -121,7 +121,7 @@ class ExecutionGraph:
                 raise ConfigError(f"chain {self.chain_id!r} has a root already; make one graph a chain")
             self._issued += 1
             node_id = f"n{self._issued}"
-            self._root = self._nodes[node_id] = Node(node_id, None, ("system", name), name, 0)
+            self._root = self._nodes[node_id] = ExecutionNode(node_id, None, ("system", name), name, 0)
             self._root.metadata = copy
             return node_id
 
@@ -163,7 +163,7 @@ class ExecutionGraph:
             depth = None if parent is None or parent.depth is None else parent.depth + 1
             self._issued += 1
             node_id = f"n{self._issued}"
-            node = self._nodes[node_id] = Node(node_id, parent_id, (kind, label), name, depth)
+            node = self._nodes[node_id] = ExecutionNode(node_id, parent_id, (kind, label), name, depth)
             if model is not None:
                 node.model = model
             if copy is not None:
@@ -315,7 +315,7 @@ class ExecutionGraph:
                 },
             }
 
-    def _end(self, node_id: str, status: NodeStatus) -> Node | None:
+    def _end(self, node_id: str, status: NodeStatus) -> ExecutionNode | None:
         node = self._nodes.get(node_id)
         if node is None or node.ended_s is not None:
             self._ignore(node_id)

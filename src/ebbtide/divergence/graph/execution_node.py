@@ -25,7 +25,7 @@ class NodeStatus(StrEnum):
 _CREATED = NodeStatus.CREATED  # reading a member off its enum takes as long as a lock
 
 
-class Node:
+class ExecutionNode:
     """What the graph knows of one node. Times are seconds since the graph was made.
 
     Args:

@@ -71,13 +71,13 @@ class Emitted:
 
     def __init__(self, most: int | None) -> None:
         self._most = most
-        self._seen: OrderedDict[Hashable, None] = OrderedDict()
+        self._recent: OrderedDict[Hashable, None] = OrderedDict()
 
     def first(self, thing: Hashable) -> bool:
         """True where `thing` was not reported before; from now on it was."""
-        if thing in self._seen:
+        if thing in self._recent:
             return False
-        self._seen[thing] = None
-        if self._most is not None and len(self._seen) > self._most:
-            self._seen.popitem(last=False)
+        self._recent[thing] = None
+        if self._most is not None and len(self._recent) > self._most:
+            self._recent.popitem(last=False)
         return True

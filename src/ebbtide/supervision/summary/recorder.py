@@ -143,16 +143,16 @@ class RunRecorder:
         elif len(self._loops) < _FINDINGS:
             self._loops[key] = LoopNote.of(signal, verdict, history)
 
-    def round(self, chain_id: str, read: ReadRound) -> None:
+    def round(self, chain_id: str, read_round: ReadRound) -> None:
         """As `Listener.round`."""
         if len(self._points) >= _POINTS:
             return
-        reading = read.reading
+        reading = read_round.reading
         novelty = reading.novelty
         self._points.append(
             RoundPoint(
                 number=len(self._points) + 1,
-                event=read.event,
+                event=read_round.event,
                 agent=reading.agent,
                 novelty_rate=novelty.rate,
                 new_claims=novelty.new_claims,

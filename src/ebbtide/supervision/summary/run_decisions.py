@@ -25,7 +25,7 @@ class RunDecisions:
 
     def __init__(self, profile: Profile) -> None:
         self._filter = TurnFilter(profile)
-        self._listed: list[RunDecision] = []
+        self._decisions: list[RunDecision] = []
         self.left_out = 0
 
     def turn(self, text: str, *, agent: str | None, event: int, ts: float | None = None) -> None:
@@ -38,33 +38,33 @@ class RunDecisions:
             ts: When, in seconds since the epoch. None compares with all that was kept before it, a time with
                 what was kept in the window of the profile.
         """
-        spoken = SpokenTurn(number=event, speaker=agent or _NOBODY, text=text, ts=ts)
-        for each in self._filter.take(spoken):
-            if len(self._listed) < _LISTED:
-                self._listed.append(_decision(each, agent))
+        words = SpokenTurn(number=event, speaker=agent or _NOBODY, text=text, ts=ts)
+        for each in self._filter.take(words):
+            if len(self._decisions) < _LISTED:
+                self._decisions.append(_decision(each, agent))
             else:
                 self.left_out += 1
 
     def listed(self) -> tuple[RunDecision, ...]:
         """All so far, in the order of the run."""
-        return tuple(self._listed)
+        return tuple(self._decisions)
 
 
 def _decision(each: FilteredCandidate, agent: str | None) -> RunDecision:
-    kept = each.disposition is Disposition.KEPT
+    is_kept = each.disposition is Disposition.KEPT
     of = (
         each.duplicate.of
         if each.disposition is Disposition.DUPLICATE and each.duplicate is not None
         else None
     )
-    repeated = None if of is None else turn_of(of)
-    reason = each.assessment.reason if repeated is None else f"It was decided at event {repeated}."
+    earlier = None if of is None else turn_of(of)
+    reason = each.assessment.reason if earlier is None else f"It was decided at event {earlier}."
     return RunDecision(
         event=each.turn.number,
         agent=agent,
         text=each.sentence.text,
-        kept=kept,
-        reason=None if kept else reason,
-        duplicate_of=repeated,
+        kept=is_kept,
+        reason=None if is_kept else reason,
+        duplicate_of=earlier,
         supersedes=None if each.reverses is None else turn_of(each.reverses),
     )

@@ -27,12 +27,12 @@ class Tokens:
     @property
     def total(self) -> int | None:
         """All of them, or None where no class is known."""
-        known = [
+        counts = [
             count
             for count in (self.input, self.output, self.cache_read, self.cache_write)
             if count is not None
         ]
-        return sum(known) if known else None
+        return sum(counts) if counts else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +179,7 @@ class Cell:
         cost_usd: Spent in the run up to and with it; None where no cost is known yet.
         tokens: Likewise.
         ts: Its time; None where unknown.
-        shown: The call and its answer, cut.
+        excerpt: The call and its answer, cut.
     """
 
     number: int
@@ -191,7 +191,7 @@ class Cell:
     cost_usd: float | None
     tokens: int | None
     ts: float | None
-    shown: str
+    excerpt: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,7 +58,7 @@ def run_reason(highest: Verdict, findings: Sequence[RunFinding], spent: Spending
         spent: What the run took.
     """
     if highest.action is Action.ALLOW:
-        return _calm(spent)
+        return _all_clear(spent)
     behind = next(
         (
             finding
@@ -74,7 +74,7 @@ def run_reason(highest: Verdict, findings: Sequence[RunFinding], spent: Spending
     return f"{behind.sentence}{size}."
 
 
-def _calm(spent: Spending) -> str:
+def _all_clear(spent: Spending) -> str:
     if not spent.events:
         return "There is no event."
     number = f"{spent.events:,} {unit(spent)}" if spent.events != 1 else "One event"

@@ -32,9 +32,9 @@ class Timeline:
             kind, error = "tool", bool(event.error)
             identity = identify(event.name, event.args)
             key = identity[0] if identity else key_of(kind, number)
-            shown = f"{name} {argument_text(event.args)}"[:_SHOWN].strip()
+            excerpt = f"{name} {argument_text(event.args)}"[:_SHOWN].strip()
             if event.result is not None:
-                shown = f"{shown} \u2192 {str(event.result)[:_SHOWN]}"
+                excerpt = f"{excerpt} \u2192 {str(event.result)[:_SHOWN]}"
         else:
             text = str(content(event) or "")
             kind = (
@@ -42,7 +42,7 @@ class Timeline:
             )
             error = bool(getattr(event, "error", False))
             key = key_of(kind, name, text)
-            shown = text[:_SHOWN] or name
+            excerpt = text[:_SHOWN] or name
         self.cells.append(
             Cell(
                 number=number,
@@ -54,6 +54,6 @@ class Timeline:
                 cost_usd=cost_usd,
                 tokens=tokens,
                 ts=event.ts,
-                shown=shown,
+                excerpt=excerpt,
             )
         )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.divergence.detectors.spoken import Chant
+from ebbtide.divergence.detectors.speech import Chant
 from ebbtide.profile.divergence import LoopRules
 
 BLOCK = "I have added the logs and verified the file, so the task is done. "

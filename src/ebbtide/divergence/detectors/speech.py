@@ -14,7 +14,7 @@ from zlib import crc32
 
 from ebbtide.divergence.detectors.cycles import CycleDetector
 from ebbtide.divergence.loop_registry import Finding
-from ebbtide.divergence.signals import LoopKind, Measure, Quantity
+from ebbtide.divergence.signals import LoopKind, Measurement, Unit
 from ebbtide.events.identity import UNKNOWN, Key, key_of
 from ebbtide.profile.divergence import LoopRules
 
@@ -28,7 +28,7 @@ _LINE = 1_000  # characters of one line that are kept while it streams
 class Chant:
     """Reads a text in pieces and says how many copies of a block it ends in."""
 
-    __slots__ = ("_cycles", "_fenced", "_line", "_read", "period", "words")
+    __slots__ = ("_cycles", "_fenced", "_line", "_position", "period", "words")
 
     def __init__(self, rules: LoopRules) -> None:
         self._cycles = CycleDetector(max_period=rules.chant_period, copies=rules.chant_copies or 4)
@@ -38,7 +38,7 @@ class Chant:
         """A new text begins."""
         self._cycles.reset()
         self._line = ""  # the line so far, for its first characters tell whether it is markup
-        self._read = 0  # characters of it whose words were counted
+        self._position = 0  # characters of it whose words were counted
         self._fenced = False
         self.period = 0
         self.words = 0
@@ -56,9 +56,9 @@ class Chant:
             whole = self._line[-1] in "\r\n"
             copies = self._read_line(copies, whole=whole or end)
             if whole:
-                self._line, self._read = "", 0
+                self._line, self._position = "", 0
             elif len(self._line) > _LINE:
-                self._line, self._read = self._line[self._read :], 0
+                self._line, self._position = self._line[self._position :], 0
         return copies
 
     def _read_line(self, copies: int | None, *, whole: bool) -> int | None:
@@ -70,29 +70,29 @@ class Chant:
             return None
         if self._fenced or _MARKUP.match(line):
             self._cycles.reset()
-            self._read = len(line)
+            self._position = len(line)
             return None
         # The last word may go on in the next piece, and too short a line may yet turn out to be markup.
         end = len(line) if whole else len(line.rstrip()) and _last_boundary(line)
-        for word in _WORD.finditer(line, self._read, end):
+        for word in _WORD.finditer(line, self._position, end):
             period = self._cycles.push(crc32(word.group().lower().encode("utf-8", "surrogatepass")))
             copies = None
             if period is not None:
                 self.period = period
                 self.words = self._cycles.run(period)
                 copies = self.words // period
-        self._read = max(self._read, end)
+        self._position = max(self._position, end)
         return copies
 
     def to_state(self) -> list[Any]:
         """All that later answers depend on."""
-        return [list(self._cycles.recent), self._line, self._read, self._fenced]
+        return [list(self._cycles.recent), self._line, self._position, self._fenced]
 
     def restore(self, state: list[Any]) -> None:
         """Take up what `to_state` told."""
-        recent, line, read, fenced = state
+        recent, line, position, fenced = state
         self._cycles.restore(recent)
-        self._line, self._read, self._fenced = line, read, fenced
+        self._line, self._position, self._fenced = line, position, fenced
 
 
 def _last_boundary(line: str) -> int:
@@ -105,10 +105,10 @@ def _last_boundary(line: str) -> int:
 _silent_key = lru_cache(maxsize=64)(key_of)  # of the few names that model calls have
 
 
-class Spoken:
+class Speech:
     """What the model of one chain said since something else happened, and condensations of its context."""
 
-    __slots__ = ("_chants", "_messages", "_recent", "_rules", "_told", "chant", "condensed")
+    __slots__ = ("_chants", "_messages", "_monologue", "_recent", "_rules", "chant", "condensed")
 
     def __init__(self, rules: LoopRules) -> None:
         self._rules = rules
@@ -117,7 +117,7 @@ class Spoken:
         self._recent: deque[tuple[Key, int]] = deque(
             maxlen=3 * _ALTERNATING
         )  # what was said, number of the event
-        self._told: Key = UNKNOWN  # the monologue that is going on, or UNKNOWN
+        self._monologue: Key = UNKNOWN  # the monologue that is going on, or UNKNOWN
         self._chants = False
         self.condensed = 0  # condensations in a row
 
@@ -126,7 +126,7 @@ class Spoken:
         if self._recent:
             self._messages.reset()
             self._recent.clear()
-            self._told = UNKNOWN
+            self._monologue = UNKNOWN
         if self.chant is not None:
             self.chant.reset()
             self._chants = False
@@ -150,7 +150,7 @@ class Spoken:
 
     def silence(self, name: str, event: int) -> Finding | None:
         """A model call of which nothing is known but its name."""
-        return self._said(_silent_key(name), self._rules.silent_messages, event)
+        return self._take(_silent_key(name), self._rules.silent_messages, event)
 
     def message(self, key: Key, words: str, text: str, event: int) -> Finding | None:
         """A whole message or thought.
@@ -161,9 +161,9 @@ class Spoken:
             text: The text itself.
             event: Number of the event.
         """
-        found = self._said(key, self._rules.messages, event)
-        if found or len(text) < self._rules.chant_words // 2:  # fewer characters than words that it takes
-            return found
+        finding = self._take(key, self._rules.messages, event)
+        if finding or len(text) < self._rules.chant_words // 2:  # fewer characters than words that it takes
+            return finding
         # A chant ends in copies of a block, so that the last word stands in each of them; most texts are
         # cleared by that, at a tenth of the cost.
         last = _WORD.findall(words[-64:])
@@ -179,18 +179,18 @@ class Spoken:
             self.chant = Chant(self._rules)
         return self._chanting(self.chant, self.chant.feed(piece), self._rules.chant_words, event)
 
-    def _said(self, key: Key, least: int | None, event: int) -> Finding | None:
+    def _take(self, key: Key, least: int | None, event: int) -> Finding | None:
         self._recent.append((key, event))
         period = self._messages.push(key)
         if period is None or least is None:
-            self._told = UNKNOWN
+            self._monologue = UNKNOWN
             return None
         run = self._messages.run(period)
         if run // period < least:
             return None
-        turn = [said for said, _ in self._recent][-period:]
+        turn = [message for message, _ in self._recent][-period:]
         loop = key_of(LoopKind.MONOLOGUE, *min(turn[start:] + turn[:start] for start in range(period)))
-        goes_on, self._told = self._told == loop, loop
+        goes_on, self._monologue = self._monologue == loop, loop
         return Finding(
             kind=LoopKind.MONOLOGUE,
             key=loop,
@@ -207,7 +207,7 @@ class Spoken:
         recent = [[key.hex(), event] for key, event in self._recent]
         return [
             recent,
-            self._told.hex(),
+            self._monologue.hex(),
             self._chants,
             self.condensed,
             self.chant.to_state() if self.chant else None,
@@ -215,8 +215,8 @@ class Spoken:
 
     def restore(self, state: list[Any]) -> None:
         """Take up what `to_state` told."""
-        recent, told, self._chants, self.condensed, chant = state
-        self._told = bytes.fromhex(told)
+        recent, monologue, self._chants, self.condensed, chant = state
+        self._monologue = bytes.fromhex(monologue)
         for key, event in recent:
             self._recent.append((bytes.fromhex(key), event))
             self._messages.push(bytes.fromhex(key))
@@ -238,5 +238,5 @@ class Spoken:
             first_event=event,
             begins=not goes_on,
             period=chant.period,
-            measure=Measure(Quantity.WORDS, chant.words, words),
+            measure=Measurement(Unit.WORDS, chant.words, words),
         )
