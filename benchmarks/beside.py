@@ -1,6 +1,6 @@
 """Benchmarks of this checkout beside the same ones of another, in turn, so that a busy machine slows both.
 
-    python -m benchmarks.beside DIR [--rounds N] speed.supervisor speed.guard=speed.containment -- --events 500
+    python -m benchmarks.beside DIR [--rounds N] speed.supervisor speed.guard=speed.containment
 
 DIR is a checkout of another version with an environment of its own in `.venv`. Each benchmark runs in both,
 one after the other, N times; where it has another name there, that stands behind the `=`. What follows `--`

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import pickle
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -141,6 +140,8 @@ def _checked(path: Path, options: RunOptions) -> RunSummary | EbbtideError:
 
 
 def _can_be_sent(options: RunOptions) -> bool:
+    import pickle
+
     try:
         pickle.dumps(options)
     except (TypeError, AttributeError, pickle.PicklingError):

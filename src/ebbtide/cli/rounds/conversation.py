@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbtide.cli.rounds.scoring_options import ScoringOptions
 from ebbtide.cli.terminal import warn
@@ -14,9 +14,11 @@ from ebbtide.convergence.score import ConvergenceScore
 from ebbtide.errors import TranscriptError
 from ebbtide.report.plurals import count
 from ebbtide.traces.input.source import STDIN
-from ebbtide.traces.live import Growth, RoundStream, follow
 from ebbtide.traces.reading import load
 from ebbtide.traces.transcripts.turns import RoundUnit
+
+if TYPE_CHECKING:
+    from ebbtide.traces.live import Growth
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +61,8 @@ def follow_conversation(name: str, options: ScoringOptions) -> Iterator[RoundRea
     Raises:
         TranscriptError: It cannot be read.
     """
+    from ebbtide.traces.live import follow
+
     meter = options.meter()
     for growth in _growths_of_stdin(options.unit) if name == STDIN else follow(name, unit=options.unit):
         if growth.restarted:
@@ -73,6 +77,8 @@ def follow_conversation(name: str, options: ScoringOptions) -> Iterator[RoundRea
 
 def _growths_of_stdin(unit: RoundUnit) -> Iterator[Growth]:
     """What comes through standard input, line by line, until it ends."""
+    from ebbtide.traces.live import Growth, RoundStream
+
     stream = RoundStream(unit=unit, source="<stdin>")
     for line in sys.stdin.buffer:
         try:

@@ -9,7 +9,6 @@ from typing import Any, Self
 from ebbtide.convergence.meter import ConvergenceMeter
 from ebbtide.errors import SemanticError
 from ebbtide.profile import Profile
-from ebbtide.text.embedding.embedder import open_embedder
 from ebbtide.text.embedding.vectors import Embedder
 from ebbtide.traces.transcripts.turns import RoundUnit
 
@@ -35,6 +34,8 @@ def semantic_level(use: str, model: str | None, cache: str | None) -> SemanticLe
     """
     if use == "off" and model is None:
         return SemanticLevel()
+    from ebbtide.text.embedding.embedder import open_embedder
+
     try:
         return SemanticLevel(embedder=open_embedder(model, cache=Path(cache) if cache else None))
     except SemanticError as error:
