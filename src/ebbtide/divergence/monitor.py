@@ -222,7 +222,7 @@ class LoopMonitor:
                 restore_chain(chain, entry)
                 monitor._chains[chain.name] = monitor.latest = chain
             monitor.degraded, monitor.last_fault, monitor._duplicates, monitor._dropped = state["counts"]
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise ConfigError(f"not the state of a monitor: {error!r}") from error
         return monitor
 
