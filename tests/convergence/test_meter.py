@@ -100,11 +100,36 @@ def test_there_is_no_score_without_rounds() -> None:
         score_transcript({"conversation_id": "x", "rounds": []})
 
 
-@pytest.mark.parametrize("state", [{}, {"schema": 99}, {"schema": 1}, {"schema": 1, "profile": {"x": 1}}])
+@pytest.mark.parametrize(
+    "state", [{}, {"schema": 99}, {"schema": 1}, {"schema": 1, "profile": {"x": 1}}, None, 1]
+)
 def test_a_state_of_another_version_is_refused(state: dict[str, Any]) -> None:
     """A state that this version cannot read is an error, not an empty meter."""
     with pytest.raises(ConfigError):
         ConvergenceMeter.from_state(state)
+
+
+@pytest.mark.parametrize(
+    ("key", "damage", "message"),
+    [
+        ("composite", {"novelty_low": "two", "needed": 2}, "novelty_low: expected a whole number"),
+        ("rounds", [{"round": 1}], "the key 'agent' is missing"),
+        (
+            "flags",
+            [{"kind": "cheating", "round": 1, "rule": "r", "evidence": "e"}],
+            "kind: 'cheating' is none",
+        ),
+        ("latest", [1], "expected an object"),
+        ("low_run", ["soon"], "'soon' is not a valid Readiness"),
+        ("said", {"said": [[3]]}, "not a meter state"),
+    ],
+)
+def test_a_damaged_state_is_refused(key: str, damage: object, message: str) -> None:
+    """What is not what it should be is named, and makes no meter."""
+    meter = ConvergenceMeter()
+    meter.update(Round(number=1, claims=("The cache is cold.",)))
+    with pytest.raises(ConfigError, match=message):
+        ConvergenceMeter.from_state({**meter.to_state(), key: damage})
 
 
 def test_one_new_question_keeps_a_round_from_being_low() -> None:

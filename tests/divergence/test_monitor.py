@@ -407,6 +407,20 @@ def test_a_state_of_another_version_is_refused(state: Any) -> None:
         LoopMonitor.from_state(state)
 
 
+@pytest.mark.parametrize("value", [None, "x", [], -1.5])
+def test_a_damaged_state_is_refused(value: Any) -> None:
+    """A value that stands for a table, and is none, is no error of the code that reads it."""
+    monitor = LoopMonitor()
+    for _ in range(4):
+        monitor.update(LS)
+    state = json.loads(json.dumps(monitor.to_state()))
+    for key in ("run", "spend", "repetition", "loops"):
+        chains = [{**chain, key: value} for chain in state["chains"]]
+        if (key, value) != ("loops", []):  # a chain without loops
+            with pytest.raises(ConfigError, match="not the state of a monitor"):
+                LoopMonitor.from_state({**state, "chains": chains})
+
+
 @pytest.mark.parametrize("data", [b"", b"EBBL\x02x", b"EBBL\x01broken", b"something else"])
 def test_bytes_of_another_version_are_refused(data: bytes) -> None:
     """Bytes that this version cannot read are an error."""

@@ -676,6 +676,33 @@ def test_what_is_no_state_is_refused(state):
         Supervisor.from_state(state)
 
 
+def damaged(state):
+    """The state again and again, each time with another value in place of one of its values."""
+    if isinstance(state, dict | list):
+        for key in state if isinstance(state, dict) else range(min(len(state), 3)):
+            for other in (*damaged(state[key]), None, "x", [], {"a": 1}, -1.5):
+                copy = state.copy()
+                copy[key] = other
+                yield copy
+
+
+def test_a_state_with_one_wrong_value_is_refused_or_read():
+    """Whatever stands in it: never with an error of the code that reads it."""
+    limits = Limits(steps=20, cost_usd=1.0)
+    supervisor = Supervisor(limits=limits)
+    for number in range(24):
+        supervisor.record(
+            ToolCall(name="ls", args={}, result="a") if number % 5 else say("The cache is cold.")
+        )
+    refused = 0
+    for state in damaged(supervisor.to_state()):
+        try:
+            Supervisor.from_state(state, limits=limits)
+        except ConfigError:
+            refused += 1
+    assert refused > 100
+
+
 def test_the_memory_of_a_conversation_begins_afresh_when_it_is_full():
     """A conversation of any length fits; what comes after counts as new, and ends nothing."""
     supervisor = Supervisor(ruled(remembered_claims=100))

@@ -217,8 +217,9 @@ class ConvergenceMeter:
         Raises:
             ConfigError: The state is of another version, or not a state.
         """
-        if state.get("schema") != _STATE_SCHEMA:
-            raise ConfigError(f"state schema {state.get('schema')!r}: this version reads {_STATE_SCHEMA}")
+        schema = state.get("schema") if isinstance(state, Mapping) else None
+        if schema != _STATE_SCHEMA:
+            raise ConfigError(f"state schema {schema!r:.40}: this version reads {_STATE_SCHEMA}")
         if (state.get("latest_texts") is None) != (embedder is None):
             had = "without" if embedder else "with"
             raise ConfigError(f"the state is of a meter {had} an embedder; give it back the same way")
@@ -238,7 +239,7 @@ class ConvergenceMeter:
             meter._latest = from_wire(Recommendation, latest) if latest else None
         except ConfigError:
             raise
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ConfigError(f"not a meter state: {error!r}") from error
         return meter
 

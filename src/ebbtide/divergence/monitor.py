@@ -229,7 +229,7 @@ class LoopMonitor:
             monitor.degraded, monitor.last_fault, monitor._duplicates, monitor._dropped_chains = state[
                 "counts"
             ]
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise ConfigError(f"not the state of a monitor: {error!r}") from error
         return monitor
 

@@ -306,7 +306,7 @@ class Supervisor:
             supervisor._degraded, supervisor._last_fault = state["counts"]
         except ConfigError:
             raise
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise ConfigError(f"not the state of a supervisor: {error!r}") from error
         return supervisor
 
