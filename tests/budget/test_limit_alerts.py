@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -204,3 +205,13 @@ def test_failed_calls_are_remembered_for_a_while() -> None:
     run.see(*[ToolCall(name=f"tool {number}", error=True) for number in range(257)])
     assert run.see(ToolCall(name="tool 0")) == [[]]
     assert run.see(ToolCall(name="tool 1")) == [[REACHED]]
+
+
+@pytest.mark.parametrize("now", [float("inf"), float("-inf"), float("nan"), 1e300, True, None, "160"])
+def test_what_is_no_time_starts_no_clock(now: Any) -> None:
+    """A limit of time is not reached by a number that cannot be a time."""
+    run = Run(Limits(wall_s=60))
+    assert run.alerts.at(now) == []
+    assert run.alerts.at(1_000.0) == []
+    assert run.alerts.at(now) == []
+    assert run.alerts.left(LimitKind.WALL_S) == 60

@@ -376,4 +376,19 @@ def test_a_window_of_low_entropy_is_monotonous() -> None:
     assert measure is not None
     assert measure.quantity is Unit.BITS
     assert measure.value < measure.limit == 2
+<<<<<<< HEAD
     assert monotony[0].copies == 64
+=======
+    assert told[0].copies == 64
+
+
+def test_a_call_may_be_in_every_batch() -> None:
+    """The same call twice in one batch counts once, and in the next batch again, whatever came before it."""
+    run = [
+        ToolCall(name=name, args={"u": 1}, result="x", batch=f"batch {number}")
+        for number in range(4)
+        for name in ("get", "look", "get")
+    ]
+    (signal,) = find_loops(run)
+    assert (signal.kind, signal.period, signal.copies) == (LoopKind.CYCLE, 2, 3)
+>>>>>>> r2-tests

@@ -447,3 +447,13 @@ def test_thresholds_that_make_no_sense_are_refused(bad: dict[str, Any]) -> None:
     """Two copies, no polls, a share above one or a pause that is no number are errors."""
     with pytest.raises(ConfigError):
         LoopRules(**bad)
+
+
+def test_a_state_of_another_kind_is_refused_before_it_is_unpacked() -> None:
+    """Only what the first bytes name is read: whole states under another name, and text, are not."""
+    whole = LoopMonitor().to_bytes()
+    assert LoopMonitor.from_bytes(bytearray(whole)).to_bytes() == whole
+    others: list[Any] = [b"EBBX" + whole[4:], whole[:4] + b"\x63" + whole[5:], whole.decode("latin-1")]
+    for data in others:
+        with pytest.raises(ConfigError, match="not the state of"):
+            LoopMonitor.from_bytes(data)

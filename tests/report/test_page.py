@@ -252,3 +252,11 @@ def test_the_cheaper_findings_are_folded_away(make_stuck) -> None:
     assert "Findings (300)" in text
     assert "188 more, each cheaper than these" in text
     assert "100 are not shown." in text
+
+
+def test_the_verdict_is_the_heading_of_its_run(make_stuck, make_healthy) -> None:
+    """Readers of screens find each verdict by its level; there is no level 0."""
+    for runs in ([make_stuck(60)], [make_stuck(60), make_healthy()]):
+        headings = [item for _, item in Read(page(runs)).elements if item.get("role") == "heading"]
+        assert headings
+        assert {item["aria-level"] for item in headings} == {"1"}

@@ -117,3 +117,11 @@ def test_both_commands_keep_the_same_of_real_traces(data, name, number):
     assert checked == filtered
     assert len(checked) == number
     assert not any("find_file" in text for text in checked)
+
+
+def test_what_reverses_a_decision_does_not_repeat_it():
+    """It is kept, names what it supersedes, and is no duplicate of that."""
+    _, reversal = decisions_in(
+        "We'll drop step-a of the nightly import job.", "We'll not drop step-a of the nightly import job."
+    )
+    assert (reversal.kept, reversal.supersedes, reversal.duplicate_of) == (True, 1, None)

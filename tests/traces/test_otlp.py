@@ -9,7 +9,7 @@ import pytest
 
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall, title
 from ebbtide.events.usage import Usage
-from ebbtide.traces.telemetry.raw_spans import plain_attributes
+from ebbtide.traces.telemetry.raw_spans import plain_attributes, plain_value
 
 CITY = {"city": "Paris"}
 
@@ -623,3 +623,8 @@ def test_spans_of_gos_console_exporter(read_data: Callable[..., Any]) -> None:
         ("message", 7, False, None),
         ("look", None, True, "no eyes"),
     ]
+
+
+def test_typed_values_in_a_plain_list() -> None:
+    """A list without a type of its own holds typed values, plain ones, and lists of either."""
+    assert plain_value([{"stringValue": "a"}, 1, [{"intValue": "2"}]]) == ["a", 1, [2]]

@@ -428,3 +428,15 @@ def test_deep_nesting_is_a_fault(read_data: Callable[..., Any]) -> None:
             form,
             [deep, {"messages": deep}, {"attributes": {"gen_ai.input.messages": deep, "gen_ai.system": "x"}}],
         )
+
+
+@pytest.mark.parametrize(("result", "expected"), [("waves", "waves"), (None, "cut")])
+def test_the_result_of_a_span_counts_before_that_of_an_input(result: str | None, expected: str) -> None:
+    """A tool that no model asked for in a span: what the next input says of its result is a copy."""
+    request = ChatMessage(role="assistant", requests=(ToolRequest(id="c", name="look"),))
+    answer = ChatMessage(role="tool", answers=(ToolAnswer(id="c", result="cut"),))
+    events = told(
+        tool("t1", 1, call_id="c", result=result),
+        llm("m1", 2, inputs=[request, answer], outputs=says("Done.")),
+    )
+    assert [event.result for event in events if isinstance(event, ToolCall)] == [expected]
