@@ -376,10 +376,7 @@ def test_a_window_of_low_entropy_is_monotonous() -> None:
     assert measure is not None
     assert measure.quantity is Unit.BITS
     assert measure.value < measure.limit == 2
-<<<<<<< HEAD
     assert monotony[0].copies == 64
-=======
-    assert told[0].copies == 64
 
 
 def test_a_call_may_be_in_every_batch() -> None:
@@ -391,4 +388,3 @@ def test_a_call_may_be_in_every_batch() -> None:
     ]
     (signal,) = find_loops(run)
     assert (signal.kind, signal.period, signal.copies) == (LoopKind.CYCLE, 2, 3)
->>>>>>> r2-tests
