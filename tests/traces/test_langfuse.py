@@ -327,3 +327,28 @@ def test_traces_without_observations_are_refused(read_data: Callable[..., Any]) 
     traces = [{"id": "t", "name": "run", "totalCost": 0.5, "observations": ["a", "b"]}]
     with pytest.raises(TranscriptError, match="export the observations themselves"):
         read_data(json.dumps(traces).encode())
+
+
+def test_the_message_of_a_tool_names_its_call(read_data: Callable[..., Any]) -> None:
+    """Calls that end in another order than they were asked for each have their own arguments."""
+    asks = [
+        {"id": f"c{number}", "function": {"name": "look", "arguments": f'{{"n": {number}}}'}}
+        for number in (1, 2)
+    ]
+    reply = {"role": "assistant", "content": "", "tool_calls": asks}
+    looks = [
+        observation(
+            name,
+            "TOOL",
+            start,
+            name="look",
+            output={
+                "id": ["langchain", "messages", "ToolMessage"],
+                "kwargs": {"content": f"of {name}", "tool_call_id": name},
+            },
+        )
+        for start, name in ((3, "c2"), (5, "c1"))
+    ]
+    _, events = read_data(export(generation("a", 1, input=[], output=reply), *looks))
+    calls = [(event.args, event.result) for event in events if isinstance(event, ToolCall)]
+    assert calls == [({"n": 2}, "of c2"), ({"n": 1}, "of c1")]
