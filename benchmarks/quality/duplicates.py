@@ -34,8 +34,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.measure import ROOT, add_data_option, data_folder, setup, wilson, write_result
+from ebbtide.decisions.repeats.compared_text import decision_tokens, fingerprint
 from ebbtide.decisions.repeats.duplicate_verdict import Repeat
-from ebbtide.decisions.repeats.duplicates import Earlier, decision_tokens, find_duplicate, fingerprint
+from ebbtide.decisions.repeats.duplicates import Earlier, find_duplicate
 from ebbtide.errors import SemanticError
 from ebbtide.profile.convergence import TokenForm
 from ebbtide.profile.duplicates import DuplicateRules

@@ -32,7 +32,7 @@ from ebbtide.decision_log.deliberation import Deliberation
 from ebbtide.decision_log.entry import Entry
 from ebbtide.decision_log.store.questions import earlier
 from ebbtide.decisions.candidate import Candidate
-from ebbtide.decisions.repeats.duplicates import fingerprint
+from ebbtide.decisions.repeats.compared_text import fingerprint
 
 THREADS = 8
 A_SESSION = 20  # decisions of one session

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -10,9 +11,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ebbtide.codec import to_wire
+from ebbtide.decisions.repeats.compared_text import decision_tokens, fingerprint
 from ebbtide.decisions.repeats.differences import find_contrast, find_difference
 from ebbtide.decisions.repeats.duplicate_verdict import Measure, Repeat, Sureness
-from ebbtide.decisions.repeats.duplicates import Earlier, decision_tokens, find_duplicate, fingerprint
+from ebbtide.decisions.repeats.duplicates import Earlier, find_duplicate
 from ebbtide.errors import ConfigError
 from ebbtide.profile.convergence import TokenForm
 from ebbtide.profile.duplicates import DuplicateRules
@@ -478,3 +480,21 @@ def test_a_letter_is_a_name_where_no_article_stands(one, other):
     assert told(
         "Put a cache in front of the store", "Put the cache in front of the store", DEFAULT
     ).is_duplicate
+
+
+_LIKE_ONE_ANOTHER = st.lists(
+    st.sampled_from("use enable disable keep cache redis queue 3 4 never only instead of over and".split()),
+    min_size=2,
+    max_size=7,
+).map(" ".join)
+
+
+@given(_LIKE_ONE_ANOTHER, st.lists(_LIKE_ONE_ANOTHER, max_size=12), st.sampled_from((0.3, 0.6, 0.85)))
+def test_what_cannot_come_first_need_not_be_read(text: str, texts: list[str], above: float) -> None:
+    """Where advice is asked of every pair, all are read in full; the verdict is the same."""
+    earlier = [Earlier(id=str(number), text=each, ts=number % 3) for number, each in enumerate(texts)]
+    rules = replace(DuplicateRules.DEFAULT, window_s=None, jaccard_above=above)
+    in_full = find_duplicate(text, earlier, replace(rules, containment_at_least=0.0), ts=9)
+    for share in (None, 0.8):
+        verdict = find_duplicate(text, earlier, replace(rules, containment_at_least=share), ts=9)
+        assert replace(verdict, contained=None) == replace(in_full, contained=None)

@@ -109,3 +109,19 @@ def test_words_are_those_that_a_pattern_sees(text, word):
     assert word in words_in(f"{text} {word.upper()} ")
     if rule.find(text) is not None:
         assert word in words_in(text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        (r"(?:(?<=\bis )|(?<=\bwas ))done", [["done"], ["is", "was"], ["done"]]),
+        (r"(?:(?<=\bis )|(?<=, ))done", [["done"], ["done"]]),
+        (r"(?:(?<=\bis )|(?<=\bwas ))?done", [["done"], ["done"]]),
+        (r"(?<=is )done", [["done"]]),
+        (r"(?<=\bis)done", [["done"], ["done"]]),
+    ],
+)
+def test_words_before_a_match(pattern: str, words: list[list[str]]) -> None:
+    """A look behind from the start of a word on needs that word; it takes no room in the match."""
+    (alternative,) = needed(pattern)
+    assert [sorted(each) for each in alternative.words] == words

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from ebbtide.decision_log.record import DecisionScope
 from ebbtide.decision_log.store.transaction import Transaction
+from ebbtide.decisions.repeats.compared_text import fingerprint
 from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict
-from ebbtide.decisions.repeats.duplicates import find_duplicate, fingerprint
+from ebbtide.decisions.repeats.duplicates import find_duplicate
 from ebbtide.profile.duplicates import DuplicateRules
 
 _MOST = 1000  # rows of a window that are read, where the rules name no other number

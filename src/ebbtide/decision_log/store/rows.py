@@ -12,7 +12,7 @@ from ebbtide.decision_log.outcomes.review import outcome_of
 from ebbtide.decision_log.record import Decision, Status
 from ebbtide.decision_log.search_words import search_words
 from ebbtide.decision_log.wire import from_wire, to_wire
-from ebbtide.decisions.repeats.duplicates import fingerprint
+from ebbtide.decisions.repeats.compared_text import fingerprint
 
 _UNSEARCHED = frozenset({Status.OPENED, Status.ABANDONED, Status.PURGED})
 _LONGEST_NAME = 200

@@ -8,28 +8,20 @@ Source: decision quality gate, layer 2 (clauses Q06, Q07).
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
+from ebbtide.decisions.repeats.compared_text import LONGEST_COMPARED, ComparedText, read_text
 from ebbtide.decisions.repeats.differences import (
     Difference,
-    content,
     find_contrast,
     find_difference,
-    is_unspaced,
 )
 from ebbtide.decisions.repeats.duplicate_verdict import Contained, DuplicateVerdict, Measure, Repeat, Sureness
-from ebbtide.profile.convergence import TokenForm
 from ebbtide.profile.duplicates import DuplicateRules
-from ebbtide.text.normal_form import normal_form
 from ebbtide.text.stems import stem_tokens
 
-_LONGEST = 2000  # characters of a text that is remembered
-_LONGEST_COMPARED = 20_000  # characters up to which a text is compared with others by more than its form
 _ALIKE = 0.5  # share of the larger text's tokens that both have, from which they are read for a contrast
 
 
@@ -46,43 +38,6 @@ class Earlier:
     id: str
     text: str
     ts: float
-
-
-class ComparedText(NamedTuple):
-    """A text as it is compared.
-
-    Args:
-        form: Its normal form.
-        fingerprint: The hash of that.
-        tokens: Its words or stems.
-        content: How many of its stems say something.
-    """
-
-    form: str
-    fingerprint: str
-    tokens: frozenset[str]
-    content: int
-
-
-def fingerprint(text: str) -> str:
-    """The hash of the normal form of a text: 32 hexadecimal digits, the same in every process and version.
-
-    Spaces beside a character of a script that is written without them do not count.
-
-    >>> fingerprint("Use  PgBouncer.") == fingerprint("use pgbouncer")
-    True
-    """
-    return (_remembered_form if len(text) <= _LONGEST else _form)(text)[1]
-
-
-def decision_tokens(text: str, tokens: TokenForm) -> frozenset[str]:
-    """What the similarity of decisions is computed on; a text without stems keeps its words.
-
-    Args:
-        text: What is decided.
-        tokens: Words or stems; see `DuplicateRules`.
-    """
-    return _read(text, tokens).tokens
 
 
 def find_duplicate(
@@ -114,7 +69,7 @@ def find_duplicate(
     window_s = rules.window_s
     rows = [row for row in earlier if window_s is None or row.ts >= ts - window_s]
     rows.sort(key=lambda row: row.ts)  # stable: of one time, the later is newer
-    here = _read(text, rules.tokens)
+    here = read_text(text, rules.tokens)
     most = len(rows) if rules.compared_at_most is None else rules.compared_at_most
     first = max(len(rows) - most, 0)  # rows before it are compared by form alone
     same: _Found | None = None
@@ -122,20 +77,27 @@ def find_duplicate(
     contained: Contained | None = None
     tokens, many = here.tokens, len(here.tokens)
     # No measure is above the share of the smaller text that the other has: few rows are near.
-    told_from = 1.0 if rules.containment_at_least is None else rules.containment_at_least
-    least = min(rules.jaccard_above, _ALIKE, told_from) - 1e-9
+    containing = 1.0 if rules.containment_at_least is None else rules.containment_at_least
+    least = min(rules.jaccard_above, _ALIKE, containing) - 1e-9
     equal = here.fingerprint if rules.exact_first else None
-    readings = [_read(row.text, rules.tokens) for row in rows]
+    readings = [read_text(row.text, rules.tokens) for row in rows]
     near = [
         (place, there)
         for place, there in enumerate(readings)
         if there.fingerprint == equal
         or (place >= first and 0 < len(tokens & there.tokens) >= least * min(many, len(there.tokens)))
     ]
+    only_alike: list[tuple[float, int]] = []  # scores and places of what can be a reversal at most
     for place, there in near:
         of = rows[place].id
         if there.fingerprint == equal:
             same = _Found(of, place, Measure.FINGERPRINT, 1.0, Sureness.CERTAIN)
+            continue
+        shared = len(tokens & there.tokens)
+        score = shared / (many + len(there.tokens) - shared)
+        share = shared / min(many, len(there.tokens))
+        if score <= rules.jaccard_above and (rules.containment_at_least is None or share < containing):
+            only_alike.append((score, place))
             continue
         alike = _alike(here, there, of, place, rules)
         if alike is not None and alike.difference is not None:
@@ -144,7 +106,15 @@ def find_duplicate(
             same = alike
         elif alike is None and rules.containment_at_least is not None:
             contained = _contained(here, there, of, rules, contained)
-    verdict = _decided(same, opposed)
+    best = max(_since(same, opposed), key=_order, default=None)
+    for score, place in sorted(only_alike, reverse=True):
+        if best is not None and _order(best) >= ((False, True, score), place):
+            break  # what follows is no more alike
+        alike = _alike(here, readings[place], rows[place].id, place, rules)
+        if alike is not None:
+            others = () if best is None else (best,)
+            best = max(_since(same, (*others, alike)), key=_order, default=None)
+    verdict = best or same
     if verdict is None:
         return DuplicateVerdict(
             repeat=Repeat.NEW,
@@ -186,14 +156,18 @@ class _Found(NamedTuple):
         return (self.sure is Sureness.CERTAIN, self.sure is Sureness.LIKELY, self.score)
 
 
-def _decided(same: _Found | None, opposed: Sequence[_Found]) -> _Found | None:
-    if same is not None:
-        # What was decided since and contradicts it stands now. An other word alone ("step-a", "step-b") may
-        # be another matter: it does not make an equal text new.
-        needed = Sureness.LIKELY if same.sure is Sureness.CERTAIN else None
-        opposed = [other for other in opposed if other.place > same.place and needed in (None, other.sure)]
-    best = max(opposed, key=lambda other: (other.rank, other.place), default=None)
-    return best or same
+def _since(same: _Found | None, opposed: Sequence[_Found]) -> Sequence[_Found]:
+    """Of what contradicts a text that which still does: what was decided before its equal is settled."""
+    if same is None:
+        return opposed
+    # What was decided since and contradicts it stands now. An other word alone ("step-a", "step-b") may be
+    # another matter: it does not make an equal text new.
+    needed = Sureness.LIKELY if same.sure is Sureness.CERTAIN else None
+    return [other for other in opposed if other.place > same.place and needed in (None, other.sure)]
+
+
+def _order(alike: _Found) -> tuple[tuple[bool, bool, float], int]:
+    return alike.rank, alike.place
 
 
 def _alike(
@@ -209,7 +183,7 @@ def _alike(
         return None
     alike = _Found(of, place, Measure.JACCARD, shared / union, Sureness.LIKELY, None, shared, union)
     if rules.contrast_guard:
-        if max(len(here.form), len(there.form)) > _LONGEST_COMPARED:
+        if max(len(here.form), len(there.form)) > LONGEST_COMPARED:
             return None
         difference = find_contrast(here.form, there.form)
         if difference is not None:
@@ -241,50 +215,3 @@ def _contained(
     if share < (rules.containment_at_least or 0.0) or (best is not None and share < best.share):
         return best
     return Contained(of=of, share=share)
-
-
-def _read(text: str, tokens: TokenForm) -> ComparedText:
-    # The longer a text, the fewer are remembered: they would fill the memory.
-    if len(text) <= _LONGEST:
-        return _remembered(text, tokens)
-    return _remembered_long(text, tokens) if len(text) <= _LONGEST_COMPARED else _reading(text, tokens)
-
-
-def _reading(text: str, tokens: TokenForm) -> ComparedText:
-    form, print_of_form = (_remembered_form if len(text) <= _LONGEST else _form)(text)
-    stems = stem_tokens(form)
-    words = frozenset(text.lower().split())
-    return ComparedText(
-        form=form,
-        fingerprint=print_of_form,
-        tokens=(stems or frozenset(form.split()) or words) if tokens is TokenForm.STEMS else words,
-        content=len(content(stems)),
-    )
-
-
-def _form(text: str) -> tuple[str, str]:
-    form = normal_form(text)
-    return form, _hash(form, text)
-
-
-# A text is asked for its form when it is compared, and when it is written.
-_remembered_form = lru_cache(maxsize=1 << 10)(_form)
-_remembered = lru_cache(maxsize=1 << 14)(_reading)
-_remembered_long = lru_cache(maxsize=1 << 8)(_reading)
-
-
-def _hash(form: str, text: str) -> str:
-    # Of "..." and "!?" the normal form leaves nothing: they are compared as they are.
-    joined = _without_gaps(form) if form else " ".join(text.split())
-    return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def _without_gaps(form: str) -> str:
-    if form.isascii() or not any(map(is_unspaced, set(form))):
-        return form
-    words = form.split(" ")
-    parts = [words[0]]
-    for before, word in pairwise(words):
-        spaced = not (is_unspaced(before[-1]) or is_unspaced(word[0]))
-        parts += [" ", word] if spaced else [word]
-    return "".join(parts)
