@@ -38,7 +38,7 @@ class Role(StrEnum):
 
 
 class NoticeKind(StrEnum):
-    """What the harness tells about the run."""
+    """What the harness reports about the run."""
 
     RUN_START = "run_start"  #: a run begins in a chain that had one before
     HANDOFF = "handoff"  #: one agent hands over to another
@@ -128,7 +128,7 @@ class Message(Event):
 
 @dataclass(slots=True, kw_only=True)
 class Notice(Event):
-    """What the harness tells: neither a call nor a message.
+    """What the harness reports: neither a call nor a message.
 
     Args:
         kind: What it is about.

@@ -44,7 +44,7 @@ class Operation:
         parameters: Names of the positional parameters.
         dearest_usd: What the dearest call cost so far.
         most_tokens: The most tokens that a call took so far.
-        unknown_reported: Whether it was told that a cost is not known.
+        unknown_reported: Whether it was reported that a cost is not known.
     """
 
     kind: str
@@ -85,7 +85,7 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 def parameters_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of a callable's positional parameters, as far as it tells them."""
+    """The names of a callable's positional parameters, as far as they are known."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Facts in the words of a person, and what a model is told: the last step of every verdict and finding."""
+"""Facts as sentences for people and nudges for models: the last step of every verdict and finding."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def reason(facts: Facts) -> str:
 
 
 def nudge(facts: Facts) -> str:
-    """What the model is told about it."""
+    """The text for the model about it."""
     if isinstance(facts, LoopFacts):
         kind = facts.signal.kind
         proof = facts.answers_known or "{same}" not in _LOOPS[kind]

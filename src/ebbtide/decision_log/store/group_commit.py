@@ -1,4 +1,4 @@
-"""Writers that come at once share a transaction, and each is told only after the commit.
+"""Writers that come at once share a transaction, and each returns only after the commit.
 
 Whoever comes first leads: it does its own work and that of everybody who waits, and commits once. A commit is
 what writing costs; shared by eight it costs an eighth.

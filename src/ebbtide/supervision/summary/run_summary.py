@@ -16,7 +16,7 @@ from ebbtide.supervision.verdict import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tokens:
-    """Tokens by class; None where no event told of that class. The classes do not overlap."""
+    """Tokens by class; None where no event reported that class. The classes do not overlap."""
 
     input: int | None = None
     output: int | None = None
