@@ -112,7 +112,7 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """A decision as it stands now.
+    """A decision as it is now.
 
     Args:
         id: Sorts by time.

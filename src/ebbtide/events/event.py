@@ -115,7 +115,7 @@ class ModelCall(Event):
 
 @dataclass(slots=True, kw_only=True)
 class Message(Event):
-    """What a person, or whoever stands in for one, says to the agent.
+    """What a person, or a program in place of one, says to the agent.
 
     Args:
         text: The words; None where they are not known.

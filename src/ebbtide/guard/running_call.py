@@ -78,7 +78,7 @@ class RunningCall:
         reservation: What was set aside for it.
 
     Attributes:
-        usage: What it took, where whoever runs it says so.
+        usage: What it took, where the caller reports it.
         result: What it returned, likewise.
         ended: Whether it has its outcome.
     """

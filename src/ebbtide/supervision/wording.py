@@ -184,7 +184,7 @@ def evidence(signal: LoopSignal) -> str:
 
 
 def burn(facts: BurnFacts) -> str:
-    """What was spent while nothing came of it."""
+    """What was spent without any progress."""
     parts = []
     if facts.calls:
         parts.append(f"{facts.calls:,} call{'s' * (facts.calls != 1)}")

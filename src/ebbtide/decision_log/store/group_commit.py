@@ -127,7 +127,7 @@ class Writer:
     def _together(self, batch: list[_Work[Any]]) -> None:
         try:
             values = self._transaction(batch)
-        except Exception as error:  # noqa: BLE001 - it goes to whoever asked for the work
+        except Exception as error:  # noqa: BLE001 - it goes to the caller of the work
             if len(batch) == 1:
                 batch[0].fail(error)
             elif isinstance(error, StoreError) and error.recorded is None:

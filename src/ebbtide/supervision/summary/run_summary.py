@@ -238,7 +238,7 @@ class RunSummary:
 
     @property
     def headline(self) -> Headline:
-        """What came of it, in one word."""
+        """The outcome, in one word."""
         return headline(self.verdict)
 
     def to_dict(self) -> dict[str, Any]:
