@@ -18,7 +18,7 @@ def ebbtide(*arguments: str | Path, stdin: bytes = b"") -> subprocess.CompletedP
 
 
 def test_a_loop_is_told_with_its_events_and_its_cost() -> None:
-    """The dearest loop comes first, with its range, its turns and what it cost; the exit code is 30."""
+    """The costliest loop comes first, with its range, its turns and what it cost; the exit code is 30."""
     process = ebbtide("loops", EXAMPLES / "stuck.jsonl")
     printed = process.stdout.decode()
     assert process.returncode == 30

@@ -129,7 +129,7 @@ def schema() -> dict[str, Any]:
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())
 #: What a schema cannot say: round numbers that repeat, or leave a gap.
-BEYOND_THE_SCHEMA = ("is there twice", "is missing")
+BEYOND_THE_SCHEMA = ("appears twice", "is missing")
 
 
 @given(near_misses() | transcripts() | json_values)
@@ -186,7 +186,7 @@ VALID = {
             "2",
             "rounds[1].round: expected a whole number, 1 or more, found a text '2'",
         ),
-        (("rounds", 1, "round"), 1, "rounds[1].round: round 1 is there twice"),
+        (("rounds", 1, "round"), 1, "rounds[1].round: round 1 appears twice"),
         (
             ("rounds", 1, "round"),
             4,
@@ -286,12 +286,12 @@ def test_order_refuses_a_gap_and_a_repeat() -> None:
     """A number that was there, given out or still waiting, is refused, and so is an end with a gap."""
     order = RoundOrder()
     assert order.add(Round(number=2)) == ()
-    with pytest.raises(TranscriptError, match="round 2 is there twice"):
+    with pytest.raises(TranscriptError, match="round 2 appears twice"):
         order.add(Round(number=2))
     with pytest.raises(TranscriptError, match="round 2 is there, but round 1 is missing"):
         order.finish()
     assert [item.number for item in order.add(Round(number=1))] == [1, 2]
-    with pytest.raises(TranscriptError, match="round 1 is there twice"):
+    with pytest.raises(TranscriptError, match="round 1 appears twice"):
         order.add(Round(number=1))
     order.finish()
 

@@ -44,7 +44,7 @@ def test_each_rung_has_its_word(action, cause, word) -> None:
     assert headline(Verdict(action=action, cause=cause)) is word
 
 
-def test_the_worst_comes_first_and_the_dearest_of_equals(make_stuck, make_healthy) -> None:
+def test_the_worst_comes_first_and_the_most_expensive_of_equals(make_stuck, make_healthy) -> None:
     """Runs are sorted by their word, then by their cost, then by their length."""
     runs = [make_healthy(), make_stuck(60), make_stuck(400)]
     assert [run.spent.events for run in sorted(runs, key=badness)] == [400, 60, 24]

@@ -92,7 +92,7 @@ def test_a_round_waits_for_those_before_it() -> None:
     [
         (b'{"type": "round", "rou\n', "log:3: not JSON: Unterminated string starting at, column 19"),
         (b'{"type": "round", "round": 2}\n', "log:3: outputs: the round has no outputs."),
-        (encoded(ROUNDS[0]), "log:3: round: round 1 is there twice"),
+        (encoded(ROUNDS[0]), "log:3: round: round 1 appears twice"),
         (b'"text"\n', "log:3: expected an object, found a text"),
         (b"[" * 100_000 + b"\n", "log:3: nested too deeply to be read"),
         (b'{"type": "\xff"}\n', "log:3: not UTF-8: invalid start byte, 0xff at byte 145."),

@@ -80,7 +80,7 @@ GAPLESS = "Number the rounds 1, 2, 3, ... without gaps."
         ),
         (
             lines(*({"type": "round"} | wire_round(number) for number in (1, 2, 1))),
-            "x:3: round: round 1 is there twice",
+            "x:3: round: round 1 appears twice",
         ),
         (
             lines(*({"type": "round"} | wire_round(number) for number in (1, 3))),

@@ -55,7 +55,7 @@ def apply(decision: Decision | None, event: LogEvent) -> Decision:
             forced=body.get("forced", False),
             version=seq,
         )
-        # The first version of the store told the verdict in an event of its own.
+        # The first version of the store kept the verdict in an event of its own.
         return _assessed(after, body, seq) if "verdict" in body else after
     if kind is EventKind.ASSESSED:
         return _assessed(decision, body, seq)

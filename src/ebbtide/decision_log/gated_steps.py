@@ -236,7 +236,7 @@ def _judge_and_settle(
 
 
 def _links(duplicate: DuplicateVerdict | None) -> tuple[Link, ...]:
-    """What a comparison says about two decisions, for whoever reads them later."""
+    """What a comparison says about two decisions, for later readers."""
     if duplicate is None or duplicate.of is None:
         return ()
     if duplicate.is_duplicate:

@@ -24,7 +24,7 @@ class Mode(StrEnum):
     """What the gate may do. A refusal is counted in every mode."""
 
     SHADOW = "shadow"  #: everything is kept; what would have been refused is noted
-    ADVISE = "advise"  #: everything is kept; the caller is told what the gate thinks
+    ADVISE = "advise"  #: everything is kept; the caller gets the judgement of the gate
     ENFORCE = "enforce"  #: what the gate refuses goes to quarantine, and duplicates to their original
 
 
@@ -112,7 +112,7 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """A decision as it stands now.
+    """A decision as it is now.
 
     Args:
         id: Sorts by time.

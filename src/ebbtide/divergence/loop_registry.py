@@ -53,7 +53,7 @@ class Finding:
 
 @dataclass(slots=True, kw_only=True)
 class Loop:
-    """One loop as it stands.
+    """One loop as it is now.
 
     Fields as in `Finding`; and how often it was reported, the count at which it is reported next, the place
     and number of its latest event, and what the chain had spent before it began, in units of `Tally`.

@@ -33,7 +33,7 @@ from ebbtide.events.tool_policy import Effect, ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
 _NAME = 64  # characters of a name that are kept; the rest counts by its hash
-_BATCH = 64  # calls of one batch that are told apart
+_BATCH = 64  # calls of one batch that are distinguished
 _STORM_S = 1.0  # a service that is down is hammered when it is asked again sooner
 _PASSIVE = (Effect.POLL, Effect.CLOCK)
 _CYCLES = (LoopKind.REPEAT, LoopKind.CYCLE)

@@ -1,4 +1,4 @@
-"""Numbers of events: which were told already, also where some come late.
+"""Numbers of events: which were seen already, also where some come late.
 
 Source: the anti-replay window of RFC 4303, 3.4.3.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-_BACK = 64  # numbers back from the highest within which a late event is told from a repeated one
+_BACK = 64  # numbers back from the highest within which a late event differs from a repeated one
 _WINDOW = (1 << _BACK) - 1
 
 
@@ -30,7 +30,7 @@ class Numbering:
     def take(self, number: int) -> bool:
         """Whether the event of that number comes for the first time.
 
-        One that is further back than the window reaches, or before the first, counts as told.
+        One that is further back than the window reaches, or before the first, counts as seen.
         """
         ahead = number - self.expected
         if not self.has_begun or ahead >= _BACK:
@@ -53,6 +53,6 @@ class Numbering:
         return [self.has_begun, self.expected, self.late]
 
     def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` told."""
+        """Take up what `to_state` gave."""
         self.has_begun, self.expected, self.late = state
         self.in_order = self.has_begun and not self.late

@@ -1,4 +1,4 @@
-"""What the loop monitor reports: facts, of which whoever shows them makes sentences."""
+"""What the loop monitor reports: facts, which `supervision.wording` turns into sentences."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from ebbtide.divergence.signals import LoopKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopSnapshot:
-    """One loop as it stands.
+    """One loop as it is now.
 
     Args:
         id: As in its signals.
@@ -40,7 +40,7 @@ class LoopSnapshot:
 
     @classmethod
     def of(cls, chain: LoopState, loop: Loop) -> LoopSnapshot:
-        """The loop of a chain as it stands."""
+        """The loop of a chain as it is now."""
         return cls(
             id=loop.key.hex(),
             kind=loop.kind,
@@ -56,7 +56,7 @@ class LoopSnapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainSnapshot:
-    """One chain as it stands.
+    """One chain as it is now.
 
     Args:
         chain_id: The chain.
@@ -99,7 +99,7 @@ class ChainSnapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorSnapshot:
-    """A session as it stands.
+    """A session as it is now.
 
     Args:
         chains: Its chains, the one that was silent longest first.

@@ -38,7 +38,7 @@ class Role(StrEnum):
 
 
 class NoticeKind(StrEnum):
-    """What the harness tells about the run."""
+    """What the harness reports about the run."""
 
     RUN_START = "run_start"  #: a run begins in a chain that had one before
     HANDOFF = "handoff"  #: one agent hands over to another
@@ -115,7 +115,7 @@ class ModelCall(Event):
 
 @dataclass(slots=True, kw_only=True)
 class Message(Event):
-    """What a person, or whoever stands in for one, says to the agent.
+    """What a person, or a program in place of one, says to the agent.
 
     Args:
         text: The words; None where they are not known.
@@ -128,7 +128,7 @@ class Message(Event):
 
 @dataclass(slots=True, kw_only=True)
 class Notice(Event):
-    """What the harness tells: neither a call nor a message.
+    """What the harness reports: neither a call nor a message.
 
     Args:
         kind: What it is about.

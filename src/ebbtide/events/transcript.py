@@ -224,7 +224,7 @@ class RoundOrder:
             TranscriptError: Its number was there before.
         """
         if item.number < self._next or item.number in self._waiting:
-            raise TranscriptError(f"round {_clip(item.number)} is there twice", path=_inside(path, "round"))
+            raise TranscriptError(f"round {_clip(item.number)} appears twice", path=_inside(path, "round"))
         self._waiting[item.number] = (item, path)
         ready = []
         while self._next in self._waiting:

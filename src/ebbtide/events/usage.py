@@ -14,7 +14,7 @@ _NUMBER = (int, float)
 
 @dataclass(slots=True, kw_only=True)
 class Usage:
-    """Tokens by class, and the cost where the provider tells it. What is not known is None.
+    """Tokens by class, and the cost where the provider reports it. What is not known is None.
 
     The classes do not overlap: where a provider counts cached tokens as input tokens too, take them out. A
     number that cannot be counts as not known where usage is counted, and is an error where it is `checked`.

@@ -24,7 +24,7 @@ from ebbtide.guard.operation import Operation
 from ebbtide.guard.running_call import Attempts, RunningCall, attempt_key, enclosing
 
 _MOST_WAITING = 64  # events of streams that were let go
-_MOST_REPORTED = 256  # limits whose excess was told
+_MOST_REPORTED = 256  # limits whose excess was reported
 _SUCCESS = Outcome.SUCCESS  # reading a member off its enum takes as long as a lock
 
 
@@ -33,7 +33,7 @@ class Dispatcher:
 
     Args:
         scope: Whose limits hold, with those of the scopes around.
-        observers: Told of everything.
+        observers: They get every event.
         guidance: Refuses the calls that the supervisor does not want.
         metering: Says what calls take.
         keep: Calls whose results are kept.

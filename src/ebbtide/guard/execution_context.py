@@ -1,4 +1,4 @@
-"""The execution context: wraps the calls of a run, so that limits hold and whoever looks on is told.
+"""The execution context: wraps the calls of a run, so that limits hold and observers see each call.
 
 Source: divergence spec, sections 1, 2.5, 4 and 8 (clauses X01, X02).
 """
@@ -29,11 +29,11 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class ExecutionContext:
-    """Lets the calls of one run through as far as its limits allow, and tells whoever looks on.
+    """Lets the calls of one run through as far as its limits allow, and informs its observers.
 
     What a call may take is reserved, in every `Scope` around it, before it is dispatched, and settled when
     it has ended. A call that would pass a limit is not made: it raises `LimitExceeded`, with the report of
-    what was done so far. The supervisor is asked before each call and told of each that has ended; where it
+    what was done so far. The supervisor is asked before each call and informed after it; where it
     stops the run, or wants a person asked, the next call raises `RunStopped`. Warnings, verdicts and refusals
     go to the pipeline. What fails in the graph, the supervisor, the pipeline or a meter is counted in the
     report, and the run does not notice.
@@ -171,7 +171,7 @@ class ExecutionContext:
             enclosing.reset(token)
 
     def take_nudges(self) -> list[str]:
-        """What the supervisor wants the model to be told, each once: put it into the next message."""
+        """The supervisor's nudges for the model, each once: put them into the next message."""
         return self._guidance.nudges()
 
     def report(self) -> RunReport:

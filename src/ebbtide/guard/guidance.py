@@ -1,4 +1,4 @@
-"""What the supervisor of a run makes of its calls: asked before each of them, told of each that has ended."""
+"""What the supervisor of a run makes of its calls: asked before each, informed after each."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Supervising(Protocol):
 
 
 class Guidance:
-    """Asks a supervisor, keeps what the model is to be told, and refuses calls accordingly.
+    """Asks a supervisor, keeps the nudges for the model, and refuses calls accordingly.
 
     Args:
         supervisor: None watches nothing.
@@ -63,7 +63,7 @@ class Guidance:
 
     @property
     def watches(self) -> bool:
-        """Whether anybody wants to be told about calls."""
+        """Whether there is a supervisor to inform of calls."""
         return self._supervisor is not None
 
     def before(self, operation: Operation) -> None:
@@ -100,7 +100,7 @@ class Guidance:
                 raise CallRefused(verdict)
 
     def record(self, make: Callable[..., Event], **fields: Any) -> None:
-        """Tell of something that has happened.
+        """Report something that has happened.
 
         Args:
             make: Class of the event.

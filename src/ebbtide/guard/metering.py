@@ -47,10 +47,10 @@ class Metering:
                 self._observers.fault("at_most", error)
                 usage = None
         if usage is None:
-            return operation.dearest_usd, operation.most_tokens
+            return operation.most_usd, operation.most_tokens
         cost_usd, tokens = self._cost(operation, usage), usage.tokens
         return (
-            operation.dearest_usd if cost_usd is None else cost_usd,
+            operation.most_usd if cost_usd is None else cost_usd,
             operation.most_tokens if tokens is None else tokens,
         )
 
@@ -77,8 +77,8 @@ class Metering:
         if usage is None:
             return None, 0.0 if operation.is_free else None
         cost_usd, tokens = self._cost(operation, usage), usage.tokens
-        if cost_usd is not None and cost_usd > (operation.dearest_usd or 0.0):
-            operation.dearest_usd = cost_usd
+        if cost_usd is not None and cost_usd > (operation.most_usd or 0.0):
+            operation.most_usd = cost_usd
         if tokens is not None and tokens > (operation.most_tokens or 0):
             operation.most_tokens = tokens
         return usage, cost_usd

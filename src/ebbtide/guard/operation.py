@@ -38,13 +38,13 @@ class Operation:
             tool takes nothing.
         at_most: The most that one call can take, or a function of its arguments that tells. It is set aside
             before the call, so that calls at the same time keep a limit together. None sets aside what the
-            dearest call so far took; then the first calls, made at once, can pass the limit.
+            most expensive call so far took; then the first calls, made at once, can pass the limit.
         text: The text of a result, or of an item of a stream, for the monitor.
         stream: What is returned is read item by item, though it is no generator.
         parameters: Names of the positional parameters.
-        dearest_usd: What the dearest call cost so far.
+        most_usd: What the most expensive call cost so far.
         most_tokens: The most tokens that a call took so far.
-        unknown_reported: Whether it was told that a cost is not known.
+        unknown_reported: Whether it was reported that a cost is not known.
     """
 
     kind: str
@@ -55,7 +55,7 @@ class Operation:
     text: Callable[[Any], str | None] | None = None
     stream: bool = False
     parameters: tuple[str, ...] = ()
-    dearest_usd: float | None = None
+    most_usd: float | None = None
     most_tokens: int | None = None
     unknown_reported: bool = False
     is_free: bool = field(init=False)  #: whether a call takes no money and no tokens
@@ -85,7 +85,7 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 def parameters_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of a callable's positional parameters, as far as it tells them."""
+    """The names of a callable's positional parameters, as far as they are known."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

@@ -78,7 +78,7 @@ class RunningCall:
         reservation: What was set aside for it.
 
     Attributes:
-        usage: What it took, where whoever runs it says so.
+        usage: What it took, where the caller reports it.
         result: What it returned, likewise.
         ended: Whether it has its outcome.
     """
@@ -133,7 +133,7 @@ enclosing: ContextVar[RunningCall | None] = ContextVar("ebbtide_call", default=N
 
 
 def attempt_key(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> int | None:
-    """What stands for the arguments of an attempt in this process; None where they cannot be told apart."""
+    """A hash of the arguments of an attempt in this process; None where they cannot be distinguished."""
     try:
         return hash((repr(args), repr(kwargs)))
     except Exception:  # noqa: BLE001 - the repr of a foreign object may do anything

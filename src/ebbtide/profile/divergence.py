@@ -60,11 +60,11 @@ class LoopRules:
         budget_tokens: Tokens of all classes that it may take.
         budget_ends_in_s: Seconds to the end of a budget, at the rate of the last ten minutes, under which
             it is said.
-        usd_per_minute: Spending over one minute above which it is said.
-        usd_per_hour: Spending over one hour above which it is said. Reported runaways spent 36 to 120 USD
+        usd_per_minute: Spending over one minute above which it is reported.
+        usd_per_hour: Spending over one hour above which it is reported. Reported runaways spent 36 to 120 USD
             an hour.
-        usd_without_news: Spending since the last new answer above which it is said.
-        tokens_without_news: Tokens since the last new answer above which it is said.
+        usd_without_news: Spending since the last new answer above which it is reported.
+        tokens_without_news: Tokens since the last new answer above which it is reported.
 
     Source: divergence spec, section 5; the numbers are ours, see docs/divergence.md.
     """

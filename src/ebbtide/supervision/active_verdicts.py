@@ -78,7 +78,7 @@ class ActiveVerdicts:
             item.handed_over_at = None
 
     def nudges(self) -> list[ActiveVerdict]:
-        """What the model is to be told, the oldest first."""
+        """The nudges for the model, the oldest first."""
         return [item for item in self.items.values() if item.verdict.action is Action.NUDGE]
 
     def _rank(self) -> None:
@@ -105,7 +105,7 @@ class ActiveVerdicts:
 
 
 def hand_over(actives: list[tuple[ActiveVerdicts, int]], events: int, default: Verdict) -> Verdict:
-    """What the next call of the model is told: an ending, or the nudges that it was not told yet.
+    """What the next call of the model gets: an ending, or the nudges that were not delivered yet.
 
     Args:
         actives: Of the run and of the chain, each with its turn.

@@ -82,7 +82,7 @@ class Judgement:
                 continue
             subject = ("loop", signal.id)
             goes_on = signal.copies >= SPENDING_TWICE if spending else signal.report > 1
-            # A stream cannot be told anything: it is cut where it chants on.
+            # A stream takes no nudge: it is cut where it chants on.
             is_deaf = signal.kind is LoopKind.CHANTING and signal.report >= CHANT_REPORTS
             goes_on = goes_on and (is_deaf or chain.was_reported(subject))
             verdict = self.loop_verdict(signal, chain, goes_on=goes_on)

@@ -29,7 +29,7 @@ class Action(StrEnum):
 class Cause(StrEnum):
     """Which engine speaks."""
 
-    NONE = "none"  #: nothing speaks against going on
+    NONE = "none"  #: there is no reason to stop
     CONVERGENCE = "convergence"  #: rounds bring nothing new
     DIVERGENCE = "divergence"  #: the run goes in circles
     SPENDING = "spending"  #: money or tokens leave, and nothing comes back

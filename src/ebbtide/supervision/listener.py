@@ -1,4 +1,4 @@
-"""Who is told what a supervisor reports, as it happens."""
+"""Who receives what a supervisor reports, as it happens."""
 
 from __future__ import annotations
 

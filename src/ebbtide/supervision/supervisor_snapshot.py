@@ -13,7 +13,7 @@ from ebbtide.supervision.verdict import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationSnapshot:
-    """The conversation of one chain as it stands.
+    """The conversation of one chain as it is now.
 
     Args:
         chain_id: The chain.
@@ -32,7 +32,7 @@ class ConversationSnapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupervisorSnapshot:
-    """A run as it stands.
+    """A run as it is now.
 
     Args:
         verdict: The highest that holds.

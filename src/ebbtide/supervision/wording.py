@@ -1,4 +1,4 @@
-"""Facts in the words of a person, and what a model is told: the last step of every verdict and finding."""
+"""Facts as sentences for people and nudges for models: the last step of every verdict and finding."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def reason(facts: Facts) -> str:
 
 
 def nudge(facts: Facts) -> str:
-    """What the model is told about it."""
+    """The text for the model about it."""
     if isinstance(facts, LoopFacts):
         kind = facts.signal.kind
         proof = facts.answers_known or "{same}" not in _LOOPS[kind]
@@ -186,7 +186,7 @@ def evidence(signal: LoopSignal) -> str:
 
 
 def burn(facts: BurnFacts) -> str:
-    """What was spent while nothing came of it."""
+    """What was spent without any progress."""
     parts = []
     if facts.calls:
         parts.append(f"{facts.calls:,} call{'s' * (facts.calls != 1)}")

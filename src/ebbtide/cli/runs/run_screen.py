@@ -1,4 +1,4 @@
-"""One run on one screen: the verdict first, then what it cost, what went wrong, and what came of it."""
+"""One run on one screen: the verdict first, then what it cost, what went wrong, and how it ended."""
 
 from __future__ import annotations
 

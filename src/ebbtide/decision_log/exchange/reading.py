@@ -1,4 +1,4 @@
-"""Any file of decisions in: its format is told by its content, or named."""
+"""Any file of decisions in: its format is recognised by its content, or named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writers that come at once share a transaction, and each is told only after the commit.
+"""Writers that come at once share a transaction, and each returns only after the commit.
 
 Whoever comes first leads: it does its own work and that of everybody who waits, and commits once. A commit is
 what writing costs; shared by eight it costs an eighth.
@@ -127,7 +127,7 @@ class Writer:
     def _together(self, batch: list[_Work[Any]]) -> None:
         try:
             values = self._transaction(batch)
-        except Exception as error:  # noqa: BLE001 - it goes to whoever asked for the work
+        except Exception as error:  # noqa: BLE001 - it goes to the caller of the work
             if len(batch) == 1:
                 batch[0].fail(error)
             elif isinstance(error, StoreError) and error.recorded is None:

@@ -14,7 +14,7 @@ from ebbtide.events.identity import Key, key_of
 from ebbtide.profile.divergence import LoopRules
 
 _CALLS = 32  # that are followed at once
-_CHAINS = 32  # that are told apart for one call
+_CHAINS = 32  # that are distinguished for one call
 
 
 @dataclass(slots=True)
@@ -95,7 +95,7 @@ class Chains:
         return [self.several, spreads]
 
     def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` told."""
+        """Take up what `to_state` gave."""
         self.several, spreads = state
         self.spreads = {
             bytes.fromhex(key): Spread(first, dict(weights), reported)

@@ -159,7 +159,7 @@ class CycleDetector:
         return tuple(islice(reversed(self._recent), period))[::-1]
 
     def restore(self, recent: Iterable[Hashable]) -> None:
-        """Take up the stream that `recent` of another detector with the same bounds told."""
+        """Take up the stream that `recent` of another detector with the same bounds gave."""
         self.reset()
         for symbol in recent:
             self.push(symbol)

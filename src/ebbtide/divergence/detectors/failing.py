@@ -13,7 +13,7 @@ from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
 _TOOLS = 16  # whose errors are followed at once
-_ERRORS = 8  # of one tool that are told apart
+_ERRORS = 8  # of one tool that are distinguished
 _ECHO = 3  # characters from which an argument is recognised inside an error
 _READ = 2000  # characters of an error that are compared
 _DOWN = re.compile(r"\b(?:429|500|502|503|504|529)\b")

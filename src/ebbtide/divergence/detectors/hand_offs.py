@@ -98,7 +98,7 @@ class HandOffs:
         return [self.agent, self.key.hex(), messages, [list(edge) for edge in self._edges]]
 
     def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` told."""
+        """Take up what `to_state` gave."""
         self.agent, key, (self._latest_message, messages), edges = state
         self._messages = dict.fromkeys(unpack_keys(messages))
         self.key = bytes.fromhex(key)

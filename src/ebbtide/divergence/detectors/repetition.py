@@ -25,7 +25,7 @@ Patience = Callable[[ToolCall | None], int]
 _IDLE = key_of(LoopKind.NO_PROGRESS)
 _MONOTONY = key_of(LoopKind.MONOTONY)
 _KNOWN = 128  # calls whose answers are remembered at least
-_MEMBERS = 64  # calls of an idle stretch that are told apart
+_MEMBERS = 64  # calls of an idle stretch that are distinguished
 _NAME = 32  # characters of a name that are kept in a state
 
 
@@ -149,7 +149,7 @@ class Repetition:
         rules = self._rules
         own = policy.repeats_at_least if policy and policy.repeats_at_least else 0
         if rules.interleaved is not None:
-            often = max(rules.interleaved, rules.copies + 1, own)  # a plain repeat is told as one
+            often = max(rules.interleaved, rules.copies + 1, own)  # a plain repeat is reported as one
             if memory.idle >= often:
                 return self._idles(memory, key, name, often, call)
         for count, least in (
@@ -269,7 +269,7 @@ class Repetition:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up what `to_state` told."""
+        """Take up what `to_state` gave."""
         self.calls = state["calls"]
         self.answers.latest_news, self.answers.latest_change, self.answers.start = state["marks"]
         self.uniform = state["uniform"]

@@ -89,7 +89,7 @@ class Chant:
         return [list(self._cycles.recent), self._line, self._position, self._fenced]
 
     def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` told."""
+        """Take up what `to_state` gave."""
         recent, line, position, fenced = state
         self._cycles.restore(recent)
         self._line, self._position, self._fenced = line, position, fenced
@@ -214,7 +214,7 @@ class Speech:
         ]
 
     def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` told."""
+        """Take up what `to_state` gave."""
         recent, monologue, self._chants, self.condensed, chant = state
         self._monologue = bytes.fromhex(monologue)
         for key, event in recent:

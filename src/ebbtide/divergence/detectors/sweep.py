@@ -27,7 +27,7 @@ class Reading:
 
     numbers: tuple[int, ...]
     begin: int  # where the sweep began
-    has_text: bool  # whether a text stands beside the numbers
+    has_text: bool  # whether there is a text among the arguments
     pages: int = 1  # pages of the sweep so far
     again: int = 0  # pages of the second one
     again_event: int = 0

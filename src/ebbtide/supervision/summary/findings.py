@@ -62,7 +62,7 @@ class LoopNote:
         self.now = history.stretch(first_seq, last_seq)
 
     def finding(self, copies: int) -> RunFinding:
-        """What came of it.
+        """The finding as it is at the end of the run.
 
         Args:
             copies: What its rule counts, at the end.
@@ -110,7 +110,7 @@ class OtherNote:
     since: int | None = None
 
     def finding(self, number: int, *parts: Stretch | None) -> RunFinding:
-        """What came of it.
+        """All occurrences as one finding.
 
         Args:
             number: Of the finding, among its like.
@@ -187,7 +187,7 @@ class OtherNotes:
             note.verdict = verdict
 
     def findings(self, histories: Mapping[str, TallyHistory]) -> list[RunFinding]:
-        """What came of them.
+        """The findings, the earliest first.
 
         Args:
             histories: What each chain took.

@@ -1,4 +1,4 @@
-"""What came of a run, in one word."""
+"""The outcome of a run, in one word."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ebbtide.supervision.verdict import Verdict
 
 
 class Headline(StrEnum):
-    """What came of a run, in one word; the worst last."""
+    """The outcome of a run, in one word; the worst last."""
 
     HEALTHY = "HEALTHY"
     CONVERGED = "CONVERGED"

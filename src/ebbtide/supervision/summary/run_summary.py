@@ -17,7 +17,7 @@ from ebbtide.supervision.verdict import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tokens:
-    """Tokens by class; None where no event told of that class. The classes do not overlap."""
+    """Tokens by class; None where no event reported that class. The classes do not overlap."""
 
     input: int | None = None
     output: int | None = None
@@ -239,7 +239,7 @@ class RunSummary:
 
     @property
     def headline(self) -> Headline:
-        """What came of it, in one word."""
+        """The outcome, in one word."""
         return headline(self.verdict)
 
     def to_dict(self) -> dict[str, Any]:
