@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from ebbtide.decisions.gate.choice_rules import CHOICES
 from ebbtide.decisions.turns import turn_candidates
 from ebbtide.decisions.turns.turn_candidates import TurnCandidate, candidates_of
-from ebbtide.decisions.turns.turn_rules import PROPOSALS
+from ebbtide.decisions.turns.turn_rules import PROPOSALS, RECORD_WORDS, RECORDS
 from ebbtide.decisions.turns.turn_signs import may_state_choice
+from ebbtide.text.pattern_words import needed
 
 # One a rule at least; the test below says that each of them is a candidate.
 STATED = {
@@ -51,6 +52,12 @@ def test_what_states_a_choice_is_let_through(text: str) -> None:
     """Every wording of a rule is a candidate, and is read."""
     assert candidates_of(text)
     assert may_state_choice(text)
+
+
+def test_every_record_has_one_of_its_words() -> None:
+    """A rule for records that is added needs its words in the list."""
+    alternatives = [each for rule in RECORDS.rules for each in needed(rule.pattern)]
+    assert all(any(words <= set(RECORD_WORDS) for words in each.words) for each in alternatives)
 
 
 def test_every_proposal_has_an_example() -> None:

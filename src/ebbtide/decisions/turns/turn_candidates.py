@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from ebbtide.decisions.assessment import RuleFired
 from ebbtide.decisions.gate.evidence import evidence_in, total
 from ebbtide.decisions.gate.wording import Wording
-from ebbtide.decisions.turns.turn_rules import NEXT_STEPS, NOT_OURS, OURS, PROPOSALS, RECORDS
+from ebbtide.decisions.turns.turn_rules import NEXT_STEPS, NOT_OURS, OURS, PROPOSALS, RECORD_WORDS, RECORDS
 from ebbtide.decisions.turns.turn_signs import may_state_choice
 from ebbtide.text.extraction.sentences import Sentence
 from ebbtide.text.extraction.turn import ExtractedItem, ItemKind, extract
@@ -37,7 +37,6 @@ _CHOOSING = frozenset(
 )
 _LABELLED = frozenset(("decision.section", "decision.label", "decision.field"))
 _SHORT = 20  # characters
-_RECORD_WORDS = ("record", "agreed", "decided", "settled")  # of the rules for records
 _LEAD_IN = re.compile(r"^[^\S\n]*(?![-*+]\s)(\S[^\n]{0,80}):[*_]*[^\S\n]*\n", re.MULTILINE)
 _LIST = re.compile(r"(?:[^\S\n]*\n)*(?:[^\S\n]*(?:[-*+]|\d{1,2}[.)])[^\S\n]+[^\n]*(?:\n|\Z))+")
 
@@ -104,7 +103,7 @@ class _Records:
         self._starts: list[int] = []
         self._ends: list[int] = []
         self._rules: list[str] = []
-        if turn.isascii() and not any(word in turn.lower() for word in _RECORD_WORDS):
+        if turn.isascii() and not any(word in turn.lower() for word in RECORD_WORDS):
             return
         for lead in _LEAD_IN.finditer(turn):
             record = RECORDS.first(lead[1].lower().strip("*_ "))

@@ -91,6 +91,9 @@ RECORDS = PhraseTable(
 ), lower=True
 )
 
+#: Each of these lines has one of them.
+RECORD_WORDS = ("record", "agreed", "decided", "settled")
+
 #: What is done next to find something out; nothing is chosen by it.
 NEXT_STEPS = PhraseTable(
 (
