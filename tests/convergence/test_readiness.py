@@ -227,7 +227,6 @@ def test_a_blocker_in_raw_text_counts(said: str, blocked: bool) -> None:
 
 def test_the_scores_have_the_names_of_the_spec() -> None:
     """The weighted sum can be made again of what `detail` gives."""
-    rules = Profile.SPEC.readiness
     readiness = assess_readiness(Round(number=1, open_questions=("Why?",)), None, RULES)
     assert readiness.detail() == {
         "next_actions_score": readiness.next_actions_score,
