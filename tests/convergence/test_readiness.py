@@ -223,3 +223,13 @@ def test_classes_have_sharp_edges(parts: tuple[float, ...], expected: Readiness)
 def test_a_blocker_in_raw_text_counts(said: str, blocked: bool) -> None:
     """Prose that says what blocks is read as open; words that often block nothing are left alone."""
     assert assess_readiness(Round.from_text(said, number=1), None, RULES).blocked is blocked
+
+
+def test_the_scores_have_the_names_of_the_spec() -> None:
+    """The weighted sum can be made again of what `detail` gives."""
+    readiness = assess_readiness(Round(number=1, open_questions=("Why?",)), None, RULES)
+    assert readiness.detail() == {
+        "next_actions_score": readiness.next_actions_score,
+        "open_questions_score": 0.3,
+        "blocker_score": readiness.blocker_score,
+    }

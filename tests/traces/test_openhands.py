@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from ebbtide.traces.sniffing.sessions import is_openhands_event
 
-from ebbtide.events.event import Event, ModelCall, Notice, ToolCall, title
+from ebbtide.events.event import Event, ModelCall, Notice, NoticeKind, ToolCall, title
 from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.openhands_folder import conversation_lines, is_conversation
 from ebbtide.traces.reading import Trace, open_trace
@@ -304,3 +304,10 @@ def test_events_of_v0_stand_in_numbered_files(samples: Path, tmp_path: Path) -> 
 def test_what_an_event_is_known_by(event: object, is_event: bool) -> None:
     """V0 has a source, and arguments, a message, content or extras; V1 a kind of its own."""
     assert is_openhands_event(event) is is_event
+
+
+def test_v1_condensations_are_compactions(read_data: Callable[..., Any]) -> None:
+    """What was forgotten is a notice; that it is asked for, and its summary, are none."""
+    kinds = ("CondensationRequest", "Condensation", "CondensationSummaryEvent")
+    _, events = read_data("\n".join(json.dumps(v1(kind, id=kind)) for kind in kinds).encode())
+    assert [event.kind for event in events if isinstance(event, Notice)] == [NoticeKind.COMPACTION]
