@@ -421,7 +421,7 @@ def test_a_damaged_state_is_refused(value: Any) -> None:
                 LoopMonitor.from_state({**state, "chains": chains})
 
 
-@pytest.mark.parametrize("data", [b"", b"EBBL\x02x", b"EBBL\x01broken", b"something else"])
+@pytest.mark.parametrize("data", [None, "text", 7, b"", b"EBBL\x02x", b"EBBL\x01broken", b"something else"])
 def test_bytes_of_another_version_are_refused(data: bytes) -> None:
     """Bytes that this version cannot read are an error."""
     with pytest.raises(ConfigError):

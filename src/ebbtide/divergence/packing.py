@@ -77,7 +77,7 @@ def unpack_state(data: bytes, magic: bytes, owner: str) -> dict[str, Any]:
         ConfigError: The bytes are of another version, or damaged.
     """
     if not isinstance(data, bytes | bytearray) or bytes(data[: len(magic)]) != magic:
-        raise ConfigError(f"{data[:8]!r:.60}: not the state of {owner}, or of another version")
+        raise ConfigError(f"{data!r:.60}: not the state of {owner}, or of another version")
     try:
         state = json.loads(zlib.decompressobj().decompress(bytes(data[len(magic) :]), _MOST))
     except (zlib.error, ValueError, RecursionError) as error:

@@ -58,7 +58,7 @@ class ExecutionContext:
     ...         for place in ("attic", "cellar", "garden"):
     ...             _ = look(place)
     ...     except LimitExceeded as halt:
-    ...         print(halt.kind, halt.limit, halt.done.results)
+    ...         print(halt.kind, halt.limit, halt.report.results)
     tool_calls 2 ('nothing in the attic', 'nothing in the cellar')
     """
 
