@@ -8,7 +8,7 @@ from math import inf, isfinite
 from typing import Any
 
 from ebbtide.budget.limits import LimitKind, Limits
-from ebbtide.budget.tally import UNITS, Tally
+from ebbtide.budget.tally import UNITS, Tally, units
 from ebbtide.codec import to_wire
 from ebbtide.errors import ConfigError, LimitExceeded
 
@@ -99,7 +99,7 @@ class Account:
         for place, kind in enumerate(_PLACES):
             limit = getattr(limits, kind)
             if limit is not None:
-                cap = round(limit * UNITS) if place == _COST else limit
+                cap = units(limit) if place == _COST else limit
                 self._caps.append((place, cap))
                 if cap and limits.warn_at is not None:
                     self._near.append((place, cap * limits.warn_at))

@@ -11,7 +11,7 @@ from math import inf
 from typing import Any
 
 from ebbtide.budget.limits import LimitKind, Limits
-from ebbtide.budget.tally import UNITS, Tally, is_model_call
+from ebbtide.budget.tally import UNITS, Tally, is_model_call, units
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.identity import identify
 
@@ -70,7 +70,7 @@ class LimitAlerts:
         self._tally = tally
         self._limits: list[float | None] = [getattr(limits, kind) for kind in _KINDS]
         if limits.cost_usd is not None:
-            self._limits[_COST] = round(limits.cost_usd * UNITS)
+            self._limits[_COST] = units(limits.cost_usd)
         self._warn = inf if limits.warn_at is None else limits.warn_at
         self._last: list[float] = [0, 0, 1, 1, 0, 0, 0]  # what one more call of the model takes
         self._failed: dict[bytes, None] = {}

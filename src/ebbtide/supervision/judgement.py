@@ -65,14 +65,18 @@ class Judgement:
                 others = [due.facts for due in self.due if due is not verdict and due.facts is not None]
                 verdict = replace(verdict, more=tuple(others))
             self.due = []
-        ending = self.run.ending  # which is not a matter of turns
+        ending = self.ending(chain)
         if ending is not None and ending.rank > verdict.rank:
-            verdict = ending
-        if chain is not None:
-            ending = chain.active.ending_at(chain.turn)
-            if ending is not None and ending.rank > verdict.rank:
-                verdict = ending
+            return ending
         return verdict
+
+    def ending(self, chain: ChainState | None) -> Verdict | None:
+        """The finalize, escalate or stop that holds for a chain; that of the run goes before its equals."""
+        of_run = self.run.ending  # which is not a matter of turns
+        of_chain = None if chain is None else chain.active.ending_at(chain.turn)
+        if of_chain is None or (of_run is not None and of_run.rank >= of_chain.rank):
+            return of_run
+        return of_chain
 
     def loops(self, chain: ChainState, loops: LoopState, signals: Iterable[LoopSignal]) -> None:
         """Loops, or spending, were reported of a chain."""

@@ -147,12 +147,7 @@ class Supervisor:
         if self._shadow:
             return None
         with self._lock:
-            verdict = self._run.judgement.run.ending
-            chain = self._run.chains.get(chain_id)
-            mine = None if chain is None else chain.active.ending_at(chain.turn)
-            if mine is None or (verdict is not None and verdict.rank >= mine.rank):
-                return verdict
-            return mine
+            return self._run.judgement.ending(self._run.chains.get(chain_id))
 
     def check_before_model(self, chain_id: str | None = None, *, now: float | None = None) -> Verdict:
         """What to do before the next call of the model: the verb for adapters.
