@@ -16,7 +16,6 @@ from ebbtide.traces.records.usage_accounts import UsageLedger
 _NO_CODE = re.compile(r"\s*There is no code from the last \d+ messages? for me to execute")
 _CODE = re.compile(r"```[ \t]*(\w+)?[ \t]*\r?\n(.*?)\n?[ \t]*```", re.DOTALL)
 _USERS = ("human", "user")
-_LOOKED_AT = 50
 
 
 class Group:
