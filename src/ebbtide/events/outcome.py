@@ -1,0 +1,175 @@
+"""How a call ended, by what its answer says: harnesses put most failures into the text and set no flag.
+
+Three endings can be told: it failed, it came back empty, or neither can be seen. The lines that say so are the
+*salient* part of the answer. Compared are those, not the answer: attempts that differ in everything else and
+end in the same salient lines have the same outcome.
+
+A long answer is content, and content may be about errors: there, only its first and last lines count, and only
+what a program prints of itself. A short one is taken at its word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from ebbtide.text.noise import without_fresh_names, without_noise
+
+
+class Ending(StrEnum):
+    """How a call ended."""
+
+    FAILED = "failed"  #: it says so, or its flag does
+    EMPTY = "empty"  #: it looked for something and there is nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the answer of a call says about its end.
+
+    Args:
+        ending: Failed or empty.
+        salient: The lines that say so, without known noise.
+        template: The same lines without what is different in each attempt: the arguments that they repeat,
+            generated names, quoted parts and numbers.
+        numbers: The numbers of those lines, in order.
+    """
+
+    ending: Ending
+    salient: str
+    template: str
+    numbers: tuple[float, ...]
+
+
+_TOP_READ, _BOTTOM_READ = 500, 1_000  # characters at either end of an answer that are looked at
+_SHORT: Final = 6  # lines up to which an answer is taken at its word
+_LONG: Final = 600  # characters up to which it is
+_TOP, _BOTTOM = 2, 5  # lines of a long answer that are looked at
+_SALIENT: Final = 3  # lines that are kept
+_CUT: Final = 300  # characters of a line
+
+#: In small letters, one of these stands in every line that a rule below matches; looking for them is cheap.
+_HINTS: Final = (
+    "err", "fail", "not", "n't", "exception", "denied", "no ", "invalid", "out", "panic", "refused", "unable",
+    "false", "missing", "[]", "{}", "exit", "return", "forbidden", "unauthor", "reject", "0", "fatal", "unknown",
+    "expired", "none", "null", "lock", "limit", "conflict", "must", "require", "http", "uncaught", "unhandled",
+    "unavailable", "quota", "throttled", "declined", "abort", "undefined", "unre", "fault", "nil", "code",
+    "status", "zero", "is in use",
+)  # fmt: skip
+_HINT: Final = re.compile("|".join(map(re.escape, _HINTS)))
+
+#: What a program prints of its own failure, in any line that is looked at.
+_STRONG: Final = re.compile(
+    r"^\W*(?:[\w./\\ -]{1,60}:\s*)?(?:fatal|error|failed|failure|panic|uncaught|unhandled|exception|"
+    r"npm (?:ERR!|error)|E:)\b(?![ :=]*(?:none|no|0|null|false)\b)"
+    r"|^Traceback \(most recent"
+    r"|^\W*[\w.]*(?:Error|Exception|Failure|Fault)(?:\[\w+\])?\W*(?::|$)"
+    r"|^\W*(?:Failed|Unable|Cannot|Could not|Couldn't) "
+    r"|\berror\[\w+\]|: error:|\berror TS\d+|ERR!"
+    r"|\b[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b(?!: 0)"
+    r"|\b(?:failed|failures|errors)[:=] ?[1-9]"
+    r"|^(?:---? )?FAIL(?:ED)?\b|\bBUILD FAILED\b|\bTests? failed\b|^make(?:\[\d+\])?: \*\*\*"
+    r"|\b(?:exit(?:ed)?(?: with)?(?: code| status)?|return ?code|exit_code|rc)\W{1,5}(?:code\W{1,3})?-?[1-9]\d*"
+    r"|: (?:command not found|No such file or directory|Permission denied|not found)$"
+    r"|\bHTTP(?:/[\d.]+)? (?:status )?(?:error )?[45]\d\d\b|\b(?:status|code|status_code)\W{1,4}[45]\d\d\b"
+    r"|\b[45]\d\d (?:Not Found|Forbidden|Unauthorized|Bad Request|Internal Server Error|Bad Gateway|"
+    r"Service Unavailable|Too Many Requests|Conflict|Gateway Time-?out|Client Error|Server Error)"
+    r"|\"(?:success|ok)\": ?false|\"(?:is_?error)\": ?true|\"status\": ?\"(?:error|failed|failure)\""
+    r"|\"error(?:s|_message|Message|_code)?\": ?(?:\"[^\"]|\{|\[[^\]])"
+    r"|\bIntroduced new syntax error|^<tool_use_error>",
+    re.IGNORECASE,
+)
+#: What a short answer says in words.
+_WEAK: Final = re.compile(
+    r"\b(?:(?:can|could|would|did|does|do|is|was|were|has|have)(?: ?not|n't) (?!need|any|only|yet been)"
+    r"|cannot|unable to|failed|fails|failure|error|exception|invalid|denied|refused|forbidden|unauthori[sz]ed"
+    r"|timed? ?out|rejected|not (?:found|exist|allowed|permitted|supported|available|authori[sz]ed|possible|"
+    r"recogni[sz]ed|valid|enough|defined|installed|clickable|visible|interactable|reachable)|no such|"
+    r"unavailable|conflict|rate limit|too many requests|quota|haven't granted|unknown (?:\w+ )?(?:tool|command|"
+    r"function|option|column|table|argument|parameter|id|host|error)|is required|is missing|must (?:be|have|"
+    r"match)|out of (?:range|stock|memory)|locked|expired|unresolved|unreachable|throttled|declined|"
+    r"no longer|not in|abort(?:ed|ing)|undefined)\b",
+    re.IGNORECASE,
+)
+#: That nothing was found; a short answer that begins so, or is nothing else.
+_EMPTY: Final = re.compile(
+    r"^\W*(?:(?:sorry|there (?:are|is|were|was)|found|search returned|returned|query returned)\W+)?"
+    r"(?:no|0|zero)\W+(?:\w+\W+){0,4}?"
+    r"(?:results?|match(?:es)?|rows?|records?|hits?|items?|files?|documents?|docs|entries|events?|data|"
+    r"messages?|issues?|resources?|pods?|flights?|products?|orders?|articles?|pages?|papers?|tickets?|users?|"
+    r"emails?|contacts?|customers?|answers?|information|logs?|series|slots?|occurrences?|references?)\b"
+    r"|^\W*(?:nothing|none|not) found\b|^\W*Could not find\b|^\W*(?:\[\]|\{\}|None|null|\(0 rows\)|nil)\W*$"
+    r"|^\W*\"?(?:results|items|hits|data|matches|rows|records|documents|events|total\w*|count|entries)\"?"
+    r"\W{1,3}(?:\[\]|0)\W*$"
+    r"|\{\"?(?:results|items|hits|data|matches|rows|records|documents|events|value)\"?: ?\[\]",
+    re.IGNORECASE,
+)
+_ALL_WELL: Final = re.compile(
+    r"\b(?:0|no|zero|without(?: any)?) (?:errors?|failures?|failed|problems?|conflicts?|issues?)\b|\bnone failed\b",
+    re.IGNORECASE,
+)
+_QUOTED: Final = re.compile(r"'[^'\n]{1,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{1,200}`|\[[^\[\]\n]{0,300}\]")
+_NUMBER: Final = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?")
+_PLACE: Final = re.compile(r"(?:\bline |:)\d+(?::\d+)?\b|\((?:\d+),(?:\d+)\)")
+_BLANK: Final = re.compile(r"\s+")
+_TERM: Final = re.compile(r"[^\s'\"`,;:()\[\]{}<>|=]{3,}")
+_TERMS: Final = 40  # of the arguments that are recognised inside an answer
+
+
+def outcome_of(
+    answer: str, arguments: str = "", *, failed: bool = False, patterns: Sequence[re.Pattern[str]] = ()
+) -> Outcome | None:
+    """What an answer says about how its call ended; None where neither failure nor emptiness can be seen.
+
+    Args:
+        answer: Its text.
+        arguments: The values of the arguments, which the answer may repeat.
+        failed: Whether a flag says that it failed.
+        patterns: What the answer of this tool says when it failed.
+
+    >>> outcome_of("bash: foo: command not found", "foo").ending.value
+    'failed'
+    >>> outcome_of("12 passed in 3.1s") is None
+    True
+    """
+    whole = len(answer) <= _TOP_READ + _BOTTOM_READ
+    view = answer if whole else f"{answer[:_TOP_READ]}\n{answer[-_BOTTOM_READ:]}"
+    lines = [line.strip()[:_CUT] for line in view.splitlines() if line and not line.isspace()]
+    is_short = whole and len(lines) <= _SHORT and len(answer) <= _LONG
+    ends = lines if is_short else [*lines[:_TOP], *lines[_TOP:][-_BOTTOM:]]
+    hinted = [line for line in ends if _HINT.search(line.lower())]
+    if not hinted and not failed and not patterns:
+        return None
+    salient = [line for line in hinted if _STRONG.search(line) and not _ALL_WELL.search(line)]
+    ending = Ending.FAILED
+    if not salient and patterns and any(pattern.search(view) for pattern in patterns):
+        salient = [line for line in lines if any(pattern.search(line) for pattern in patterns)] or ends[-1:]
+    if not salient and is_short and not failed and _EMPTY.search(ends[0] if ends else ""):
+        salient, ending = ends[:1], Ending.EMPTY
+    elif not salient and is_short:
+        salient = [line for line in hinted if _WEAK.search(line) and not _ALL_WELL.search(line)]
+    if not salient:
+        if not failed:
+            return None
+        salient = ends[-1:]
+    text = without_noise("\n".join(salient[-_SALIENT:] if len(salient) > _SALIENT else salient))
+    stable = without_fresh_names(_without_terms(text, arguments))
+    numbers = tuple(float(number.replace(",", "")) for number in _NUMBER.findall(_PLACE.sub("", stable))[:16])
+    template = _NUMBER.sub("#", _QUOTED.sub("<text>", stable))
+    return Outcome(ending, _BLANK.sub(" ", text), _BLANK.sub(" ", template), numbers)
+
+
+def _without_terms(text: str, arguments: str) -> str:
+    """The text without what the arguments say, whole or in terms that are more than plain words."""
+    if len(arguments) >= 3 and arguments in text:
+        text = text.replace(arguments, "<argument>")
+    terms = {
+        term for term in _TERM.findall(arguments[:_BOTTOM_READ]) if not (term.isalpha() and term.islower())
+    }
+    for term in sorted(terms, key=len, reverse=True)[:_TERMS]:
+        if term in text:
+            text = text.replace(term, "<argument>")
+    return text

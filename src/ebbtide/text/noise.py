@@ -1,0 +1,112 @@
+"""What changes in a text from time to time and means nothing: times, durations, addresses, generated ids.
+
+Two degrees. *Known noise* never means anything: two answers that differ in it alone are the same answer.
+*Fresh names* are generated anew with each attempt (pods, receipts, commits), but could mean something, so
+that answers which differ in them alone have the same outcome and are not the same answer. A number that
+counts something is neither: it may be progress.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+
+class NoiseRule(NamedTuple):
+    """One kind of noise.
+
+    Args:
+        id: Its name, which stands in angle brackets where the noise was.
+        hints: Texts one of which is there wherever the noise is; looking for them is cheap. Empty: a digit.
+        pattern: A regular expression. It begins with a digit or a literal, which the engine can skip to.
+    """
+
+    id: str
+    hints: tuple[str, ...]
+    pattern: str
+
+
+_START: Final = r"\d(?<!\w\d)(?<!\w\.\d)"  # a digit that begins a number
+_CLOCK: Final = r"\d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9})?)?"
+_ZONE: Final = r"(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?"
+
+#: In this order.
+KNOWN_NOISE: Final = (
+    NoiseRule(
+        "temp",
+        ("/tmp/", "/var/folders/", "/var/tmp/", "/run/user/", "/dev/shm/", "\\Temp\\"),  # noqa: S108
+        r"/(?:tmp|var/folders|var/tmp|run/user|dev/shm)/[\w./+@=-]+|\\Temp\\[\w.\\+-]+",
+    ),
+    NoiseRule("uuid", ("-4", "-"), r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"),
+    NoiseRule("process", ("pid", "PID", "Process "), r"(?:pid|PID|Process)\W{0,3}\d+"),
+    NoiseRule(
+        "counter",
+        (" left", " remaining", " used", "remaining "),
+        r"(?:[Tt]urn|[Ss]tep|[Ii]teration|[Cc]all|[Tt]oken|[Rr]equest)s? (?:left|remaining|used)\W{1,3}[\d,]+"
+        r"|[\d,]+ (?:more )?(?:turn|step|iteration|tool call|call|token|request)s? (?:left|remaining|used)",
+    ),
+    NoiseRule(
+        "time",
+        (),
+        rf"{_START}(?:\d{{3}}[-/]\d\d[-/]\d\d[T ]{_CLOCK}{_ZONE}"
+        rf"|\d? {_CLOCK}(?= )"
+        rf"|\d?:\d\d:\d\d(?:[.,]\d{{1,9}})?"
+        rf"|(?<=1)[5-9]\d{{8}}(?:\.\d{{1,9}}|\d{{3}}|\d{{6}}|\d{{9}})?(?!\w))",
+    ),
+    NoiseRule("address", ("0x",), r"0x[0-9a-fA-F]{6,16}"),
+    NoiseRule(
+        "duration",
+        (),
+        rf"{_START}\d*(?:\.\d+)?(?: ?(?:ns|[uµ]s|ms|s|secs?|seconds?|mins?|minutes?)"
+        r"|d(?:\d+h)?|h(?:\d+m)?|m(?:\d+(?:\.\d+)?s)?)(?![\w(=])",
+    ),
+)
+_COMPILED: Final = tuple((rule, re.compile(rule.pattern), f"<{rule.id}>") for rule in KNOWN_NOISE)
+_WORD: Final = re.compile(r"[A-Za-z0-9]+")
+_SWITCH: Final = re.compile(r"[A-Za-z]\d|\d[A-Za-z]")
+_DIGIT: Final = re.compile(r"\d")
+_LONG_NUMBER: Final = 6  # digits from which a number is a name
+_HASH: Final = 7  # characters from which hexadecimal digits are a hash
+
+
+def without_noise(text: str) -> str:
+    """The text with `KNOWN_NOISE` replaced by the name of its rule.
+
+    >>> without_noise("4 passed in 1.94s at 2026-11-22T10:00:01Z, see /tmp/tmpab12/log")
+    '4 passed in <duration> at <time>, see <temp>'
+    """
+    if not _DIGIT.search(text):
+        return text
+    for rule, pattern, label in _COMPILED:
+        if not rule.hints or any(hint in text for hint in rule.hints):
+            text = pattern.sub(label, text)
+    return text
+
+
+def without_fresh_names(text: str) -> str:
+    """The text with the generated parts of names replaced; known noise should be gone already.
+
+    >>> without_fresh_names("pod web-7d9f8c6b5-x2k4q failed 3 times, utf8, receipt 88120394")
+    'pod web-<id>-<id> failed 3 times, utf8, receipt <id>'
+    """
+    return _WORD.sub(_fresh, text) if _DIGIT.search(text) else text
+
+
+def is_generated(name: str) -> bool:
+    """Whether a name looks as if a program had made it: a hash, a long number, letters and digits mixed.
+
+    >>> [is_generated(name) for name in ("x2k4q", "9f8c6b5", "20261122", "sha256", "utf8", "v2")]
+    [True, True, True, False, False, False]
+    """
+    if not _DIGIT.search(name):
+        return False
+    if name.isdigit():
+        return len(name) >= _LONG_NUMBER
+    if len(name) >= _HASH and not set(name) - set("0123456789abcdef"):
+        return True
+    return len(name) >= 5 and len(_SWITCH.findall(name)) > 1  # one is a version
+
+
+def _fresh(match: re.Match[str]) -> str:
+    word = match.group()
+    return word if word.isalpha() or not is_generated(word) else "<id>"
