@@ -34,7 +34,7 @@ from ebbtide.events.identity import (
     settled,
     settled_answer,
 )
-from ebbtide.events.outcome import Ending, Outcome, is_over, outcome_of
+from ebbtide.events.outcome import Ending, Outcome, counts_deeds, may_still_come, outcome_of
 from ebbtide.events.tool_policy import Effect, ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
@@ -224,14 +224,15 @@ class LoopState:
         if (
             self.latest_wait
             and expected == answer
-            and not failed
             and effect not in _DEEDS
             and self.latest_wait > answers.place(key)
-            and (outcome is None or outcome.ending is Ending.EMPTY)
-            and not is_over(text or "")
+            and may_still_come(text or "", outcome)
         ):
             return self._wait(name, key, answer, now, call)
         bad = failed or (outcome is not None and outcome.ending is Ending.FAILED)
+        is_look = bad or effect is Effect.READ
+        if effect in _DEEDS and text and not bad and counts_deeds(text):
+            answer = b"deed %d" % now  # something was done again, though it says the same
         memory = answers.see(key, answer, failed, now)
         if memory is None:
             period = None
@@ -249,9 +250,11 @@ class LoopState:
                 self.spend.news()
         finding = None
         if period is not None or repetition.going_on is not None:
-            finding = repetition.cycle(period, policy, call, is_change=effect in _DEEDS and not bad)
+            finding = repetition.cycle(
+                period, policy, call, is_change=effect in _DEEDS and not bad, is_look=is_look
+            )
         if memory is not None and finding is None and (memory.same_answers > 3 or memory.failures > 2):
-            finding = repetition.again(memory, key, name, policy, call)
+            finding = repetition.again(memory, key, name, policy, call, is_look=is_look)
         before, self.latest = self.latest, (name, key, size, answer, event)
         if name == before[0] or (answer == before[3] and stem_of(name) == stem_of(before[0])):
             run = self.same_tool.follow(before, self.latest, args, result, failed, policy, now)

@@ -178,14 +178,42 @@ _OVER: Final = re.compile(
 )
 
 
-def is_over(answer: str) -> bool:
-    """Whether an answer says that what it is about has ended, and nothing that it is still under way.
+_DOWN: Final = re.compile(
+    r"\b(?:connection (?:was )?(?:refused|reset)|could not connect|timed? ?out|temporarily|unavailable|try again|"
+    r"throttl\w+|too many requests|rate limit\w*|50[234]|529|429|not ready|starting up|unreachable|bad gateway|"
+    r"overloaded)\b",
+    re.IGNORECASE,
+)
+_DEEDS: Final = re.compile(
+    r"\b(?:delete[ds]?|updated?|inserted?|affected|moved|processed|removed|imported|exported|archived|purged|copied|"
+    r"rows?|records?|items?|sent|migrated|changed)\W{1,4}[1-9]\d*\b"
+    r"|\b[1-9][\d,]* (?:rows?|records?|items?|files?|documents?|objects?|messages?|entries|events?)\b",
+    re.IGNORECASE,
+)
 
-    >>> is_over('{"status": "failed"}'), is_over("2 of 3 completed, 1 running"), is_over("no new mail")
-    (True, False, False)
+
+def may_still_come(answer: str, outcome: Outcome | None) -> bool:
+    """Whether what is looked at may still come.
+
+    It may unless the answer says that it ended, and nothing that is still under way. A failure may pass where it says
+    that a service is down or busy.
+
+    >>> may_still_come('{"status": "failed"}', None), may_still_come("2 of 3 completed, 1 running", None)
+    (False, True)
     """
     text = answer[:_BOTTOM_READ]
-    return bool(_OVER.search(text)) and not _UNDER_WAY.search(text)
+    if outcome is not None and outcome.ending is Ending.FAILED:
+        return bool(_DOWN.search(text))
+    return not _OVER.search(text) or bool(_UNDER_WAY.search(text))
+
+
+def counts_deeds(answer: str) -> bool:
+    """Whether an answer says of how many things something was done, and that it was more than none.
+
+    >>> counts_deeds("[{'deleted': 20000}]"), counts_deeds("DELETE 0"), counts_deeds("3 rows affected")
+    (True, False, True)
+    """
+    return bool(_DEEDS.search(answer[:_TOP_READ]))
 
 
 def _without_terms(text: str, arguments: str) -> str:
