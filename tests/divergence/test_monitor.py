@@ -27,7 +27,8 @@ from ebbtide.events.event import (
     ToolCall,
 )
 from ebbtide.events.event_json import read_event
-from ebbtide.events.tool_policy import Effect, ToolPolicies, ToolPolicy
+from ebbtide.events.effect import Effect
+from ebbtide.events.tool_policy import ToolPolicies, ToolPolicy
 from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules

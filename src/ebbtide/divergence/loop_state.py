@@ -29,7 +29,8 @@ from ebbtide.events.identity import (
     settled,
     settled_answer,
 )
-from ebbtide.events.tool_policy import Effect, ToolPolicy
+from ebbtide.events.effect import Effect
+from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
 _NAME = 64  # characters of a name that are kept; the rest counts by its hash

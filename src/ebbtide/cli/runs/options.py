@@ -81,11 +81,12 @@ def read_run_options(
         ConfigError: A file or a value cannot be used.
     """
     from ebbtide.budget.prices import Prices
+    from ebbtide.events.shipped_tools import shipped
     from ebbtide.events.tool_policy import ToolPolicies
 
     return RunOptions(
         profile=Profile.load(profile),
-        tools=None if tools is None else ToolPolicies.load(tools),
+        tools=None if tools is None else ToolPolicies.load(tools).over(shipped()),
         limits=_limits(limits, most),
         prices=Prices() if prices is None else Prices.load(prices),
     )
