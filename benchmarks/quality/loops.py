@@ -27,8 +27,8 @@ from typing import Any
 from benchmarks.loop_peers import Watcher, installed, packages, starts_anew
 from benchmarks.measure import add_data_option, data_folder, setup, wilson, write_result
 from ebbtide.divergence.monitor import LoopMonitor
-from ebbtide.events.event_json import read_events
 from ebbtide.events.effect import Effect
+from ebbtide.events.event_json import read_events
 from ebbtide.events.tool_policy import ToolPolicies, ToolPolicy
 
 # What the scenarios themselves say that has to be declared.

@@ -1,8 +1,8 @@
 """What a shell command does: it looks, changes, or waits; or that is not known.
 
-The table of commands is data, ``tools/shell.toml``. A program that is not in it, a script, a program text: not
-known. Of a line, one change makes it a change; else one unknown part makes it unknown; else it looks, waits,
-or polls, which is both.
+The table of commands is data, ``tools/shell.toml``. A program that is not in it, a script and a program text
+are not known. Of a line, one change makes it a change; else one unknown part makes it unknown; else it looks,
+waits, or polls, which is both.
 """
 
 from __future__ import annotations

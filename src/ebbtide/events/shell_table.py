@@ -12,9 +12,11 @@ from ebbtide.settings_file import read_package_data
 
 _EFFECTS = (Effect.READ, Effect.WAIT, Effect.POLL, Effect.CHANGE)  # a later one wins
 _NO_FILE = ("/dev/null", "-", "/dev/stdout")
-_READ_VERBS = "Get Select Where Test Format Measure Sort ConvertFrom ConvertTo Compare Find Search Show Resolve Group Write"
-_CHANGE_VERBS = """Set New Remove Add Start Stop Restart Clear Copy Move Rename Install Uninstall Update Enable Disable Import Export Invoke
-Register Unregister Mount Dismount Suspend Resume Expand Compress Save Send Reset Grant Revoke Push Pop Publish Initialize"""
+_READ_VERBS = """Get Select Where Test Format Measure Sort ConvertFrom ConvertTo Compare Find Search Show
+Resolve Group Write"""
+_CHANGE_VERBS = """Set New Remove Add Start Stop Restart Clear Copy Move Rename Install Uninstall Update
+Enable Disable Import Export Invoke Register Unregister Mount Dismount Suspend Resume Expand Compress Save Send
+Reset Grant Revoke Push Pop Publish Initialize"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,7 @@ class Program:
             effect = self.flags.get(f"{word}:{value}")
         if effect is None and not self.long and word[1] != "-":
             letters = [letter for letter in word[1:] if f"-{letter}" in self.flags and letter.isalpha()]
-            if letters and word[1:].isalnum() and len(word) < 8 or word[:2] in self.flags:
+            if (letters and word[1:].isalnum() and len(word) < 8) or word[:2] in self.flags:
                 effect = self.flags.get(f"-{letters[0]}") if letters else self.flags[word[:2]]
         for pattern, kind in self.flag_patterns:
             if effect is None and fnmatchcase(word, pattern):

@@ -15,7 +15,9 @@ from ebbtide.events.effect import Effect
 from ebbtide.events.tool_policy import ToolPolicies, ToolPolicy
 from ebbtide.settings_file import read_package_data
 
-FAMILIES = "claude_code codex gemini_cli openhands swe_agent mini_swe_agent opencode editors browsers mcp frameworks".split()
+FAMILIES = """claude_code codex gemini_cli openhands swe_agent mini_swe_agent opencode editors browsers mcp
+frameworks""".split()
+_PATTERNS = ("noise", "failure")
 
 
 @cache
@@ -38,9 +40,9 @@ def shipped() -> ToolPolicies:
 def declarations(family: str) -> Iterator[tuple[str, ToolPolicy]]:
     """The tools of one file, each with what it says of them."""
     table = read_package_data("ebbtide.events", f"tools/{family}.toml")
-    all_of = {name: tuple(table[name]) for name in ("noise", "failure") if name in table}
+    all_of = {name: tuple(table.get(name, ())) for name in _PATTERNS}
     for effect in Effect:
-        policy = ToolPolicy(effect=effect, source=f"shipped: {family}", **all_of)
+        policy = ToolPolicy(effect=effect, source=f"shipped: {family}", **_joined(all_of, {}))
         for name in table.get(effect.value, "").split():
             yield name, policy
     for name, values in table.get("tools", {}).items():
@@ -48,8 +50,7 @@ def declarations(family: str) -> Iterator[tuple[str, ToolPolicy]]:
 
 
 def _joined(all_of: Mapping[str, tuple[str, ...]], values: Mapping[str, Any]) -> dict[str, Any]:
-    patterns = {name: (*all_of.get(name, ()), *values.get(name, ())) for name in ("noise", "failure")}
-    return {**values, **patterns}
+    return {**values, **{name: (*all_of[name], *values.get(name, ())) for name in _PATTERNS}}
 
 
 def _both(one: ToolPolicy, other: ToolPolicy) -> ToolPolicy:

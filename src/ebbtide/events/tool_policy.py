@@ -74,7 +74,7 @@ class ToolPolicy:
             value = getattr(self, name)
             if value is None and name == "key_fields":
                 continue
-            if not isinstance(value, list | tuple) or any(not isinstance(field, str) for field in value):
+            if not isinstance(value, list | tuple) or any(not isinstance(item, str) for item in value):
                 raise ConfigError(f"{name} = {value!r}: expected a list of names")
             object.__setattr__(self, name, tuple(value))
         for pattern in (*self.noise, *self.failure):
@@ -169,8 +169,8 @@ class ToolPolicy:
         return self._stripped(result)
 
     def _stripped(self, value: object) -> object:
-        for field in self.volatile_fields:
-            value = _without(value, field.split("."))
+        for path in self.volatile_fields:
+            value = _without(value, path.split("."))
         return value
 
 
@@ -254,8 +254,8 @@ class ToolPolicies:
 def bare_name(name: str) -> str:
     """The name of a tool without that of its MCP server or namespace.
 
-    >>> [bare_name(name) for name in ("mcp__github__create_issue", "mcp_github_create_issue", "functions.exec")]
-    ['create_issue', 'create_issue', 'exec']
+    >>> [bare_name(name) for name in ("mcp__github__create_issue", "mcp_github_list_tags", "functions.exec")]
+    ['create_issue', 'list_tags', 'exec']
     """
     if name.startswith("mcp__"):
         return name.split("__", 2)[-1]

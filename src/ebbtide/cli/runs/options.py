@@ -84,9 +84,10 @@ def read_run_options(
     from ebbtide.events.shipped_tools import shipped
     from ebbtide.events.tool_policy import ToolPolicies
 
+    own = None if tools is None else ToolPolicies.load(tools)
     return RunOptions(
         profile=Profile.load(profile),
-        tools=None if tools is None else ToolPolicies.load(tools).over(shipped()),
+        tools=own if own is None or profile == "spec" else own.over(shipped()),  # the specs know none
         limits=_limits(limits, most),
         prices=Prices() if prices is None else Prices.load(prices),
     )

@@ -18,8 +18,8 @@ from ebbtide.divergence.detectors.near_duplicates import (
 )
 from ebbtide.divergence.loop_registry import Finding, LoopRegistry
 from ebbtide.divergence.signals import LoopKind
-from ebbtide.events.identity import UNKNOWN, Answer, Key, canonical, key_of, settled_answer
 from ebbtide.events.effect import Effect
+from ebbtide.events.identity import UNKNOWN, Answer, Key, canonical, key_of, settled_answer
 from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
