@@ -318,7 +318,8 @@ def _method(program: Program, words: list[str]) -> Effect | None:
     sends = False
     for place, word in enumerate(words):
         option, _, value = word.partition("=")
-        if option in program.method and word not in _SAFE_METHODS:
+        short = word[0:1] == "-" and word[1:2] != "-" and word[-1:] == "X" and "-X" in program.method
+        if short or option in program.method:
             value = value or (words[place + 1] if place + 1 < len(words) else "")
             return Effect.READ if value.upper() in _SAFE_METHODS else Effect.CHANGE
         if word[:2] in program.method and word[2:].isalpha():

@@ -15,8 +15,8 @@ _NO_FILE = ("/dev/null", "-", "/dev/stdout")
 _READ_VERBS = """Get Select Where Test Format Measure Sort ConvertFrom ConvertTo Compare Find Search Show
 Resolve Group Write"""
 _CHANGE_VERBS = """Set New Remove Add Start Stop Restart Clear Copy Move Rename Install Uninstall Update
-Enable Disable Import Export Invoke Register Unregister Mount Dismount Suspend Resume Expand Compress Save Send
-Reset Grant Revoke Push Pop Publish Initialize"""
+Enable Disable Import Export Invoke Register Unregister Mount Dismount Suspend Resume Expand Compress Save
+Send Reset Grant Revoke Push Pop Publish Initialize"""
 
 
 @dataclass(frozen=True, slots=True)
