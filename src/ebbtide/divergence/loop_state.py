@@ -20,22 +20,23 @@ from ebbtide.divergence.detectors.sweep import Sweeps
 from ebbtide.divergence.loop_registry import Finding, Loop, LoopRegistry
 from ebbtide.divergence.numbering import Numbering
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
 from ebbtide.events.identity import (
     FAILED,
     UNKNOWN,
     Answer,
     Key,
-    identify,
     canonical,
+    identify,
     identify_answer,
     is_failed,
     key_of,
     settled,
     settled_answer,
 )
-from ebbtide.events.outcome import Ending, Outcome, counts_deeds, may_still_come, outcome_of
-from ebbtide.events.tool_policy import Effect, ToolPolicy
+from ebbtide.events.outcome import Ending, counts_deeds, may_still_come, outcome_of
+from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
 _NAME = 64  # characters of a name that are kept; the rest counts by its hash
@@ -173,6 +174,7 @@ class LoopState:
                 return None
             name = policy.group or name
             args = policy.arguments(args)
+            failed = failed or policy.failed(result)
             result = policy.answer(result)
         if len(name) > _NAME:
             name = f"{name[:_NAME]} {key_of(name).hex()}"

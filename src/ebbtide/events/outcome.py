@@ -11,7 +11,6 @@ what a program prints of itself. A short one is taken at its word.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -122,16 +121,13 @@ _TERM: Final = re.compile(r"[^\s'\"`,;:()\[\]{}<>|=]{3,}")
 _TERMS: Final = 40  # of the arguments that are recognised inside an answer
 
 
-def outcome_of(
-    answer: str, arguments: str = "", *, failed: bool = False, patterns: Sequence[re.Pattern[str]] = ()
-) -> Outcome | None:
+def outcome_of(answer: str, arguments: str = "", *, failed: bool = False) -> Outcome | None:
     """What an answer says about how its call ended; None where neither failure nor emptiness can be seen.
 
     Args:
         answer: Its text.
         arguments: The values of the arguments, which the answer may repeat.
-        failed: Whether a flag says that it failed.
-        patterns: What the answer of this tool says when it failed.
+        failed: Whether a flag, or what is declared about the tool, says that it failed.
 
     >>> outcome_of("bash: foo: command not found", "foo").ending.value
     'failed'
@@ -144,12 +140,10 @@ def outcome_of(
     is_short = whole and len(lines) <= _SHORT and len(answer) <= _LONG
     ends = lines if is_short else [*lines[:_TOP], *lines[_TOP:][-_BOTTOM:]]
     hinted = [line for line in ends if _HINT.search(line.lower())]
-    if not hinted and not failed and not patterns:
+    if not hinted and not failed:
         return None
     salient = [line for line in hinted if _STRONG.search(line) and not _ALL_WELL.search(line)]
     ending = Ending.FAILED
-    if not salient and patterns and any(pattern.search(view) for pattern in patterns):
-        salient = [line for line in lines if any(pattern.search(line) for pattern in patterns)] or ends[-1:]
     if not salient and is_short and not failed and _EMPTY.search(ends[0] if ends else ""):
         salient, ending = ends[:1], Ending.EMPTY
     elif not salient and is_short:

@@ -18,8 +18,9 @@ from ebbtide.divergence.detectors.near_duplicates import (
 )
 from ebbtide.divergence.loop_registry import Finding, LoopRegistry
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.events.effect import Effect
 from ebbtide.events.identity import UNKNOWN, Answer, Key, canonical, key_of, settled_answer
-from ebbtide.events.tool_policy import Effect, ToolPolicy
+from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
 _CONTENT = 160  # characters from which an answer says something, and does not only acknowledge
