@@ -171,6 +171,7 @@ class LoopState:
                 return None
             if effect is Effect.WAIT:
                 self.waited = True
+                self.speech.reset()
                 return None
             name = policy.group or name
             args = policy.arguments(args)
@@ -259,7 +260,9 @@ class LoopState:
             finding = repetition.again(memory, key, name, policy, call, is_look=is_look)
         before, self.latest = self.latest, (name, key, size, answer, event)
         if name == before[0] or (answer == before[3] and stem_of(name) == stem_of(before[0])):
-            run = self.same_tool.follow(before, self.latest, args, result, failed, policy, now)
+            run = self.same_tool.follow(
+                before, self.latest, args, result, policy, effect, now, is_told=outcome is not None
+            )
             finding = finding or run
         if numeric:
             swept = self.sweeps.see(name, args, event, new=memory is None, known=answers.latest_news != now)
@@ -289,13 +292,13 @@ class LoopState:
                     event=event,
                 )
                 finding = finding or stagnation
-                if self.stagnation.is_deed:
+                if self.stagnation.is_news:
                     self.recurrences.done()
             head = name if policy is None else policy.head(name, args)
             if outcome is None:
                 self.recurrences.succeeded(head)
             else:
-                recurrence = self.recurrences.see(name, head, outcome, now, event)
+                recurrence = self.recurrences.see(name, head, args, outcome, now, event)
                 finding = finding or recurrence
         if self.chains.several and memory is not None and (memory.same_answers > 1 or failed):
             across = self._across(settled(key), settled_answer(answer), name, memory.same_answers > 1)
@@ -344,9 +347,10 @@ class LoopState:
         self.chains.reset()
 
     def _wait(self, name: str, key: Key, answer: Answer, now: int, call: ToolCall) -> Finding | None:
-        """The same look again, after some time: waiting, which takes time and not a count."""
+        """The same look again at something that takes its time: with time between two looks, that is waiting."""
+        before = self.repetition.answers.place(key)
         memory = self.repetition.answers.see(key, answer, False, now)  # noqa: FBT003
-        least = self._rules.waits
+        least = self._rules.waits if self.latest_wait > before else self._rules.polls
         if memory is None or least is None or memory.same_answers < least:
             return None
         return self.repetition.repeated(LoopKind.WAITING, memory, key, name, memory.same_answers, least, call)
@@ -372,11 +376,7 @@ class LoopState:
             answers.latest_news = answers.latest_change = now
             if self.spending:
                 self.spend.news()
-        memory = answers.see(key, answer, False, now)  # noqa: FBT003
-        least = self._rules.polls
-        if memory is None or least is None or memory.looks < least:
-            return None
-        return self.repetition.repeated(LoopKind.NO_PROGRESS, memory, key, name, memory.looks, least, call)
+        return self._wait(name, key, answer, now, call)
 
     def _model(self, event: ModelCall) -> Finding | None:
         text = event.text

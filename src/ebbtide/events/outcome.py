@@ -34,13 +34,15 @@ class Outcome:
         salient: The lines that say so, without known noise.
         template: The same lines without what is different in each attempt: the arguments that they repeat,
             generated names, quoted parts and numbers.
-        numbers: The numbers of those lines, in order.
+        is_down: Whether they say that a service is down or busy.
+        numbers: What those lines count, in order: numbers before a word, a percent sign or a slash.
     """
 
     ending: Ending
     salient: str
     template: str
     numbers: tuple[float, ...]
+    is_down: bool = False
 
 
 _TOP_READ, _BOTTOM_READ = 500, 1_000  # characters at either end of an answer that are looked at
@@ -79,7 +81,7 @@ _STRONG: Final = re.compile(
     r"|\"(?:success|ok)\": ?false|\"(?:is_?error)\": ?true|\"status\": ?\"(?:error|failed|failure)\""
     r"|\"error(?:s|_message|Message|_code)?\": ?(?:\"[^\"]|\{|\[[^\]])"
     r"|\bIntroduced new syntax error|^<tool_use_error>|##\[error\]"
-    r"|\b(?:verify (?:that )?you are (?:a )?human|are you a robot|checking (?:your browser|if the site connection)"
+    r"|\b(?:verify(?:ing)? (?:that )?you are (?:a )?human|are you a robot|checking (?:your browser|if the site connection)"
     r"|unusual traffic|captcha|enable javascript and cookies)\b",
     re.IGNORECASE,
 )
@@ -105,6 +107,7 @@ _EMPTY: Final = re.compile(
     r"|^\W*(?:nothing|none|not) found\b|^\W*Could not find\b|^\W*(?:\[\]|\{\}|None|null|\(0 rows\)|nil)\W*$"
     r"|^\W*\"?(?:results|items|hits|data|matches|rows|records|documents|events|total\w*|count|entries)\"?"
     r"\W{1,3}(?:\[\]|0)\W*$"
+    r"|^\{\"\w+\": ?(?:\[\]|\{\})\}$|\b(?:added|updated|inserted|created|changed|imported|matched) 0\b"
     r"|\{\"?(?:results|items|hits|data|matches|rows|records|documents|events|value)\"?: ?\[\]",
     re.IGNORECASE,
 )
@@ -115,6 +118,7 @@ _ALL_WELL: Final = re.compile(
 )
 _QUOTED: Final = re.compile(r"'[^'\n]{1,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{1,200}`|\[[^\[\]\n]{0,300}\]")
 _NUMBER: Final = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?")
+_COUNT: Final = re.compile(r"(?<![\w.#])(\d[\d,]*(?:\.\d+)?)(?= ?%| ?/ ?\d| [a-z]{3})")
 _PLACE: Final = re.compile(r"(?:\bline |:)\d+(?::\d+)?\b|\((?:\d+),(?:\d+)\)")
 _BLANK: Final = re.compile(r"\s+")
 _TERM: Final = re.compile(r"[^\s'\"`,;:()\[\]{}<>|=]{3,}")
@@ -154,9 +158,10 @@ def outcome_of(answer: str, arguments: str = "", *, failed: bool = False) -> Out
         salient = ends[-1:]
     text = without_noise("\n".join(salient[-_SALIENT:] if len(salient) > _SALIENT else salient))
     stable = without_fresh_names(_without_terms(text, arguments))
-    numbers = tuple(float(number.replace(",", "")) for number in _NUMBER.findall(_PLACE.sub("", stable))[:16])
+    numbers = tuple(float(number.replace(",", "")) for number in _COUNT.findall(_PLACE.sub("", stable))[:16])
     template = _NUMBER.sub("#", _QUOTED.sub("<text>", stable))
-    return Outcome(ending, _BLANK.sub(" ", text), _BLANK.sub(" ", template), numbers)
+    is_down = ending is Ending.FAILED and bool(_DOWN.search(text))
+    return Outcome(ending, _BLANK.sub(" ", text), _BLANK.sub(" ", template), numbers, is_down)
 
 
 _UNDER_WAY: Final = re.compile(
@@ -195,9 +200,9 @@ def may_still_come(answer: str, outcome: Outcome | None) -> bool:
     >>> may_still_come('{"status": "failed"}', None), may_still_come("2 of 3 completed, 1 running", None)
     (False, True)
     """
-    text = answer[:_BOTTOM_READ]
     if outcome is not None and outcome.ending is Ending.FAILED:
-        return bool(_DOWN.search(text))
+        return outcome.is_down
+    text = answer[:_BOTTOM_READ]
     return not _OVER.search(text) or bool(_UNDER_WAY.search(text))
 
 

@@ -34,6 +34,7 @@ def shipped() -> ToolPolicies:
         for name, policy in declarations(family):
             earlier = policies.get(name)
             policies[name] = policy if earlier is None else _both(earlier, policy)
+    policies["*"] = ToolPolicy(command="command", sql="sql", source="shipped: arguments")
     return ToolPolicies(policies)
 
 

@@ -20,6 +20,7 @@ from ebbtide.settings_file import read_settings
 from ebbtide.text.name_table import NameTable
 
 _SEPARATOR = re.compile("[.:/]")
+_STATEMENTS = ("sql", "query", "statement")
 _REMEMBERED = 4096  # names whose answer is kept: a model can make up any number of names
 
 
@@ -118,10 +119,13 @@ class ToolPolicy:
             from ebbtide.events.shell_commands import shell_effect
 
             return shell_effect(command)
-        if self.sql is not None and isinstance(statement := args.get(self.sql), str):
+        if self.sql is not None:
             from ebbtide.events.sql_effect import sql_effect
 
-            return sql_effect(statement)
+            # Servers of one name differ in what they call the statement.
+            for name in (self.sql, *_STATEMENTS):
+                if isinstance(statement := args.get(name), str):
+                    return sql_effect(statement)
         if self.http is not None:
             method = str(args.get(self.http) or "GET").upper()
             return Effect.READ if method in {"GET", "HEAD", "OPTIONS"} else Effect.CHANGE

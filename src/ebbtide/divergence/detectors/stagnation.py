@@ -30,14 +30,19 @@ from ebbtide.text.noise import is_generated, without_noise
 
 _HEAD, _TAIL = 1_000, 300  # characters of a text that are read
 _WORDS = 512  # that are known at least; there may be twice as many
+_ANSWERS = 64  # short answers that are known again
 _CHANGES = 16  # that are known again
 _SHARE = 0.06  # of the words of an answer that have to be new
 _ALIKE = 0.75  # of the words of two answers from which they are nearly the same
+_UNSEEN = 0.2  # of the lines of an answer up to which they were seen before
 _RECENT = 6  # answers that one is compared with
 _TOOLS = 8  # whose latest arguments are known
 _ACKNOWLEDGEMENT = 16  # words up to which an answer may only say that something was done
 
 _WORD = re.compile(r"[^\W\d_]{2,}|(?<![\d.])\d+(?![\d]*\w)")
+_BREAK = re.compile(r"\n|[{}\[\];]|(?<=[.!?]) |, \"")
+_PLACE = re.compile(r"^\s*(?:[\w./-]+:)?\d+\s*[:\t|\u2192-]\s*")
+_PIECE = 8  # characters from which a piece says something
 _MIXED = re.compile(r"[A-Za-z]*\d\w*")
 #: Fields of JSON that are about the answer and not in it.
 _ENVELOPE = re.compile(
@@ -57,6 +62,13 @@ def words_of(text: str) -> set[str]:
         text = _ENVELOPE.sub(" ", text)
     text = _MIXED.sub(_generated, text)
     return set(_WORD.findall(text.lower()))
+
+
+def pieces_of(text: str) -> set[str]:
+    """The lines of a text without their numbers and places; of a text of few lines, its sentences and fields."""
+    text = text[:_HEAD]
+    pieces = text.splitlines() if text.count("\n") > 1 else _BREAK.split(text)
+    return {piece for line in pieces if len(piece := _PLACE.sub("", line).strip()) >= _PIECE}
 
 
 def _generated(match: re.Match[str]) -> str:
@@ -111,10 +123,12 @@ class Stagnation:
     """
 
     __slots__ = (
+        "_answers",
         "_changes",
         "_latest",
+        "_pieces",
         "_recent",
-        "is_deed",
+        "is_news",
         "_registry",
         "_rules",
         "_said",
@@ -127,11 +141,13 @@ class Stagnation:
         self._registry = registry
         self.vocabulary = Vocabulary()
         self._said = Vocabulary()
+        self._pieces = Vocabulary()
+        self._answers: dict[Key, None] = {}
         self._changes: dict[Key, None] = {}
         self.stretch = Stretch()
         self._recent: deque[set[str]] = deque(maxlen=_RECENT)
         self._latest: dict[str, list[str]] = {}  # tool -> the terms of its latest arguments
-        self.is_deed = False  # whether the latest call did something that was not done before
+        self.is_news = False  # whether the latest call did or found something new
 
     def reset(self) -> None:
         """Begin afresh: another task, or another run."""
@@ -153,14 +169,21 @@ class Stagnation:
         event: int,
     ) -> Finding | None:
         """Take a call."""
-        self.is_deed = False
+        self.is_news = False
         asked = words_of(arguments)
         words = words_of(answer)
         content = words - asked
         fresh = self.vocabulary.add(content)
         is_alike = self._is_alike(content)
+        is_covered = self._is_covered(answer)
         if not is_empty and fresh > _SHARE * len(words):
+            self.is_news = True
             self.stretch = Stretch()
+            self._said.add(asked)
+            self._is_step(tool, arguments)
+            return None
+        if len(content) <= _ACKNOWLEDGEMENT and not is_empty and not is_failed and self._is_new(answer):
+            self._ease()
             self._said.add(asked)
             self._is_step(tool, arguments)
             return None
@@ -176,13 +199,13 @@ class Stagnation:
             if was_last and changes:
                 return None
             if not is_restored:
-                self.is_deed = True
-                if new_words:
-                    self.stretch = Stretch()
-                else:
-                    self._ease()
+                self.is_news = True
+                self.stretch = Stretch()
                 return None
-        elif (new_words and is_step) or not (is_alike or is_empty or is_failed or not new_words):
+        elif is_failed or is_empty:
+            if is_step or not is_alike:
+                return None
+        elif (new_words and is_step) or not (is_alike or is_covered):
             self._ease()
             return None
         return self._count(tool, now, event)
@@ -190,6 +213,22 @@ class Stagnation:
     def _ease(self) -> None:
         """A call that may have brought something takes back one that did not."""
         self.stretch.count = max(self.stretch.count - 1, 0)
+
+    def _is_new(self, answer: str) -> bool:
+        """Whether a short answer never came before, in the order of its words; it has come from now on."""
+        key = key_of(without_noise(answer[:_HEAD]))
+        if key in self._answers:
+            return False
+        if len(self._answers) >= _ANSWERS:
+            del self._answers[next(iter(self._answers))]
+        self._answers[key] = None
+        return True
+
+    def _is_covered(self, answer: str) -> bool:
+        """Whether most lines of an answer, or parts of one line, came before, wherever that was."""
+        pieces = pieces_of(answer)
+        fresh = self._pieces.add(pieces)
+        return len(pieces) > 1 and fresh <= _UNSEEN * len(pieces)
 
     def _is_alike(self, content: set[str]) -> bool:
         """Whether an answer is nearly one of the latest; it is one of them from now on."""
@@ -215,6 +254,8 @@ class Stagnation:
         return {
             "words": self.vocabulary.to_state(),
             "said": self._said.to_state(),
+            "pieces": self._pieces.to_state(),
+            "answers": pack_keys(list(self._answers)),
             "changes": pack_keys(list(self._changes)),
             "recent": [sorted(words) for words in self._recent],
             "latest": self._latest,
@@ -225,6 +266,8 @@ class Stagnation:
         """Take up what `to_state` gave."""
         self.vocabulary.restore(state["words"])
         self._said.restore(state["said"])
+        self._pieces.restore(state["pieces"])
+        self._answers = dict.fromkeys(unpack_keys(state["answers"]))
         self._changes = dict.fromkeys(unpack_keys(state["changes"]))
         self._recent.extend(map(set, state["recent"]))
         self._latest = dict(state["latest"])
