@@ -10,6 +10,7 @@ from ebbtide.divergence.detectors.across_chains import Chains
 from ebbtide.divergence.detectors.failing import FailingTools, is_outage
 from ebbtide.divergence.detectors.hand_offs import HandOffs
 from ebbtide.divergence.detectors.near_duplicates import argument_text, stem_of
+from ebbtide.divergence.detectors.readback import ReadBack
 from ebbtide.divergence.detectors.recurrence import Recurrences
 from ebbtide.divergence.detectors.repetition import Repetition
 from ebbtide.divergence.detectors.same_tool import NO_CALL, SameTool
@@ -17,6 +18,7 @@ from ebbtide.divergence.detectors.speech import Speech
 from ebbtide.divergence.detectors.spend import Spend
 from ebbtide.divergence.detectors.stagnation import Stagnation
 from ebbtide.divergence.detectors.sweep import Sweeps
+from ebbtide.divergence.detectors.undone import Undone
 from ebbtide.divergence.loop_registry import Finding, Loop, LoopRegistry
 from ebbtide.divergence.numbering import Numbering
 from ebbtide.divergence.signals import LoopKind
@@ -75,6 +77,8 @@ class LoopState:
         self.sweeps = Sweeps(rules)
         self.recurrences = Recurrences(rules, self.registry)
         self.stagnation = Stagnation(rules, self.registry)
+        self.read_back = ReadBack(rules, self.registry)
+        self.undone = Undone(rules, self.registry)
         self.texts = AnswerTexts()
         self.speech = Speech(rules)
         self.hand_offs = HandOffs(rules)
@@ -158,6 +162,8 @@ class LoopState:
         self.speech.reset()
         self.recurrences.reset()
         self.stagnation.reset()
+        self.read_back.reset()
+        self.undone.reset()
         self.chains.several = True
 
     # One pass over the rules, in one piece: calls between its parts would take a tenth of its time.
@@ -256,7 +262,11 @@ class LoopState:
             finding = repetition.cycle(
                 period, policy, call, is_change=effect in _DEEDS and not bad, is_look=is_look
             )
-        if memory is not None and finding is None and (memory.same_answers > 3 or memory.failures > 2):
+        if (
+            memory is not None
+            and finding is None
+            and ((memory.same_answers > 3 and (bad or effect not in _DEEDS)) or memory.failures > 2)
+        ):
             finding = repetition.again(memory, key, name, policy, call, is_look=is_look)
         before, self.latest = self.latest, (name, key, size, answer, event)
         if name == before[0] or (answer == before[3] and stem_of(name) == stem_of(before[0])):
@@ -278,7 +288,10 @@ class LoopState:
                 )
                 finding = finding or failing
         if text is not None:
-            if effect is not Effect.ACKNOWLEDGE:
+            if effect is Effect.ACKNOWLEDGE:
+                stagnation = self.stagnation.think(name, argument_text(args), now, event)
+                finding = finding or stagnation
+            else:
                 stagnation = self.stagnation.see(
                     name,
                     settled(key),
@@ -292,7 +305,7 @@ class LoopState:
                     event=event,
                 )
                 finding = finding or stagnation
-                if self.stagnation.is_news:
+                if self.stagnation.has_found:
                     self.recurrences.done()
             head = name if policy is None else policy.head(name, args)
             if outcome is None:
@@ -300,6 +313,14 @@ class LoopState:
             else:
                 recurrence = self.recurrences.see(name, head, args, outcome, now, event)
                 finding = finding or recurrence
+        if not bad and (policy is None or policy.command is None or effect is Effect.CHANGE):
+            if effect is not Effect.READ and effect is not Effect.ACKNOWLEDGE:
+                undone = self.undone.change(name, settled(key), args, now, event)
+                finding = finding or undone
+                self.read_back.change(args)
+            if effect is not Effect.CHANGE and memory is not None:
+                unseen = self.read_back.look(name, settled(key), args, settled_answer(answer), now, event)
+                finding = finding or unseen
         if self.chains.several and memory is not None and (memory.same_answers > 1 or failed):
             across = self._across(settled(key), settled_answer(answer), name, memory.same_answers > 1)
             finding = finding or across
@@ -398,6 +419,8 @@ class LoopState:
             self.speech.reset()
             self.recurrences.reset()
             self.stagnation.reset()
+        self.read_back.reset()
+        self.undone.reset()
 
     def _notice(self, event: Notice) -> Finding | None:
         kind = event.kind

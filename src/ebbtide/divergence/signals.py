@@ -22,6 +22,8 @@ class LoopKind(StrEnum):
     COVERED_RANGE = "covered_range"  #: ranges that were read already, cut in other ways
     RECURRENCE = "recurrence"  #: ever new attempts that end alike: the same failure, or nothing found
     STAGNATION = "stagnation"  #: answers that hold no new word, whatever is asked
+    UNSEEN_CHANGES = "unseen_changes"  #: a thing is changed again and again, and looks as before
+    UNDONE_CHANGES = "undone_changes"  #: a change that was made, undone and made again
     WAITING = "waiting"  #: the same look again and again at something that takes its time
     MONOTONY = "monotony"  #: hardly anything but known calls with known answers
     HANDOFF_CYCLE = "handoff_cycle"  #: agents hand the work round in a circle

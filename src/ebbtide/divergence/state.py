@@ -57,6 +57,8 @@ def chain_state(chain: LoopState) -> dict[str, Any]:
         "texts": chain.texts.to_state(),
         "recurrences": [[key.hex(), _fields(group)] for key, group in chain.recurrences.groups.items()],
         "recurring": [[head, *row] for head, row in chain.recurrences.rows.items()],
+        "read_back": chain.read_back.to_state(),
+        "undone": chain.undone.to_state(),
         "stagnation": chain.stagnation.to_state(),
         "loops": [_fields(loop) for loop in chain.registry.loops.values()],
     }
@@ -89,6 +91,8 @@ def restore_chain(chain: LoopState, state: Mapping[str, Any]) -> None:
         bytes.fromhex(key): _item(Attempts, group) for key, group in state["recurrences"]
     }
     chain.recurrences.rows = {head: (row, event) for head, row, event in state["recurring"]}
+    chain.read_back.restore(state["read_back"])
+    chain.undone.restore(state["undone"])
     chain.stagnation.restore(state["stagnation"])
     loops = (_item(Loop, loop) for loop in state["loops"])
     chain.registry.loops = {loop.key: loop for loop in loops}

@@ -58,7 +58,7 @@ _HINTS: Final = (
     "false", "missing", "[]", "{}", "exit", "return", "forbidden", "unauthor", "reject", "0", "fatal", "unknown",
     "expired", "none", "null", "lock", "limit", "conflict", "must", "require", "http", "uncaught", "unhandled",
     "unavailable", "quota", "throttled", "declined", "abort", "undefined", "unre", "fault", "nil", "code",
-    "status", "zero", "is in use", "human", "robot", "checking", "traffic", "captcha", "cookies",
+    "status", "zero", "is in use", "human", "robot", "checking", "traffic", "captcha", "cookies", "backoff", "errimage", "oomkilled", "critical", "severe",
 )  # fmt: skip
 _HINT: Final = re.compile("|".join(map(re.escape, _HINTS)))
 
@@ -72,6 +72,8 @@ _STRONG: Final = re.compile(
     r"|\berror\[\w+\]|: error:|\berror TS\d+|ERR!"
     r"|\b[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b(?!: 0)"
     r"|\b(?:failed|failures|errors)[:=] ?[1-9]"
+    r"|(?-i:\bFAIL(?:ED|URE)?\b)|\b(?:CrashLoopBackOff|ImagePullBackOff|ErrImagePull|OOMKilled)\b"
+    r"|^\W*[\d:T.,Z+ -]{8,}\W*(?-i:ERROR|FATAL|CRITICAL|SEVERE|PANIC)\b"
     r"|^(?:---? )?FAIL(?:ED)?\b|\bBUILD FAILED\b|\bTests? failed\b|^make(?:\[\d+\])?: \*\*\*"
     r"|\b(?:exit(?:ed)?(?: with)?(?: code| status)?|return ?code|exit_code|rc)\W{1,5}(?:code\W{1,3})?-?[1-9]\d*"
     r"|: (?:command not found|No such file or directory|Permission denied|not found)$"
@@ -120,6 +122,7 @@ _QUOTED: Final = re.compile(r"'[^'\n]{1,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{1,200}`
 _NUMBER: Final = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?")
 _COUNT: Final = re.compile(r"(?<![\w.#])(\d[\d,]*(?:\.\d+)?)(?= ?%| ?/ ?\d| [a-z]{3})")
 _PLACE: Final = re.compile(r"(?:\bline |:)\d+(?::\d+)?\b|\((?:\d+),(?:\d+)\)")
+_SOURCE: Final = re.compile(r"^[\w./\\-]+:\d+:(?:\d+:)?", re.MULTILINE)
 _BLANK: Final = re.compile(r"\s+")
 _TERM: Final = re.compile(r"[^\s'\"`,;:()\[\]{}<>|=]{3,}")
 _TERMS: Final = 40  # of the arguments that are recognised inside an answer
@@ -159,7 +162,7 @@ def outcome_of(answer: str, arguments: str = "", *, failed: bool = False) -> Out
     text = without_noise("\n".join(salient[-_SALIENT:] if len(salient) > _SALIENT else salient))
     stable = without_fresh_names(_without_terms(text, arguments))
     numbers = tuple(float(number.replace(",", "")) for number in _COUNT.findall(_PLACE.sub("", stable))[:16])
-    template = _NUMBER.sub("#", _QUOTED.sub("<text>", stable))
+    template = _NUMBER.sub("#", _QUOTED.sub("<text>", _SOURCE.sub("", stable)))
     is_down = ending is Ending.FAILED and bool(_DOWN.search(text))
     return Outcome(ending, _BLANK.sub(" ", text), _BLANK.sub(" ", template), numbers, is_down)
 

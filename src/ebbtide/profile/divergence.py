@@ -28,6 +28,8 @@ class LoopRules:
         outcome_varied: The same where the words differ in names, and no number got better.
         empty_again: Attempts in which nothing is found.
         nothing_new: Calls in a row whose answers hold no new word, whatever is asked.
+        unseen_changes: Looks at a thing that show what they showed before, each after another change of it.
+        undone_changes: Times that a change is turned round, or made again, after it had been undone.
         waits: Equal looks with at least `wait_s` between them at something that is still under way.
         wait_s: Seconds between two looks from which they are waiting.
         polls: The same answer of a tool declared as poll or clock: waiting is its work.
@@ -84,7 +86,9 @@ class LoopRules:
     outcome_again: int | None = 6
     outcome_varied: int | None = 10
     empty_again: int | None = 6
-    nothing_new: int | None = 10
+    nothing_new: int | None = 8
+    unseen_changes: int | None = 5
+    undone_changes: int | None = 3
     waits: int | None = 60
     wait_s: float = 25.0
     polls: int | None = 8

@@ -27,6 +27,8 @@ _LOOPS: dict[LoopKind, str] = {
     LoopKind.COVERED_RANGE: "{tools} read {n} times what it had read before",
     LoopKind.RECURRENCE: "{tools}: {n} attempts ended in the same way, whatever was tried",
     LoopKind.STAGNATION: "{n} calls whose answers held nothing new ({tools})",
+    LoopKind.UNSEEN_CHANGES: "{tools} showed the same {n} times, each time after another change of it",
+    LoopKind.UNDONE_CHANGES: "{tools} changed the same thing to and fro {n} times",
     LoopKind.WAITING: "{tools} looked {n} times at the same state",
     LoopKind.MONOTONY: "{n} calls that brought nothing new",
     LoopKind.HANDOFF_CYCLE: "agents handed the work round in a circle {n} times",
@@ -52,6 +54,10 @@ _NUDGES: dict[LoopKind, str] = {
     LoopKind.COVERED_RANGE: "These ranges lie inside what was read before.",
     LoopKind.RECURRENCE: "Several attempts in a row ended in the same way: what was varied is not the cause.",
     LoopKind.STAGNATION: "The last answers held nothing that was not known already.",
+    LoopKind.UNSEEN_CHANGES: (
+        "The changes do not show: something sets them back, or they go to the wrong place. Find out which first."
+    ),
+    LoopKind.UNDONE_CHANGES: "The same change is made and undone in turn: settle what it should be first.",
     LoopKind.WAITING: "Nothing has changed for a long time: wait longer between two looks.",
     LoopKind.MONOTONY: "The last calls brought nothing new.",
     LoopKind.HANDOFF_CYCLE: "The work goes round between agents without getting on.",

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ebbtide.divergence.detectors.near_duplicates import share, words_of
+from ebbtide.divergence.detectors.near_duplicates import words_of
 from ebbtide.divergence.loop_registry import Finding, LoopRegistry
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.identity import Key, key_of
@@ -24,7 +24,9 @@ from ebbtide.events.outcome import Ending, Outcome
 from ebbtide.profile.divergence import LoopRules
 
 _GROUPS = 16  # that are followed at once
-_ALIKE = 0.4  # of the words of two attempts from which they are about one thing
+# Of the words of an attempt, apart from those that all have, from which it is about the same thing.
+_REUSED = 0.4
+_WORDS = 256  # of attempts of one group that are known
 _APART = 3  # attempts at different things that count as one
 _LINES = 32  # salient lines of one group that are known again
 
@@ -42,7 +44,8 @@ class Attempts:
     total: int = 0  # since a number that may be better
     total_event: int = 0
     apart: int = 0  # attempts at different things
-    words: frozenset[int] = frozenset()  # of the arguments of the latest
+    words: frozenset[int] = frozenset()  # of the arguments of all
+    common: frozenset[int] | None = None  # of them, those that each attempt has
     lowest: list[float] = field(default_factory=list)
     highest: list[float] = field(default_factory=list)
     lines: dict[Key, None] = field(default_factory=dict)
@@ -105,9 +108,8 @@ class Recurrences:
             group = Attempts(tool, head, event, now, outcome.ending is Ending.EMPTY)
         self.groups[key] = group
         group.last, group.head = now, head
-        words = words_of(args)
-        before, group.words = group.words, words
-        if group.total and (outcome.is_down or share(before, words) < _ALIKE):
+        is_apart = self._is_apart(group, words_of(args)) or outcome.is_down
+        if group.total and is_apart:
             group.apart += 1
             if group.apart % _APART:
                 return None
@@ -148,6 +150,18 @@ class Recurrences:
                     is_proof=False,
                 )
         return None
+
+    def _is_apart(self, group: Attempts, words: frozenset[int]) -> bool:
+        """Whether an attempt is about another thing than those before; it is one of them from now on."""
+        if group.common is None:
+            group.common = group.words = words
+            return False
+        group.common &= words
+        own = words - group.common
+        reused = len(own & group.words)
+        if len(group.words) < _WORDS:
+            group.words |= words
+        return reused < _REUSED * len(own)
 
     def _is_new(self, group: Attempts, outcome: Outcome) -> bool:
         line = key_of(outcome.salient)

@@ -128,7 +128,7 @@ class Stagnation:
         "_latest",
         "_pieces",
         "_recent",
-        "is_news",
+        "has_found",
         "_registry",
         "_rules",
         "_said",
@@ -147,7 +147,7 @@ class Stagnation:
         self.stretch = Stretch()
         self._recent: deque[set[str]] = deque(maxlen=_RECENT)
         self._latest: dict[str, list[str]] = {}  # tool -> the terms of its latest arguments
-        self.is_news = False  # whether the latest call did or found something new
+        self.has_found = False  # whether the latest answer held something new
 
     def reset(self) -> None:
         """Begin afresh: another task, or another run."""
@@ -169,46 +169,58 @@ class Stagnation:
         event: int,
     ) -> Finding | None:
         """Take a call."""
-        self.is_news = False
-        asked = words_of(arguments)
-        words = words_of(answer)
+        asked, words = words_of(arguments), words_of(answer)
         content = words - asked
         fresh = self.vocabulary.add(content)
-        is_alike = self._is_alike(content)
-        is_covered = self._is_covered(answer)
-        if not is_empty and fresh > _SHARE * len(words):
-            self.is_news = True
-            self.stretch = Stretch()
-            self._said.add(asked)
-            self._is_step(tool, arguments)
-            return None
-        if len(content) <= _ACKNOWLEDGEMENT and not is_empty and not is_failed and self._is_new(answer):
-            self._ease()
-            self._said.add(asked)
-            self._is_step(tool, arguments)
-            return None
+        is_alike, is_covered = self._is_alike(content), self._is_covered(answer)
         is_step = self._is_step(tool, arguments)
-        new_words = self._said.add(asked)
-        if not looks and not is_empty and not is_failed and (changes or len(content) <= _ACKNOWLEDGEMENT):
-            is_restored = key in self._changes
-            if not is_restored and len(self._changes) >= _CHANGES:
-                del self._changes[next(iter(self._changes))]
-            was_last = next(reversed(self._changes), None) == key
-            self._changes.pop(key, None)
-            self._changes[key] = None
-            if was_last and changes:
+        has_new_words = self._said.add(asked) > 0
+        self.has_found = fresh > _SHARE * len(words) and not is_empty and not is_failed
+        if fresh > _SHARE * len(words) and not is_empty:
+            self._bring_news()
+            return None
+        if is_failed or is_empty:
+            return self._count(tool, now, event) if is_alike and not is_step else None
+        is_short = len(content) <= _ACKNOWLEDGEMENT
+        if not looks and (changes or is_short):
+            is_again, is_latest = self._is_repeated(key)
+            if not is_again:
+                self._bring_news()
+            return None
+            if is_latest and changes:
                 return None
-            if not is_restored:
-                self.is_news = True
-                self.stretch = Stretch()
-                return None
-        elif is_failed or is_empty:
-            if is_step or not is_alike:
-                return None
-        elif (new_words and is_step) or not (is_alike or is_covered):
+        if is_short and self._is_new(answer):
+            self._ease()
+            return None
+        if looks and ((has_new_words and is_step) or not (is_alike or is_covered)):
+            self._ease()
+            return None
+        if not looks and not is_short and not (is_alike or is_covered):
             self._ease()
             return None
         return self._count(tool, now, event)
+
+    def think(self, tool: str, arguments: str, now: int, event: int) -> Finding | None:
+        """Take a call whose answer only acknowledges what the model says in its arguments, such as a plan."""
+        words = words_of(arguments)
+        if self._said.add(words) > _SHARE * len(words):
+            self._bring_news()
+            return None
+        return self._count(tool, now, event)
+
+    def _is_repeated(self, key: Key) -> tuple[bool, bool]:
+        """Whether a deed was done before, and whether it was the latest one; it is the latest from now on."""
+        is_again = key in self._changes
+        is_latest = is_again and next(reversed(self._changes)) == key
+        if not is_again and len(self._changes) >= _CHANGES:
+            del self._changes[next(iter(self._changes))]
+        self._changes.pop(key, None)
+        self._changes[key] = None
+        return is_again, is_latest
+
+    def _bring_news(self) -> None:
+        """A call found or did something new."""
+        self.stretch = Stretch()
 
     def _ease(self) -> None:
         """A call that may have brought something takes back one that did not."""

@@ -1,0 +1,107 @@
+"""Changes that undo each other: an edit turned round, a setting put back, and both again.
+
+Two things show it without any knowledge of the tool. An edit whose old and new text have changed places: the same
+values in another order. And a call that is made again, word for word, after the same thing was set to something
+else: all its arguments but one are the same. A change that is made, undone and made again has got nowhere.
+
+It is a suspicion: switching to and fro can be a comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ebbtide.divergence.loop_registry import Finding, LoopRegistry
+from ebbtide.divergence.signals import LoopKind
+from ebbtide.events.identity import Key, key_of
+from ebbtide.profile.divergence import LoopRules
+
+_THINGS = 32  # that are followed at once
+
+
+class Undone:
+    """Follows what is changed to and fro in one chain.
+
+    Args:
+        rules: The thresholds.
+        registry: The loops of the chain.
+    """
+
+    __slots__ = ("_registry", "_rules", "things")
+
+    def __init__(self, rules: LoopRules, registry: LoopRegistry) -> None:
+        self._rules = rules
+        self._registry = registry
+        # Thing -> the latest change of it, those before, times turned round, number of the first event.
+        self.things: dict[Key, tuple[Key, tuple[Key, ...], int, int]] = {}
+
+    def reset(self) -> None:
+        """Begin afresh: another task, or another run."""
+        self.things.clear()
+
+    def change(self, tool: str, call: Key, args: object, now: int, event: int) -> Finding | None:
+        """Take a deed that went well.
+
+        Args:
+            tool: Its name.
+            call: Key of the call.
+            args: Its arguments.
+            now: Place among the counted calls.
+            event: Number of the event.
+        """
+        least = self._rules.undone_changes
+        if least is None or not isinstance(args, Mapping) or len(args) < 2:
+            return None
+        finding = None
+        for thing in _things(tool, args):
+            before = self.things.pop(thing, None)
+            if len(self.things) >= _THINGS:
+                del self.things[next(iter(self.things))]
+            if before is None:
+                self.things[thing] = (call, (), 0, event)
+                continue
+            latest, earlier, times, first = before
+            if call == latest:
+                self.things[thing] = before
+                continue
+            times = times + 1 if call in earlier else 0
+            self.things[thing] = (call, (*earlier[-3:], latest), times, first if times > 1 else event)
+            if times >= least and finding is None:
+                finding = self._registry.streak(
+                    LoopKind.UNDONE_CHANGES,
+                    key_of(LoopKind.UNDONE_CHANGES, thing),
+                    tool,
+                    count=times,
+                    at=least,
+                    first=first,
+                    now=now,
+                    event=event,
+                    is_proof=False,
+                )
+        return finding
+
+    def to_state(self) -> list[Any]:
+        """All that later findings depend on."""
+        return [
+            [thing.hex(), latest.hex(), [call.hex() for call in earlier], times, event]
+            for thing, (latest, earlier, times, event) in self.things.items()
+        ]
+
+    def restore(self, state: list[Any]) -> None:
+        """Take up what `to_state` gave."""
+        self.things = {
+            bytes.fromhex(thing): (
+                bytes.fromhex(latest),
+                tuple(bytes.fromhex(call) for call in earlier),
+                times,
+                event,
+            )
+            for thing, latest, earlier, times, event in state
+        }
+
+
+def _things(tool: str, args: Mapping[Any, Any]) -> list[Key]:
+    """What a change may be a change of: its values in any order, and all but its last value."""
+    values = [repr(value) for value in args.values()]
+    return [key_of(tool, "values", *sorted(values)), key_of(tool, "but one", *values[:-1])]
