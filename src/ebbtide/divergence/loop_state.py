@@ -37,7 +37,7 @@ from ebbtide.events.identity import (
     settled,
     settled_answer,
 )
-from ebbtide.events.outcome import Ending, counts_deeds, may_still_come, outcome_of
+from ebbtide.events.outcome import NOTHING, Ending, counts_deeds, may_still_come, outcome_of
 from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
@@ -203,6 +203,8 @@ class LoopState:
         outcome = None
         if text is not None:
             outcome = outcome_of(text, argument_text(args), failed=failed)
+            if not text and effect is Effect.READ and policy is not None and policy.command is None:
+                outcome = NOTHING  # a query that finds nothing says nothing; a command that is quiet is well
         if failed:
             answer = settled_answer(answer) + FAILED
         if (call.batch is not None and self._counted(call.batch, key)) or (
@@ -306,7 +308,7 @@ class LoopState:
                 )
                 finding = finding or stagnation
                 if self.stagnation.has_found:
-                    self.recurrences.done()
+                    self.recurrences.found()
             head = name if policy is None else policy.head(name, args)
             if outcome is None:
                 self.recurrences.succeeded(head)

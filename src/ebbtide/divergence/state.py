@@ -55,8 +55,7 @@ def chain_state(chain: LoopState) -> dict[str, Any]:
         "numbers": [[name, list(numbers)] for name, numbers in chain.sweeps.numbers.items()],
         "failing": [[name, _fields(failures)] for name, failures in chain.failing.tools.items()],
         "texts": chain.texts.to_state(),
-        "recurrences": [[key.hex(), _fields(group)] for key, group in chain.recurrences.groups.items()],
-        "recurring": [[head, *row] for head, row in chain.recurrences.rows.items()],
+        "attempts": [[head, _fields(attempts)] for head, attempts in chain.recurrences.heads.items()],
         "read_back": chain.read_back.to_state(),
         "undone": chain.undone.to_state(),
         "stagnation": chain.stagnation.to_state(),
@@ -87,10 +86,7 @@ def restore_chain(chain: LoopState, state: Mapping[str, Any]) -> None:
     chain.sweeps.numbers = {name: tuple(numbers) for name, numbers in state["numbers"]}
     chain.failing.tools = {name: _item(Failures, failures) for name, failures in state["failing"]}
     chain.texts.restore(state["texts"])
-    chain.recurrences.groups = {
-        bytes.fromhex(key): _item(Attempts, group) for key, group in state["recurrences"]
-    }
-    chain.recurrences.rows = {head: (row, event) for head, row, event in state["recurring"]}
+    chain.recurrences.heads = {head: _item(Attempts, attempts) for head, attempts in state["attempts"]}
     chain.read_back.restore(state["read_back"])
     chain.undone.restore(state["undone"])
     chain.stagnation.restore(state["stagnation"])
@@ -114,7 +110,9 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "ranges": lambda ranges: [(start, end) for start, end in ranges],
     "words": lambda words: None if words is None else frozenset(words),
     "members": lambda members: frozenset(map(bytes.fromhex, members)),
-    "lines": lambda lines: dict.fromkeys(map(bytes.fromhex, lines)),
+    "templates": lambda templates: dict.fromkeys(map(bytes.fromhex, templates)),
+    "wordings": lambda wordings: dict.fromkeys(map(bytes.fromhex, wordings)),
+    "common": lambda words: None if words is None else frozenset(words),
     "errors": lambda errors: dict.fromkeys(map(bytes.fromhex, errors)),
 }
 

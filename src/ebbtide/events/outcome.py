@@ -31,19 +31,21 @@ class Outcome:
 
     Args:
         ending: Failed or empty.
-        salient: The lines that say so, without known noise.
-        template: The same lines without what is different in each attempt: the arguments that they repeat,
-            generated names, quoted parts and numbers.
-        is_down: Whether they say that a service is down or busy.
+        lines: The lines that say so, each as a template and in its own words. In neither are known noise,
+            generated names, the arguments that it repeats and its place; in the template neither are quoted parts
+            and numbers.
         numbers: What those lines count, in order: numbers before a word, a percent sign or a slash.
+        is_down: Whether they say that a service is down or busy.
     """
 
     ending: Ending
-    salient: str
-    template: str
+    lines: tuple[tuple[str, str], ...]
     numbers: tuple[float, ...]
     is_down: bool = False
 
+
+#: Of a query whose answer is an empty text.
+NOTHING: Final = Outcome(Ending.EMPTY, (("", ""),), ())
 
 _TOP_READ, _BOTTOM_READ = 500, 1_000  # characters at either end of an answer that are looked at
 _SHORT: Final = 6  # lines up to which an answer is taken at its word
@@ -120,9 +122,20 @@ _ALL_WELL: Final = re.compile(
 )
 _QUOTED: Final = re.compile(r"'[^'\n]{1,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{1,200}`|\[[^\[\]\n]{0,300}\]")
 _NUMBER: Final = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?")
-_COUNT: Final = re.compile(r"(?<![\w.#])(\d[\d,]*(?:\.\d+)?)(?= ?%| ?/ ?\d| [a-z]{3})")
+_COUNT: Final = re.compile(
+    r"(?<![\w.#])(?:\d[\d,]*(?:\.\d+)?)(?= ?%| ?/ ?\d| [a-z]{3})|(?:(?<=[A-Za-z]=)|(?<=[a-z]: ))\d+(?![\w.])"
+)
+_TALLY: Final = re.compile(r"\b(?:pass(?:ed|ing)?|ok|remaining|left|total|succeeded|done)\b", re.IGNORECASE)
 _PLACE: Final = re.compile(r"(?:\bline |:)\d+(?::\d+)?\b|\((?:\d+),(?:\d+)\)")
 _SOURCE: Final = re.compile(r"^[\w./\\-]+:\d+:(?:\d+:)?", re.MULTILINE)
+_LETTERS: Final = re.compile(r"[A-Za-z]{3,}")
+#: Words of lines that only say that something failed.
+_EMPTY_WORDS: Final = frozenset(
+    "error errors failed failure failures fail exit code status process command build test tests returned non zero "
+    "with did not complete successfully traceback most recent call last text argument temp time duration warning "
+    "passed skipped total files suites run ran the for and make target recipe line err npm lifecycle script "
+    "elifecycle aborting due previous could compile".split()
+)
 _BLANK: Final = re.compile(r"\s+")
 _TERM: Final = re.compile(r"[^\s'\"`,;:()\[\]{}<>|=]{3,}")
 _TERMS: Final = 40  # of the arguments that are recognised inside an answer
@@ -159,12 +172,24 @@ def outcome_of(answer: str, arguments: str = "", *, failed: bool = False) -> Out
         if not failed:
             return None
         salient = ends[-1:]
-    text = without_noise("\n".join(salient[-_SALIENT:] if len(salient) > _SALIENT else salient))
-    stable = without_fresh_names(_without_terms(text, arguments))
-    numbers = tuple(float(number.replace(",", "")) for number in _COUNT.findall(_PLACE.sub("", stable))[:16])
-    template = _NUMBER.sub("#", _QUOTED.sub("<text>", _SOURCE.sub("", stable)))
+    text = without_noise("\n".join(salient[-_SALIENT:]))
+    stable = _SOURCE.sub("", without_fresh_names(_without_terms(text, arguments)))
+    tallies = [line for line in ends if line not in salient and _TALLY.search(line)]
+    counted = without_noise("\n".join((_PLACE.sub("", stable), *tallies)))
+    numbers = tuple(float(number.replace(",", "")) for number in _COUNT.findall(counted)[:16])
+    pairs = [(_template(line), _BLANK.sub(" ", line)) for line in stable.split("\n")]
+    telling = [pair for pair in pairs if ending is Ending.EMPTY or _says_something(pair[0])]
     is_down = ending is Ending.FAILED and bool(_DOWN.search(text))
-    return Outcome(ending, _BLANK.sub(" ", text), _BLANK.sub(" ", template), numbers, is_down)
+    return Outcome(ending, tuple(telling or pairs[:1]), numbers, is_down)
+
+
+def _template(line: str) -> str:
+    return _BLANK.sub(" ", _NUMBER.sub("#", _QUOTED.sub("<text>", line)))
+
+
+def _says_something(template: str) -> bool:
+    """Whether a line says what went wrong, and not only that something did."""
+    return len({word.lower() for word in _LETTERS.findall(template)} - _EMPTY_WORDS) > 1
 
 
 _UNDER_WAY: Final = re.compile(

@@ -83,8 +83,8 @@ class LoopRules:
     interleaved_with_news: int | None = 6
     unknown_answers: int = 6
     repeated_changes: int | None = 8
-    outcome_again: int | None = 6
-    outcome_varied: int | None = 10
+    outcome_again: int | None = 5
+    outcome_varied: int | None = 8
     empty_again: int | None = 6
     nothing_new: int | None = 8
     unseen_changes: int | None = 5

@@ -1,9 +1,10 @@
 """The same outcome under ever new attempts: everything moves, and the end of it does not.
 
-Failures and empty answers are grouped by what a person would call the same: their salient lines without the
-arguments, generated names, quoted parts and numbers. A number that reaches a new extreme is progress: fewer failing tests, a
-later line, a longer distance. Lines that are new in words, such as another name that is not defined, may be, so that
-it takes more of them. What is counted is attempts since then. One that ends well ends the count.
+An attempt is what a person would name it by: a tool, or the command in a shell. Failures and empty answers end alike
+where a line says the same, apart from the arguments, generated names, quoted parts and numbers. A number that reaches
+a new extreme is progress: fewer failing tests, a later step, a longer distance. An attempt with a line that is new, or
+new in its names, may be: the same error in one file after the other is repaired step by step. So it takes more of
+those. What is counted is attempts since something got better. One that ends well ends the count.
 
 Attempts at one thing resemble each other. A record that is refused and another one that is, or a search for another
 thing, are different work, and a service that is down is nobody's doing: of such attempts only every third counts.
@@ -23,32 +24,88 @@ from ebbtide.events.identity import Key, key_of
 from ebbtide.events.outcome import Ending, Outcome
 from ebbtide.profile.divergence import LoopRules
 
-_GROUPS = 16  # that are followed at once
-# Of the words of an attempt, apart from those that all have, from which it is about the same thing.
-_REUSED = 0.4
-_WORDS = 256  # of attempts of one group that are known
+_HEADS = 16  # that are followed at once
+_LINES = 64  # of one head that are known again
+# Of the words of an attempt that failed, those that not all have: from this share on it may be about something
+# else, unless this share of those came before.
+_OWN, _REUSED = 0.5, 0.4
+_WORDS = 256  # of attempts that are known
 _APART = 3  # attempts at different things that count as one
-_LINES = 32  # salient lines of one group that are known again
 
 
 @dataclass(slots=True)
 class Attempts:
-    """Attempts of one kind that ended alike."""
+    """Attempts of one head in a row, none of which ended well, since something got better."""
 
-    tool: str
-    head: str  # what succeeds when it ends
-    first_event: int
-    last: int  # place of the latest
-    is_empty: bool
-    stale: int = 0  # since a line that is new, or a number that may be better
-    total: int = 0  # since a number that may be better
-    total_event: int = 0
-    apart: int = 0  # attempts at different things
+    stale: int = 0  # those in a row of which every line had come before
+    stale_event: int = 0
+    varied: int = 0  # those that had a line in common, but for names, with one before
+    varied_event: int = 0
+    empty: int = 0  # those that found nothing
+    empty_event: int = 0
+    apart: int = 0  # those at different things
     words: frozenset[int] = frozenset()  # of the arguments of all
     common: frozenset[int] | None = None  # of them, those that each attempt has
     lowest: list[float] = field(default_factory=list)
     highest: list[float] = field(default_factory=list)
-    lines: dict[Key, None] = field(default_factory=dict)
+    templates: dict[Key, None] = field(default_factory=dict)
+    wordings: dict[Key, None] = field(default_factory=dict)
+
+    def is_apart(self, words: frozenset[int], share: float) -> bool:
+        """Whether an attempt is about another thing than those before; it is one of them from now on.
+
+        Args:
+            words: Of its arguments.
+            share: Of them, how many have to be its own for that.
+        """
+        if self.common is None:
+            self.common = self.words = words
+            return False
+        self.common &= words
+        own = words - self.common
+        reused = len(own & self.words)
+        if len(self.words) < _WORDS:
+            self.words |= words
+        return len(own) > share * len(words) and reused < _REUSED * len(own)
+
+    def is_better(self, numbers: tuple[float, ...]) -> bool:
+        """Whether a number is a new extreme."""
+        if len(numbers) != len(self.lowest):
+            self.lowest, self.highest = list(numbers), list(numbers)
+            return False
+        better = False
+        for place, number in enumerate(numbers):
+            if number < self.lowest[place]:
+                self.lowest[place], better = number, True
+            elif number > self.highest[place]:
+                self.highest[place], better = number, True
+        return better
+
+    def count(self, lines: tuple[tuple[str, str], ...], event: int) -> None:
+        """Take one more attempt that failed, by the lines that say so."""
+        is_known = any([_is_known(self.templates, template) for template, _ in lines])
+        is_stale = all([_is_known(self.wordings, wording) for _, wording in lines])
+        self.stale = self.stale + 1 if is_stale else 1
+        self.varied = self.varied + 1 if is_known else 1
+        if self.stale == 1:
+            self.stale_event = event
+        if self.varied == 1:
+            self.varied_event = event
+
+    def forget(self) -> None:
+        """Something got better."""
+        self.stale = self.varied = 0
+
+
+def _is_known(keys: dict[Key, None], text: str) -> bool:
+    """Whether a text was there before; it is known from now on."""
+    key = key_of(text)
+    if key in keys:
+        return True
+    if len(keys) >= _LINES:
+        del keys[next(iter(keys))]
+    keys[key] = None
+    return False
 
 
 class Recurrences:
@@ -59,33 +116,25 @@ class Recurrences:
         registry: The loops of the chain.
     """
 
-    __slots__ = ("_registry", "_rules", "groups", "rows")
+    __slots__ = ("_registry", "_rules", "heads")
 
     def __init__(self, rules: LoopRules, registry: LoopRegistry) -> None:
         self._rules = rules
         self._registry = registry
-        self.groups: dict[Key, Attempts] = {}
-        # Head -> failures in a row that were all seen before, and the event of the first of them.
-        self.rows: dict[str, tuple[int, int]] = {}
+        self.heads: dict[str, Attempts] = {}
 
     def reset(self) -> None:
         """Begin afresh: another task, or another run."""
-        self.groups.clear()
-        self.rows.clear()
+        self.heads.clear()
 
     def succeeded(self, head: str) -> None:
-        """An attempt ended well: what failed in the same way before is over."""
-        self.rows.pop(head, None)
-        if self.groups:
-            over = [key for key, group in self.groups.items() if group.head == head]
-            for key in over:
-                del self.groups[key]
+        """An attempt ended well: what failed before is over."""
+        self.heads.pop(head, None)
 
-    def done(self) -> None:
-        """Something was done or found: it is another search now."""
-        for group in self.groups.values():
-            if group.is_empty:
-                group.stale = group.total = 0
+    def found(self) -> None:
+        """Something was found: it is another search now."""
+        for attempts in self.heads.values():
+            attempts.empty = 0
 
     def see(  # noqa: PLR0917
         self, tool: str, head: str, args: object, outcome: Outcome, now: int, event: int
@@ -100,47 +149,38 @@ class Recurrences:
             now: Place among the counted calls.
             event: Number of the event.
         """
-        key = key_of(LoopKind.RECURRENCE, outcome.ending, outcome.template)
-        group = self.groups.pop(key, None)
-        if group is None:
-            if len(self.groups) >= _GROUPS:
-                del self.groups[next(iter(self.groups))]
-            group = Attempts(tool, head, event, now, outcome.ending is Ending.EMPTY)
-        self.groups[key] = group
-        group.last, group.head = now, head
-        is_apart = self._is_apart(group, words_of(args)) or outcome.is_down
-        if group.total and is_apart:
-            group.apart += 1
-            if group.apart % _APART:
-                return None
-        row, row_event = self.rows.pop(head, (0, event))
-        if self._is_better(group, outcome):
-            group.stale = group.total = row = 0
-        elif self._is_new(group, outcome):
-            group.stale = 0
-            row = 0 if not group.total else row
-        row += 1
-        if len(self.rows) >= _GROUPS:
-            del self.rows[next(iter(self.rows))]
-        self.rows[head] = (row, row_event if row > 1 else event)
-        group.stale += 1
-        group.total += 1
-        if group.stale == 1:
-            group.first_event = event
-        if group.total == 1:
-            group.total_event = event
-        rules = self._rules
+        attempts = self.heads.pop(head, None)
+        if attempts is None:
+            if len(self.heads) >= _HEADS:
+                del self.heads[next(iter(self.heads))]
+            attempts = Attempts()
+        self.heads[head] = attempts
         is_empty = outcome.ending is Ending.EMPTY
-        for count, least, first in (
-            (group.total, rules.empty_again, group.total_event) if is_empty else (0, None, 0),
-            (group.stale, rules.outcome_again, group.first_event),
-            (group.total, rules.outcome_varied, group.total_event),
-            (row, rules.outcome_again, row_event),
-        ):
+        if attempts.is_apart(words_of(args), 0.0 if is_empty else _OWN) or outcome.is_down:
+            attempts.apart += 1
+            if attempts.apart % _APART:
+                return None
+        rules = self._rules
+        if is_empty:
+            attempts.empty += 1
+            if attempts.empty == 1:
+                attempts.empty_event = event
+            counts: tuple[tuple[int, int | None, int], ...] = (
+                (attempts.empty, rules.empty_again, attempts.empty_event),
+            )
+        else:
+            if attempts.is_better(outcome.numbers):
+                attempts.forget()
+            attempts.count(outcome.lines, event)
+            counts = (
+                (attempts.stale, rules.outcome_again, attempts.stale_event),
+                (attempts.varied, rules.outcome_varied, attempts.varied_event),
+            )
+        for count, least, first in counts:
             if least is not None and count >= least:
                 return self._registry.streak(
                     LoopKind.RECURRENCE,
-                    key,
+                    key_of(LoopKind.RECURRENCE, head, outcome.ending),
                     tool,
                     count=count,
                     at=least,
@@ -150,39 +190,3 @@ class Recurrences:
                     is_proof=False,
                 )
         return None
-
-    def _is_apart(self, group: Attempts, words: frozenset[int]) -> bool:
-        """Whether an attempt is about another thing than those before; it is one of them from now on."""
-        if group.common is None:
-            group.common = group.words = words
-            return False
-        group.common &= words
-        own = words - group.common
-        reused = len(own & group.words)
-        if len(group.words) < _WORDS:
-            group.words |= words
-        return reused < _REUSED * len(own)
-
-    def _is_new(self, group: Attempts, outcome: Outcome) -> bool:
-        line = key_of(outcome.salient)
-        if line in group.lines:
-            return False
-        if len(group.lines) >= _LINES:
-            del group.lines[next(iter(group.lines))]
-        group.lines[line] = None
-        return True
-
-    def _is_better(self, group: Attempts, outcome: Outcome) -> bool:
-        numbers = outcome.numbers
-        if outcome.ending is Ending.EMPTY:
-            return False
-        if len(numbers) != len(group.lowest):
-            group.lowest, group.highest = list(numbers), list(numbers)
-            return False
-        better = False
-        for place, number in enumerate(numbers):
-            if number < group.lowest[place]:
-                group.lowest[place], better = number, True
-            elif number > group.highest[place]:
-                group.highest[place], better = number, True
-        return better

@@ -181,6 +181,8 @@ class Stagnation:
             return None
         if is_failed or is_empty:
             return self._count(tool, now, event) if is_alike and not is_step else None
+        if not content and looks:
+            return None  # it repeats what it was asked
         is_short = len(content) <= _ACKNOWLEDGEMENT
         if not looks and (changes or is_short):
             is_again, is_latest = self._is_repeated(key)
