@@ -203,7 +203,7 @@ class LoopState:
         outcome = None
         if text is not None:
             outcome = outcome_of(text, argument_text(args), failed=failed)
-            if not text and effect is Effect.READ and policy is not None and policy.command is None:
+            if not text and effect is Effect.READ and policy is not None and not policy.is_command(args):
                 outcome = NOTHING  # a query that finds nothing says nothing; a command that is quiet is well
         if failed:
             answer = settled_answer(answer) + FAILED
@@ -303,6 +303,7 @@ class LoopState:
                     changes=effect is Effect.CHANGE,
                     is_empty=outcome is not None and outcome.ending is Ending.EMPTY,
                     is_failed=bad,
+                    is_repeat=memory is not None and memory.same_answers > 1,
                     now=now,
                     event=event,
                 )
@@ -315,10 +316,11 @@ class LoopState:
             else:
                 recurrence = self.recurrences.see(name, head, args, outcome, now, event)
                 finding = finding or recurrence
-        if not bad and (policy is None or policy.command is None or effect is Effect.CHANGE):
+        if not bad and (policy is None or effect is Effect.CHANGE or not policy.is_command(args)):
             if effect is not Effect.READ and effect is not Effect.ACKNOWLEDGE:
-                undone = self.undone.change(name, settled(key), args, now, event)
-                finding = finding or undone
+                if effect is Effect.CHANGE:
+                    undone = self.undone.change(name, settled(key), args, now, event)
+                    finding = finding or undone
                 self.read_back.change(args)
             if effect is not Effect.CHANGE and memory is not None:
                 unseen = self.read_back.look(name, settled(key), args, settled_answer(answer), now, event)

@@ -173,7 +173,7 @@ def outcome_of(answer: str, arguments: str = "", *, failed: bool = False) -> Out
             return None
         salient = ends[-1:]
     text = without_noise("\n".join(salient[-_SALIENT:]))
-    stable = _SOURCE.sub("", without_fresh_names(_without_terms(text, arguments)))
+    stable = without_fresh_names(_without_terms(_SOURCE.sub("", text), arguments))
     tallies = [line for line in ends if line not in salient and _TALLY.search(line)]
     counted = without_noise("\n".join((_PLACE.sub("", stable), *tallies)))
     numbers = tuple(float(number.replace(",", "")) for number in _COUNT.findall(counted)[:16])

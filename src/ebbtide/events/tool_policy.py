@@ -131,6 +131,12 @@ class ToolPolicy:
             return Effect.READ if method in {"GET", "HEAD", "OPTIONS"} else Effect.CHANGE
         return self.effect
 
+    def is_command(self, args: object) -> bool:
+        """Whether the call gives a command to a shell."""
+        return self.command is not None and (
+            isinstance(args, str) or (isinstance(args, Mapping) and self.command in args)
+        )
+
     def head(self, name: str, args: object) -> str:
         """What a person would call the call: its tool, and in a shell the command."""
         if self.command is None:

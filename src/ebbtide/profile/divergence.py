@@ -86,7 +86,7 @@ class LoopRules:
     outcome_again: int | None = 5
     outcome_varied: int | None = 8
     empty_again: int | None = 6
-    nothing_new: int | None = 8
+    nothing_new: int | None = 10
     unseen_changes: int | None = 5
     undone_changes: int | None = 3
     waits: int | None = 60

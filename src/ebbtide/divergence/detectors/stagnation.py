@@ -165,6 +165,7 @@ class Stagnation:
         changes: bool,
         is_empty: bool,
         is_failed: bool,
+        is_repeat: bool,
         now: int,
         event: int,
     ) -> Finding | None:
@@ -181,6 +182,8 @@ class Stagnation:
             return None
         if is_failed or is_empty:
             return self._count(tool, now, event) if is_alike and not is_step else None
+        if looks and is_repeat:
+            return self._count(tool, now, event)
         if not content and looks:
             return None  # it repeats what it was asked
         is_short = len(content) <= _ACKNOWLEDGEMENT
@@ -188,7 +191,7 @@ class Stagnation:
             is_again, is_latest = self._is_repeated(key)
             if not is_again:
                 self._bring_news()
-            return None
+                return None
             if is_latest and changes:
                 return None
         if is_short and self._is_new(answer):
