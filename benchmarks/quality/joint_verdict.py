@@ -26,15 +26,14 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import itertools
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import add_data_option, data_folder, setup, wilson, write_result
-from benchmarks.quality import stopping
-from benchmarks.quality.loop_outcomes import _ACTION, chat_calls, lines, step_call
+from benchmarks.quality import run_sets, stopping
+from benchmarks.quality.run_sets import RecordedRun
 from ebbtide.budget.limits import Limits
 from ebbtide.convergence.meter import ConvergenceMeter
 from ebbtide.convergence.signal import Signal
@@ -61,10 +60,10 @@ class Run:
     length: int
 
 
-def run_of(events: Sequence[Event], *, success: bool, at: int | None = None) -> Run:
-    """A run whose events are given; success comes with the turn of event `at`, or the last."""
+def metered(run: RecordedRun) -> Run:
+    """A run with the turn and the tokens of each of its events."""
     turns, turn, talking = [], 0, False
-    for event in events:
+    for event in run.events:
         if isinstance(event, ToolCall):
             turn += not talking
             talking = False
@@ -74,57 +73,25 @@ def run_of(events: Sequence[Event], *, success: bool, at: int | None = None) -> 
         else:
             talking = False
         turns.append(max(turn, 1))
-    metered: list[Event] = []
+    events: list[Event | Round] = []
     tokens, characters = [], 0
-    for event in events:
+    for event in run.events:
         characters += _size(event)
-        reads = isinstance(event, (ToolCall, ModelCall))
-        tokens.append(characters // 4 if reads else 0)
-        metered.append(dataclasses.replace(event, usage=Usage(input_tokens=tokens[-1])) if reads else event)
-    end = None if not success or not turns else turns[-1 if at is None else at]
-    return Run(tuple(metered), tuple(turns), tuple(tokens), end, turns[-1] if turns else 0)
+        if isinstance(event, (ToolCall, ModelCall)):
+            tokens.append(characters // 4)
+            events.append(dataclasses.replace(event, usage=Usage(input_tokens=tokens[-1])))
+        else:
+            tokens.append(0)
+            events.append(event)
+    success = None if run.success_at is None else turns[run.success_at]
+    return Run(tuple(events), tuple(turns), tuple(tokens), success, turns[-1] if turns else 0)
 
 
-def _size(event: Event) -> int:
+def _size(event: Event | Round) -> int:
     """Characters of an event."""
     if isinstance(event, ToolCall):
         return len(str(event.args or "")) + len(str(event.result or ""))
-    return len(event.text or "")
-
-
-def episodes(data: Path) -> Iterator[Run]:
-    for row in lines(data / "loops" / "intercode.jsonl.gz"):
-        rewards = [step["reward"] or 0 for step in row["steps"]]
-        at = next((place for place, reward in enumerate(rewards) if reward >= 1), None)
-        yield run_of([step_call(row, step) for step in row["steps"]], success=at is not None, at=at)
-
-
-def questions(data: Path) -> Iterator[Run]:
-    for trace in lines(data / "loops" / "hotpotqa_react_base.jsonl.gz"):
-        events: list[Event] = []
-        for step in trace["steps"]:
-            if step.get("thought"):
-                events.append(ModelCall(text=step["thought"]))
-            match = _ACTION.match(step["action"] or "")
-            name, query = match.groups() if match else ("action", step["action"])
-            events.append(ToolCall(name=name, args={"query": query}, result=step["observation"]))
-        yield run_of(events, success=trace["status"] == "CORRECT")
-
-
-def support(data: Path) -> Iterator[Run]:
-    path = data / "traces" / "openai_messages" / "tau_airline_20.json"
-    for row in json.loads(path.read_text(encoding="utf-8")):
-        yield run_of(list(chat_calls(row["traj"])), success=row["reward"] == 1)
-
-
-def issues(data: Path) -> Iterator[Run]:
-    for row in lines(data / "loops" / "swe_transitions.jsonl.gz"):
-        events: list[Event] = []
-        for thought, action in zip(row["thoughts"], row["actions"], strict=False):
-            if thought:
-                events.append(ModelCall(text=str(thought)))
-            events.append(ToolCall(name="step", args={"action": action}))
-        yield run_of(events, success=row["resolved"] == "True")
+    return len(getattr(event, "text", None) or "")
 
 
 def conversation(run: stopping.Run) -> Run:
@@ -136,10 +103,10 @@ def conversation(run: stopping.Run) -> Run:
 
 
 SETS: dict[str, Callable[[Path], Iterator[Run]]] = {
-    "shell and SQL episodes": episodes,
-    "question answering": questions,
-    "airline support": support,
-    "software issues": issues,
+    "shell and SQL episodes": lambda data: map(metered, run_sets.episodes(data)),
+    "question answering": lambda data: map(metered, run_sets.questions(data)),
+    "airline support": lambda data: map(metered, run_sets.support(data)),
+    "software issues": lambda data: map(metered, run_sets.transitions(data)),
     "refinement chains": lambda data: map(conversation, stopping.refinement_chains(data)),
     "reflection trials": lambda data: map(conversation, stopping.reflection_trials(data)),
 }

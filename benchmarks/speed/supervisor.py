@@ -29,7 +29,7 @@ from statistics import mean, median
 from typing import Any
 
 from benchmarks.measure import add_data_option, data_folder, setup, write_result
-from benchmarks.quality.loop_outcomes import chat_calls, lines
+from benchmarks.quality.run_sets import chat_events, lines
 from benchmarks.speed.monitor import flat
 from ebbtide.budget.limits import Limits
 from ebbtide.divergence.monitor import LoopMonitor
@@ -83,7 +83,7 @@ def agent(data: Path) -> Iterator[Event]:
 
 def support(data: Path) -> Iterator[Event]:
     path = data / "traces" / "openai_messages" / "tau_airline_20.json"
-    runs = [list(chat_calls(run["traj"])) for run in json.loads(path.read_text(encoding="utf-8"))]
+    runs = [list(chat_events(run["traj"])) for run in json.loads(path.read_text(encoding="utf-8"))]
     for again in itertools.count():
         for event in itertools.chain.from_iterable(runs):
             if isinstance(event, ToolCall):

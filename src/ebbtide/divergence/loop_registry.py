@@ -34,6 +34,7 @@ class Finding:
         tool: The tool, where all its calls belong to it.
         measure: What was measured, where that is more than the count.
         step: Further counts from one report to the next; None is half of `at`, but two at least.
+        is_proof: Whether nothing but a loop explains it.
     """
 
     kind: LoopKind
@@ -49,6 +50,7 @@ class Finding:
     tool: str | None = None
     measure: Measurement | None = None
     step: int | None = None
+    is_proof: bool = True
 
 
 @dataclass(slots=True, kw_only=True)
@@ -76,6 +78,7 @@ class Loop:
     tool: str | None = None
     tools: tuple[str, ...] = ()
     members: frozenset[Key] = frozenset()
+    is_proof: bool = True
 
 
 #: What a rule gives for an event that goes on with a loop, and at which nothing is to be reported.
@@ -105,7 +108,17 @@ class LoopRegistry:
         return True
 
     def streak(
-        self, kind: LoopKind, key: Key, tool: str, *, count: int, at: int, first: int, now: int, event: int
+        self,
+        kind: LoopKind,
+        key: Key,
+        tool: str,
+        *,
+        count: int,
+        at: int,
+        first: int,
+        now: int,
+        event: int,
+        is_proof: bool = True,
     ) -> Finding:
         """A finding about calls of one tool in a row, each of which counts; CARRIED_ON if it is no news."""
         if count != at and self.carry(key, count, now, event):
@@ -120,6 +133,7 @@ class LoopRegistry:
             begins=count == at,
             tools=(tool,),
             tool=tool,
+            is_proof=is_proof,
         )
 
     def note(self, finding: Finding, now: int, event: int) -> tuple[Loop, bool]:
@@ -136,6 +150,7 @@ class LoopRegistry:
         loop.last = now
         loop.last_event = event
         loop.members = finding.members
+        loop.is_proof = finding.is_proof
         if finding.count < loop.next_at:
             return loop, False
         loop.reports += 1

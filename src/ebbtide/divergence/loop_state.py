@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import deque
 
 from ebbtide.budget.tally import Tally
+from ebbtide.divergence.answer_texts import AnswerTexts, Likeness
 from ebbtide.divergence.detectors.across_chains import Chains
 from ebbtide.divergence.detectors.failing import FailingTools, is_outage
 from ebbtide.divergence.detectors.hand_offs import HandOffs
-from ebbtide.divergence.detectors.near_duplicates import stem_of
+from ebbtide.divergence.detectors.near_duplicates import argument_text, stem_of
+from ebbtide.divergence.detectors.recurrence import Recurrences
 from ebbtide.divergence.detectors.repetition import Repetition
-from ebbtide.divergence.detectors.same_tool import NO_CALL, SameTool, answer_length
+from ebbtide.divergence.detectors.same_tool import NO_CALL, SameTool
 from ebbtide.divergence.detectors.speech import Speech
 from ebbtide.divergence.detectors.spend import Spend
+from ebbtide.divergence.detectors.stagnation import Stagnation
 from ebbtide.divergence.detectors.sweep import Sweeps
 from ebbtide.divergence.loop_registry import Finding, Loop, LoopRegistry
 from ebbtide.divergence.numbering import Numbering
@@ -24,11 +27,14 @@ from ebbtide.events.identity import (
     Answer,
     Key,
     identify,
+    canonical,
     identify_answer,
+    is_failed,
     key_of,
     settled,
     settled_answer,
 )
+from ebbtide.events.outcome import Ending, Outcome, is_over, outcome_of
 from ebbtide.events.tool_policy import Effect, ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
@@ -36,6 +42,7 @@ _NAME = 64  # characters of a name that are kept; the rest counts by its hash
 _BATCH = 64  # calls of one batch that are distinguished
 _STORM_S = 1.0  # a service that is down is hammered when it is asked again sooner
 _PASSIVE = (Effect.POLL, Effect.CLOCK)
+_DEEDS = (Effect.CHANGE, Effect.ACKNOWLEDGE)
 _CYCLES = (LoopKind.REPEAT, LoopKind.CYCLE)
 
 
@@ -65,6 +72,9 @@ class LoopState:
         self.failing = FailingTools(rules, self.registry)
         self.same_tool = SameTool(rules, self.registry)
         self.sweeps = Sweeps(rules)
+        self.recurrences = Recurrences(rules, self.registry)
+        self.stagnation = Stagnation(rules, self.registry)
+        self.texts = AnswerTexts()
         self.speech = Speech(rules)
         self.hand_offs = HandOffs(rules)
         self.tally = tally
@@ -75,6 +85,9 @@ class LoopState:
         self.gap_s: float | None = None  # since the event before
         self.runs = 0
         self.unreadable = 0
+        self.unrecorded = 0  # calls whose arguments are not known
+        self.waited = False  # whether time passed since the last call
+        self.latest_wait = 0  # place of the latest call before which time passed
         self.latest_user: Key = UNKNOWN
         self.has_spoken = False  # whether `speech` has anything to forget
         self.spending = False
@@ -103,6 +116,8 @@ class LoopState:
         name, args = call.name, call.args
         if policy is not None:
             name, args = policy.group or name, policy.arguments(args)
+        if args is None:
+            return None
         identity = identify(name, args, settle=self.settle)
         if identity is None:
             return None
@@ -140,6 +155,8 @@ class LoopState:
         self.failing.tools.clear()
         self.hand_offs.reset()
         self.speech.reset()
+        self.recurrences.reset()
+        self.stagnation.reset()
         self.chains.several = True
 
     # One pass over the rules, in one piece: calls between its parts would take a tenth of its time.
@@ -148,8 +165,11 @@ class LoopState:
         name, args, result, failed = call.name, call.args, call.result, call.error
         effect = None
         if policy is not None:
-            effect = policy.effect
-            if policy.exempt or effect is Effect.WAIT:
+            effect = policy.effect_of(args)
+            if policy.exempt:
+                return None
+            if effect is Effect.WAIT:
+                self.waited = True
                 return None
             name = policy.group or name
             args = policy.arguments(args)
@@ -159,12 +179,21 @@ class LoopState:
         if self.has_spoken:
             self.speech.reset()
             self.has_spoken = False
+        if args is None:
+            self.unrecorded += 1
+            self._unreadable(name)
+            return None
         identity = identify(name, args, settle=self.settle)
         answer = identify_answer(result, settle=self.settle)
         if identity is None or answer is None:
+            self.unreadable += 1
             self._unreadable(name)
             return None
         key, size, numeric = identity
+        text = result if type(result) is str else _text_of(result)
+        outcome = None
+        if text is not None:
+            outcome = outcome_of(text, argument_text(args), failed=failed)
         if failed:
             answer = settled_answer(answer) + FAILED
         if (call.batch is not None and self._counted(call.batch, key)) or (
@@ -173,7 +202,18 @@ class LoopState:
             return None
         repetition, event = self.repetition, self.event
         answers, cycles = repetition.answers, repetition.cycles
+        expected = answers.expected(key)
+        if text:
+            if expected is None or expected == answer:
+                self.texts.put(key, text)
+            elif likeness := self.texts.compare(key, text):
+                if is_failed(expected) == failed:
+                    answer = expected
+                    if likeness is not Likeness.NOISE:
+                        repetition.loosen(key)
         now = repetition.calls = repetition.calls + 1
+        if self.waited:
+            self.waited, self.latest_wait = False, now
         repetition.names.append(name)
         repetition.steps.append(event - repetition.event)
         repetition.event = event
@@ -181,6 +221,17 @@ class LoopState:
             self.before_calls.append(self.spend.before(event))
         if effect is not None and effect in _PASSIVE:
             return self._passive(effect, name, key, answer, now, call)
+        if (
+            self.latest_wait
+            and expected == answer
+            and not failed
+            and effect not in _DEEDS
+            and self.latest_wait > answers.place(key)
+            and (outcome is None or outcome.ending is Ending.EMPTY)
+            and not is_over(text or "")
+        ):
+            return self._wait(name, key, answer, now, call)
+        bad = failed or (outcome is not None and outcome.ending is Ending.FAILED)
         memory = answers.see(key, answer, failed, now)
         if memory is None:
             period = None
@@ -189,18 +240,16 @@ class LoopState:
             period = cycles.push((key, answer))
         if memory is None or (memory.same_answers == 1 and not cycles.repeats_recent):
             answers.latest_news = now
-            if failed:
-                pass
-            elif effect is not None:
-                says_more = effect is not Effect.READ and size > answer_length(result)
-                self._changed(effect, says_more or memory is not None, now)
-            elif memory is not None or size > answer_length(result):
-                answers.latest_change = now
+            if not bad:
+                if effect is Effect.CHANGE:
+                    self._changed(now)
+                elif effect is None:
+                    answers.latest_change = now
             if self.spending:
                 self.spend.news()
         finding = None
         if period is not None or repetition.going_on is not None:
-            finding = repetition.cycle(period, policy, call)
+            finding = repetition.cycle(period, policy, call, is_change=effect in _DEEDS and not bad)
         if memory is not None and finding is None and (memory.same_answers > 3 or memory.failures > 2):
             finding = repetition.again(memory, key, name, policy, call)
         before, self.latest = self.latest, (name, key, size, answer, event)
@@ -210,14 +259,39 @@ class LoopState:
         if numeric:
             swept = self.sweeps.see(name, args, event, new=memory is None, known=answers.latest_news != now)
             finding = finding or swept
-        if failed or self.failing.tools:
+        if bad or self.failing.tools:
             # A call that was sent before, and fails again after other work, is a check, not another attempt;
             # and a service that is down says nothing about the attempts.
-            if not failed:
+            if not bad:
                 self.failing.succeeded(name)
             elif (memory is None or memory.failures > 1) and not self._patience(call):
-                failing = self.failing.failed(name, args, result, policy, answers.latest_change, now, event)
+                failing = self.failing.failed(
+                    name, args, result, policy, answers.latest_change, now, event, by_text=not failed
+                )
                 finding = finding or failing
+        if text is not None:
+            if effect is not Effect.ACKNOWLEDGE:
+                stagnation = self.stagnation.see(
+                    name,
+                    settled(key),
+                    argument_text(args),
+                    text,
+                    looks=effect is Effect.READ,
+                    changes=effect is Effect.CHANGE,
+                    is_empty=outcome is not None and outcome.ending is Ending.EMPTY,
+                    is_failed=bad,
+                    now=now,
+                    event=event,
+                )
+                finding = finding or stagnation
+                if self.stagnation.is_deed:
+                    self.recurrences.done()
+            head = name if policy is None else policy.head(name, args)
+            if outcome is None:
+                self.recurrences.succeeded(head)
+            else:
+                recurrence = self.recurrences.see(name, head, outcome, now, event)
+                finding = finding or recurrence
         if self.chains.several and memory is not None and (memory.same_answers > 1 or failed):
             across = self._across(settled(key), settled_answer(answer), name, memory.same_answers > 1)
             finding = finding or across
@@ -227,7 +301,6 @@ class LoopState:
 
     def _unreadable(self, name: str) -> None:
         """A call that cannot be read matches nothing, not even itself."""
-        self.unreadable += 1
         repetition = self.repetition
         now = repetition.count(name, self.event)
         repetition.answers.latest_news = now
@@ -254,19 +327,24 @@ class LoopState:
         self.retried = False
         return self.repetition.answers.expected(key) == answer
 
-    def _changed(self, effect: Effect, says_more: bool, now: int) -> None:  # noqa: FBT001
-        """Take a success of a declared tool that is news."""
+    def _changed(self, now: int) -> None:
+        """A call that is declared to change something did so: what is looked up now is a new look."""
         answers = self.repetition.answers
-        if effect is Effect.CHANGE:
-            answers.start = now
-            self.repetition.forget_stream()
-            self.latest = NO_CALL
-            self.sweeps.reset()
-            self.failing.tools.clear()
-            self.hand_offs.reset()
-            self.chains.reset()
-        elif says_more:
-            answers.latest_change = now
+        answers.start = answers.latest_change = now
+        self.repetition.forget_stream()
+        self.latest = NO_CALL
+        self.sweeps.reset()
+        self.failing.tools.clear()
+        self.hand_offs.reset()
+        self.chains.reset()
+
+    def _wait(self, name: str, key: Key, answer: Answer, now: int, call: ToolCall) -> Finding | None:
+        """The same look again, after some time: waiting, which takes time and not a count."""
+        memory = self.repetition.answers.see(key, answer, False, now)  # noqa: FBT003
+        least = self._rules.waits
+        if memory is None or least is None or memory.same_answers < least:
+            return None
+        return self.repetition.repeated(LoopKind.WAITING, memory, key, name, memory.same_answers, least, call)
 
     def _patience(self, call: ToolCall | None) -> int:
         """Times that it takes at least: more where a service is down, unless it is asked without a pause."""
@@ -301,7 +379,7 @@ class LoopState:
             return self.speech.stream(text, self.event) if text else None
         words = None if text is None else " ".join(text.split()).lower()
         if not words:
-            return self.speech.silence(event.part.value, self.event)
+            return None
         key = key_of(event.part.value, words)
         self.hand_offs.hear(key, self.event)
         return self.speech.message(key, words, text or "", self.event)
@@ -313,6 +391,8 @@ class LoopState:
             self.latest_user = words
             self.pause()
             self.speech.reset()
+            self.recurrences.reset()
+            self.stagnation.reset()
 
     def _notice(self, event: Notice) -> Finding | None:
         kind = event.kind
@@ -341,3 +421,8 @@ class LoopState:
             if self.repetition.event_of(back) >= event:
                 return self.before_calls[-back]
         return self.spend.before(self.event)
+
+
+def _text_of(result: object) -> str | None:
+    """An answer that is no text, as one; None where it is not known."""
+    return None if result is None else canonical(result)

@@ -132,6 +132,8 @@ class LoopMonitor:
                 self._pass_time(chain, ts, event.waited_s)
             elif chain.gap_s is not None:
                 chain.gap_s = None
+            if chain.gap_s is not None and chain.gap_s >= self._rules.wait_s:
+                chain.waited = True
             chain.tally.add(event, chain.ts if ts is not None else None)
             signals: tuple[LoopSignal, ...] = ()
             if event.usage is not None:
@@ -357,6 +359,7 @@ def _signal(chain: LoopState, loop: Loop, event: Event, measure: Measurement | N
         cost_usd=None if tally.cost is None else (tally.cost - loop.cost_before) / UNITS,
         tokens=None if tally.tokens is None else tally.tokens - loop.tokens_before,
         measure=measure,
+        is_proof=loop.is_proof,
         latest_call=_shown(event),
     )
 

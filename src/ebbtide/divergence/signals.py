@@ -20,6 +20,9 @@ class LoopKind(StrEnum):
     GROWING_CALL = "growing_call"  #: each call is the one before and something more
     SWEEP = "sweep"  #: pages read to the end, and again from the start
     COVERED_RANGE = "covered_range"  #: ranges that were read already, cut in other ways
+    RECURRENCE = "recurrence"  #: ever new attempts that end alike: the same failure, or nothing found
+    STAGNATION = "stagnation"  #: answers that hold no new word, whatever is asked
+    WAITING = "waiting"  #: the same look again and again at something that takes its time
     MONOTONY = "monotony"  #: hardly anything but known calls with known answers
     HANDOFF_CYCLE = "handoff_cycle"  #: agents hand the work round in a circle
     ACROSS_CHAINS = "across_chains"  #: several chains of a session do the same
@@ -83,6 +86,8 @@ class LoopSignal:
         cost_usd: Spent between the two; None where no cost is known.
         tokens: Tokens of all classes between the two; None where none are known.
         measure: What was measured, where the rule measures more than it counts.
+        is_proof: Whether the same call gave the same answer with nothing in between that may have changed it;
+            else it is a suspicion.
         latest_call: The latest call, cut.
     """
 
@@ -101,4 +106,5 @@ class LoopSignal:
     cost_usd: float | None = None
     tokens: int | None = None
     measure: Measurement | None = None
+    is_proof: bool = True
     latest_call: str = ""

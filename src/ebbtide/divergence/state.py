@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from ebbtide.divergence.detectors.failing import Failures
+from ebbtide.divergence.detectors.recurrence import Attempts
 from ebbtide.divergence.detectors.same_tool import ToolRun
 from ebbtide.divergence.detectors.sweep import Reading
 from ebbtide.divergence.loop_registry import Loop
@@ -23,6 +24,9 @@ _PLAIN = (
     "gap_s",
     "runs",
     "unreadable",
+    "unrecorded",
+    "waited",
+    "latest_wait",
     "has_spoken",
     "spending",
     "batch",
@@ -50,6 +54,10 @@ def chain_state(chain: LoopState) -> dict[str, Any]:
         "readings": [[key.hex(), _fields(reading)] for key, reading in chain.sweeps.readings.items()],
         "numbers": [[name, list(numbers)] for name, numbers in chain.sweeps.numbers.items()],
         "failing": [[name, _fields(failures)] for name, failures in chain.failing.tools.items()],
+        "texts": chain.texts.to_state(),
+        "recurrences": [[key.hex(), _fields(group)] for key, group in chain.recurrences.groups.items()],
+        "recurring": [[head, *row] for head, row in chain.recurrences.rows.items()],
+        "stagnation": chain.stagnation.to_state(),
         "loops": [_fields(loop) for loop in chain.registry.loops.values()],
     }
 
@@ -76,6 +84,12 @@ def restore_chain(chain: LoopState, state: Mapping[str, Any]) -> None:
     }
     chain.sweeps.numbers = {name: tuple(numbers) for name, numbers in state["numbers"]}
     chain.failing.tools = {name: _item(Failures, failures) for name, failures in state["failing"]}
+    chain.texts.restore(state["texts"])
+    chain.recurrences.groups = {
+        bytes.fromhex(key): _item(Attempts, group) for key, group in state["recurrences"]
+    }
+    chain.recurrences.rows = {head: (row, event) for head, row, event in state["recurring"]}
+    chain.stagnation.restore(state["stagnation"])
     loops = (_item(Loop, loop) for loop in state["loops"])
     chain.registry.loops = {loop.key: loop for loop in loops}
 
@@ -96,6 +110,7 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "ranges": lambda ranges: [(start, end) for start, end in ranges],
     "words": lambda words: None if words is None else frozenset(words),
     "members": lambda members: frozenset(map(bytes.fromhex, members)),
+    "lines": lambda lines: dict.fromkeys(map(bytes.fromhex, lines)),
     "errors": lambda errors: dict.fromkeys(map(bytes.fromhex, errors)),
 }
 

@@ -57,14 +57,14 @@ _HINTS: Final = (
     "false", "missing", "[]", "{}", "exit", "return", "forbidden", "unauthor", "reject", "0", "fatal", "unknown",
     "expired", "none", "null", "lock", "limit", "conflict", "must", "require", "http", "uncaught", "unhandled",
     "unavailable", "quota", "throttled", "declined", "abort", "undefined", "unre", "fault", "nil", "code",
-    "status", "zero", "is in use",
+    "status", "zero", "is in use", "human", "robot", "checking", "traffic", "captcha", "cookies",
 )  # fmt: skip
 _HINT: Final = re.compile("|".join(map(re.escape, _HINTS)))
 
 #: What a program prints of its own failure, in any line that is looked at.
 _STRONG: Final = re.compile(
     r"^\W*(?:[\w./\\ -]{1,60}:\s*)?(?:fatal|error|failed|failure|panic|uncaught|unhandled|exception|"
-    r"npm (?:ERR!|error)|E:)\b(?![ :=]*(?:none|no|0|null|false)\b)"
+    r"npm (?:ERR!|error)|E:)\b(?!\W*(?:none|no|0|null|false|nil)\b)"
     r"|^Traceback \(most recent"
     r"|^\W*[\w.]*(?:Error|Exception|Failure|Fault)(?:\[\w+\])?\W*(?::|$)"
     r"|^\W*(?:Failed|Unable|Cannot|Could not|Couldn't) "
@@ -79,12 +79,14 @@ _STRONG: Final = re.compile(
     r"Service Unavailable|Too Many Requests|Conflict|Gateway Time-?out|Client Error|Server Error)"
     r"|\"(?:success|ok)\": ?false|\"(?:is_?error)\": ?true|\"status\": ?\"(?:error|failed|failure)\""
     r"|\"error(?:s|_message|Message|_code)?\": ?(?:\"[^\"]|\{|\[[^\]])"
-    r"|\bIntroduced new syntax error|^<tool_use_error>",
+    r"|\bIntroduced new syntax error|^<tool_use_error>|##\[error\]"
+    r"|\b(?:verify (?:that )?you are (?:a )?human|are you a robot|checking (?:your browser|if the site connection)"
+    r"|unusual traffic|captcha|enable javascript and cookies)\b",
     re.IGNORECASE,
 )
 #: What a short answer says in words.
 _WEAK: Final = re.compile(
-    r"\b(?:(?:can|could|would|did|does|do|is|was|were|has|have)(?: ?not|n't) (?!need|any|only|yet been)"
+    r"\b(?:(?:can|could|would|did|does|do|is|was|were|has|have)(?: ?not|n't) (?!need|any|only|yet been|produce)"
     r"|cannot|unable to|failed|fails|failure|error|exception|invalid|denied|refused|forbidden|unauthori[sz]ed"
     r"|timed? ?out|rejected|not (?:found|exist|allowed|permitted|supported|available|authori[sz]ed|possible|"
     r"recogni[sz]ed|valid|enough|defined|installed|clickable|visible|interactable|reachable)|no such|"
@@ -108,7 +110,8 @@ _EMPTY: Final = re.compile(
     re.IGNORECASE,
 )
 _ALL_WELL: Final = re.compile(
-    r"\b(?:0|no|zero|without(?: any)?) (?:errors?|failures?|failed|problems?|conflicts?|issues?)\b|\bnone failed\b",
+    r"\b(?:0|no|zero|without(?: any)?) (?:errors?|failures?|failed|problems?|conflicts?|issues?)\b"
+    r"|\bnone failed\b|\b(?:errors?|failures?|failed|exit code)\W{1,4}(?:none|no|0|null|false|nil)\b",
     re.IGNORECASE,
 )
 _QUOTED: Final = re.compile(r"'[^'\n]{1,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{1,200}`|\[[^\[\]\n]{0,300}\]")
@@ -160,6 +163,29 @@ def outcome_of(
     numbers = tuple(float(number.replace(",", "")) for number in _NUMBER.findall(_PLACE.sub("", stable))[:16])
     template = _NUMBER.sub("#", _QUOTED.sub("<text>", stable))
     return Outcome(ending, _BLANK.sub(" ", text), _BLANK.sub(" ", template), numbers)
+
+
+_UNDER_WAY: Final = re.compile(
+    r"\b(?:pending|running|in[ _-]?progress|queued|waiting|processing|starting|building|deploying|creating|"
+    r"updating|modifying|provisioning|scheduled|initiali[sz]ing|syncing|progressing|not ready|active|open|"
+    r"optimizing|backing|restoring|uploading|downloading|validating|scaling|ongoing)\b|\b0/[1-9]|\b\d{1,2} ?%",
+    re.IGNORECASE,
+)
+_OVER: Final = re.compile(
+    r"\b(?:completed?|done|succeeded|success|finished|failed|failure|cancell?ed|aborted|terminated|exited|stopped|"
+    r"expired|closed|resolved|rejected|not found|crashloopbackoff|error)\b",
+    re.IGNORECASE,
+)
+
+
+def is_over(answer: str) -> bool:
+    """Whether an answer says that what it is about has ended, and nothing that it is still under way.
+
+    >>> is_over('{"status": "failed"}'), is_over("2 of 3 completed, 1 running"), is_over("no new mail")
+    (True, False, False)
+    """
+    text = answer[:_BOTTOM_READ]
+    return bool(_OVER.search(text)) and not _UNDER_WAY.search(text)
 
 
 def _without_terms(text: str, arguments: str) -> str:

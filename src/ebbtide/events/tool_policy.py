@@ -77,6 +77,14 @@ class ToolPolicy:
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 2):
                 raise ConfigError(f"{name} = {value!r}: expected a whole number, 2 or more")
 
+    def effect_of(self, args: object) -> Effect | None:
+        """What a call with these arguments does."""
+        return self.effect
+
+    def head(self, name: str, args: object) -> str:
+        """What a person would call the attempt."""
+        return name
+
     def arguments(self, args: object) -> object:
         """The arguments that make a call what it is."""
         if self.key_fields is None or not isinstance(args, Mapping):

@@ -22,8 +22,14 @@ class LoopRules:
             anything new. One more than `copies`, so that a cycle is named as one.
         interleaved_with_news: The same where the others brought something new, but nothing that looks like a
             change: looking a thing up twice more is forgetful, six times is stuck.
-        unchanged_by_changes: The same where something may have changed in between, by the look of it. A
-            test stays red through a dozen honest edits; beyond that they miss the point.
+        unknown_answers: Equal calls of whose answers nothing is known: a suspicion, so that it takes more.
+        repeated_changes: One call in a row that is declared to change something, and says each time that it did.
+        outcome_again: Attempts that end in the same failure, in the same words, whatever else moves.
+        outcome_varied: The same where the words differ in names, and no number got better.
+        empty_again: Attempts in which nothing is found.
+        nothing_new: Calls in a row whose answers hold no new word, whatever is asked.
+        waits: Equal looks with at least `wait_s` between them at something that is still under way.
+        wait_s: Seconds between two looks from which they are waiting.
         polls: The same answer of a tool declared as poll or clock: waiting is its work.
         failing: The same call fails, whatever the text.
         outage: The same failure that says 429 or 5xx, or a poll of it: a service that is down is not the
@@ -49,7 +55,6 @@ class LoopRules:
         chains: Chains of one session in which the same call came twice with the same answer.
         condensations: Condensations of the context in a row.
         messages: Equal messages or thoughts in a row.
-        silent_messages: Model calls in a row of which nothing is known but their name.
         chant_copies: Copies of a block of words at the end of a text.
         chant_words: Words that those copies must have together while the text streams; half of it in a
             whole message.
@@ -74,7 +79,14 @@ class LoopRules:
     max_period: int = 128
     interleaved: int | None = 4
     interleaved_with_news: int | None = 6
-    unchanged_by_changes: int | None = 16
+    unknown_answers: int = 6
+    repeated_changes: int | None = 8
+    outcome_again: int | None = 6
+    outcome_varied: int | None = 10
+    empty_again: int | None = 6
+    nothing_new: int | None = 10
+    waits: int | None = 60
+    wait_s: float = 25.0
     polls: int | None = 8
     failing: int | None = 3
     outage: int = 6
@@ -94,7 +106,6 @@ class LoopRules:
     chains: int | None = 3
     condensations: int | None = 10
     messages: int | None = 3
-    silent_messages: int | None = 5
     chant_copies: int | None = 4
     chant_words: int = 24
     chant_period: int = 48

@@ -21,6 +21,7 @@ from ebbtide.supervision.ladder import (
     ROUND_STEPS,
     SPENDING_TWICE,
     STEPS,
+    SUSPICION_STEPS,
     Action,
     Cause,
 )
@@ -101,7 +102,7 @@ class Judgement:
         cause = Cause.SPENDING if signal.kind in SPENDING else Cause.DIVERGENCE
         answers_known = chain is None or chain.answers_known(signal.tools)
         facts = LoopFacts(signal=signal, answers_known=answers_known, goes_on=goes_on)
-        steps = STEPS[cause]
+        steps = STEPS[cause] if signal.is_proof else SUSPICION_STEPS
         return self._verdict(steps.again if goes_on else steps.first, cause, facts, signal.chain_id)
 
     def limits(self, alerts: Iterable[LimitAlert]) -> None:

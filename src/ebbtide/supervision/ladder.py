@@ -55,6 +55,8 @@ STEPS: Final[Mapping[Cause, Steps]] = {
     Cause.SPENDING: Steps(Action.NUDGE, Action.ESCALATE),
     Cause.JOINT: Steps(Action.NUDGE, Action.ESCALATE),
 }
+#: A loop that is suspected, since something is not known or may have changed, is reported and never ends a run.
+SUSPICION_STEPS: Final = Steps(Action.NUDGE, Action.NUDGE)
 #: A hard limit, by how near it is.
 LIMIT_STEPS: Final[Mapping[Nearness, Action]] = {
     Nearness.WARN: Action.NUDGE,

@@ -40,6 +40,8 @@ class Failures:
     again_event: int = 0
     steady: int = 0  # failures since anything may have been changed elsewhere
     steady_event: int = 0
+    is_steady: bool = True  # whether nothing may have been changed elsewhere since the first
+    by_text: bool = False  # whether a text and no flag says so of any of them
 
 
 class FailingTools:
@@ -73,6 +75,8 @@ class FailingTools:
         latest_change: int,
         now: int,
         event: int,
+        *,
+        by_text: bool,
     ) -> Finding | None:
         """A call of the tool failed.
 
@@ -84,6 +88,7 @@ class FailingTools:
             latest_change: Place of the last call that may have changed something.
             now: Place among the counted calls.
             event: Number of the event.
+            by_text: Whether only the text of the answer says so.
         """
         error = key_of(_without_arguments(answer, args))
         failures = self.tools.pop(name, None)
@@ -94,6 +99,8 @@ class FailingTools:
         self.tools[name] = failures
         if latest_change > failures.last:
             failures.steady = 0
+            failures.is_steady = False
+        failures.by_text = failures.by_text or by_text
         failures.steady += 1
         if failures.steady == 1:
             failures.steady_event = event
@@ -110,24 +117,35 @@ class FailingTools:
         failures.errors[error] = None
         failures.last = now
         own = policy.failures_at_least if policy else None
-        least = own or self._rules.same_error
-        if least is not None and failures.again + 1 >= least:
-            return self._finding(
-                LoopKind.SAME_ERROR, name, failures.again + 1, least, failures.again_event, now, event
-            )
-        least = own or self._rules.failing_tool
-        if least is not None and failures.steady >= least:
-            return self._finding(
-                LoopKind.FAILING_TOOL, name, failures.steady, least, failures.steady_event, now, event
-            )
+        rules = self._rules
+        certain = failures.is_steady and not failures.by_text
+        for kind, count, least, first in (
+            (
+                LoopKind.SAME_ERROR,
+                failures.again + 1,
+                own or (rules.same_error if certain else rules.outcome_again),
+                failures.again_event,
+            ),
+            (
+                LoopKind.FAILING_TOOL,
+                failures.steady,
+                own or (rules.failing_tool if not failures.by_text else rules.outcome_varied),
+                failures.steady_event,
+            ),
+        ):
+            if least is not None and count >= least:
+                return self._registry.streak(
+                    kind,
+                    key_of(kind, name),
+                    name,
+                    count=count,
+                    at=least,
+                    first=first,
+                    now=now,
+                    event=event,
+                    is_proof=certain,
+                )
         return None
-
-    def _finding(  # noqa: PLR0917
-        self, kind: LoopKind, name: str, count: int, at: int, first: int, now: int, event: int
-    ) -> Finding:
-        return self._registry.streak(
-            kind, key_of(kind, name), name, count=count, at=at, first=first, now=now, event=event
-        )
 
 
 def _without_arguments(answer: object, args: object) -> str:

@@ -107,6 +107,13 @@ class Answers:
             return None
         return entry[0] if isinstance(entry, tuple) else entry.answer
 
+    def place(self, call: Key) -> int:
+        """The place at which a call came last; 0 where it is not known."""
+        entry = self._younger.get(call) or self._older.get(call)
+        if entry is None:
+            return 0
+        return entry[1] if isinstance(entry, tuple) else entry.last
+
     def entries(self) -> Iterator[tuple[Key, CallMemory, bool]]:
         """Each known call with what is known, and whether it stands in the younger generation; in order."""
         for generation in (self._older, self._younger):

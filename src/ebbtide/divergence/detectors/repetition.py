@@ -15,7 +15,7 @@ from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, LoopRegistry
 from ebbtide.divergence.packing import pack_keys, pack_numbers, unpack_keys, unpack_numbers
 from ebbtide.divergence.signals import LoopKind, Measurement, Unit
 from ebbtide.events.event import ToolCall
-from ebbtide.events.identity import Answer, Key, key_of, settled, settled_answer
+from ebbtide.events.identity import UNKNOWN, Answer, Key, key_of, settled, settled_answer
 from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
@@ -24,6 +24,8 @@ Patience = Callable[[ToolCall | None], int]
 
 _IDLE = key_of(LoopKind.NO_PROGRESS)
 _MONOTONY = key_of(LoopKind.MONOTONY)
+_NEVER = 1 << 62
+_LOOSE = 32  # calls whose answers differ in names alone that are known
 _KNOWN = 128  # calls whose answers are remembered at least
 _MEMBERS = 64  # calls of an idle stretch that are distinguished
 _NAME = 32  # characters of a name that are kept in a state
@@ -50,6 +52,7 @@ class Repetition:
         "cycles",
         "event",
         "going_on",
+        "loose",
         "names",
         "steps",
         "uniform",
@@ -68,10 +71,17 @@ class Repetition:
         self.steps: deque[int] = deque(maxlen=rules.copies * rules.max_period)
         self.names: deque[str] = deque(maxlen=rules.max_period)
         self.going_on: Finding | None = None  # the cycle that the stream ends in
+        self.loose: set[Key] = set()  # calls whose answers were the same but for generated names
         self.uniform = False  # whether the last window that was measured hardly varied
         self._idle = 0  # highest count in the stretch of idle calls that goes on
         self._idle_last = 0  # place of its latest call
         self._idle_calls: set[Key] = set()
+
+    def loosen(self, key: Key) -> None:
+        """Note that the answers of a call are taken for the same although names in them differ."""
+        if len(self.loose) >= _LOOSE:
+            self.loose.clear()
+        self.loose.add(settled(key))
 
     def count(self, name: str, event: int) -> int:
         """Give a call its place."""
@@ -95,13 +105,21 @@ class Repetition:
         self.answers.start = self.calls + 1
         self.forget_stream()
 
-    def cycle(self, period: int | None, policy: ToolPolicy | None, call: ToolCall | None) -> Finding | None:
+    def cycle(
+        self,
+        period: int | None,
+        policy: ToolPolicy | None,
+        call: ToolCall | None,
+        *,
+        is_change: bool = False,
+    ) -> Finding | None:
         """The cycle that the stream ends in, if its turns are enough.
 
         Args:
             period: What the detector says.
             policy: What is declared about the tool of the latest call.
             call: The latest call.
+            is_change: Whether the latest call changed something, as it is declared and says.
         """
         finding = self.going_on
         if period is None:
@@ -119,7 +137,17 @@ class Repetition:
         least = max(own or self._rules.copies, self._patience(call))
         if copies < least:
             return None
-        turn = tuple(map(_settled, cast("tuple[_Symbol, ...]", self.cycles.turn(period))))
+        symbols = cast("tuple[_Symbol, ...]", self.cycles.turn(period))
+        is_proof = True
+        if is_change and period == 1:
+            is_proof, least = False, max(least, self._rules.repeated_changes or _NEVER)
+        if any(answer == UNKNOWN for _, answer in symbols):
+            is_proof, least = False, max(least, self._rules.unknown_answers)
+        elif self.loose and any(settled(key) in self.loose for key, _ in symbols):
+            is_proof, least = False, max(least, self._rules.copies + 1)
+        if copies < least:
+            return None
+        turn = tuple(map(_settled, symbols))
         self.going_on = Finding(
             kind=LoopKind.REPEAT if period == 1 else LoopKind.CYCLE,
             key=key_of(*_rotated(turn)),
@@ -131,6 +159,8 @@ class Repetition:
             tools=tuple(self.names)[-period:],
             period=period,
             members=frozenset(turn),
+            is_proof=is_proof,
+            step=None if period > 1 or not is_proof else 1,
         )
         return self.going_on
 
@@ -150,14 +180,12 @@ class Repetition:
         own = policy.repeats_at_least if policy and policy.repeats_at_least else 0
         if rules.interleaved is not None:
             often = max(rules.interleaved, rules.copies + 1, own)  # a plain repeat is reported as one
+            often = often if memory.answer != UNKNOWN else max(often, 2 * rules.unknown_answers)
             if memory.idle >= often:
                 return self._idles(memory, key, name, often, call)
-        for count, least in (
-            (memory.looks, rules.interleaved_with_news),
-            (memory.same_answers, rules.unchanged_by_changes),
-        ):
-            if least is not None and count >= max(least, own):
-                return self.repeated(LoopKind.NO_PROGRESS, memory, key, name, count, max(least, own), call)
+        least = rules.interleaved_with_news
+        if least is not None and memory.answer != UNKNOWN and memory.looks >= max(least, own):
+            return self.repeated(LoopKind.NO_PROGRESS, memory, key, name, memory.looks, max(least, own), call)
         least = policy.failures_at_least if policy and policy.failures_at_least else rules.failing
         if least is not None and memory.failures >= least:
             return self.repeated(LoopKind.FAILING_CALL, memory, key, name, memory.failures, least, call)
@@ -184,6 +212,7 @@ class Repetition:
             begins=count == at,
             tools=(name,),
             members=frozenset({call_key}),
+            is_proof=kind is not LoopKind.WAITING and call_key not in self.loose,
         )
 
     def _idles(self, memory: CallMemory, key: Key, name: str, at: int, call: ToolCall) -> Finding | None:
@@ -211,6 +240,7 @@ class Repetition:
             begins=begins,
             tools=(name,),
             members=frozenset(self._idle_calls),
+            is_proof=memory.answer != UNKNOWN and settled(key) not in self.loose,
         )
 
     def monotony(self) -> Finding | None:
@@ -255,6 +285,7 @@ class Repetition:
             "calls": self.calls,
             "marks": [self.answers.latest_news, self.answers.latest_change, self.answers.start],
             "uniform": self.uniform,
+            "loose": pack_keys(sorted(self.loose)),
             "idle": [self._idle, self._idle_last, pack_keys(sorted(self._idle_calls))],
             "stream": pack_keys(self._stream()),
             "run": [finding.period, self.cycles.run(finding.period or 0), finding.at] if finding else None,
@@ -273,6 +304,7 @@ class Repetition:
         self.calls = state["calls"]
         self.answers.latest_news, self.answers.latest_change, self.answers.start = state["marks"]
         self.uniform = state["uniform"]
+        self.loose.update(unpack_keys(state["loose"]))
         self._idle, self._idle_last, idle_calls = state["idle"]
         self._idle_calls.update(unpack_keys(idle_calls))
         stream = enumerate(unpack_keys(state["stream"]))

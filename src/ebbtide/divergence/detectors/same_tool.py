@@ -1,8 +1,8 @@
 """Runs of one tool: one answer whatever it is asked, arguments that barely move, calls that only grow.
 
-An answer that is longer than what was asked tells something, and telling it six times is stagnation. A
-short one after long arguments is an acknowledgement: it says nothing about progress, so only arguments that
-barely differ speak then, and it takes more of them.
+A long answer says something, and saying it six times is stagnation. A short one may be an acknowledgement, or a
+check that is green: it says nothing about progress, so only arguments that barely differ speak then, and it takes
+more of them. All of it is a suspicion.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ebbtide.events.identity import UNKNOWN, Answer, Key, canonical, key_of, set
 from ebbtide.events.tool_policy import Effect, ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
+_CONTENT = 160  # characters from which an answer says something, and does not only acknowledge
 _COMPARED = 100_000  # characters of a growing call that are compared
 
 
@@ -37,7 +38,7 @@ class ToolRun:
     last: int = -1  # place of the latest of them
     first: int = 0  # number of the event since which the answer is the same
     same: int = 1  # calls in a row with that answer
-    long_answers: int = 0  # of those, the ones whose answer was longer than the arguments
+    long_answers: int = 0  # of those, the ones whose answer was long
     near: int = 0  # of those, the last ones whose arguments were nearly the same
     rewordings: int = 0  # of those, the last ones that had the very same words
     words: frozenset[int] | None = None
@@ -108,7 +109,7 @@ class SameTool:
         run.same += 1
         if key == before[1]:  # the very same call is for other rules to judge
             return finding
-        self._compare(args, answer_length(result) > size)
+        self._compare(args, answer_length(result) >= _CONTENT)
         effect = policy.effect if policy else None
         if finding or failed or effect in (Effect.CHANGE, Effect.ACKNOWLEDGE):
             return finding
@@ -170,4 +171,6 @@ class SameTool:
         key = key_of(
             kind, stem_of(name), UNKNOWN if kind is LoopKind.GROWING_CALL else settled_answer(answer)
         )
-        return self._registry.streak(kind, key, name, count=count, at=at, first=first, now=now, event=event)
+        return self._registry.streak(
+            kind, key, name, count=count, at=at, first=first, now=now, event=event, is_proof=False
+        )

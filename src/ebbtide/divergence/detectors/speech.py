@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from functools import lru_cache
 from typing import Any
 from zlib import crc32
 
@@ -102,9 +101,6 @@ def _last_boundary(line: str) -> int:
     return end
 
 
-_silent_key = lru_cache(maxsize=64)(key_of)  # of the few names that model calls have
-
-
 class Speech:
     """What the model of one chain said since something else happened, and condensations of its context."""
 
@@ -147,10 +143,6 @@ class Speech:
             first_event=event,
             begins=self.condensed == least,
         )
-
-    def silence(self, name: str, event: int) -> Finding | None:
-        """A model call of which nothing is known but its name."""
-        return self._take(_silent_key(name), self._rules.silent_messages, event)
 
     def message(self, key: Key, words: str, text: str, event: int) -> Finding | None:
         """A whole message or thought.
