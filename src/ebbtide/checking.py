@@ -45,8 +45,13 @@ def check(
         raise TranscriptError("there are no events", source=trace.source)
     summary = recorder.summary(trace.source, trace.format.name)
     faults = (*map(str, trace.faults), *summary.faults)[:_FAULTS]
+    coverage = dataclasses.replace(summary.facts.coverage, advice=trace.capture_advice)
     return dataclasses.replace(
-        summary, timed=trace.timed, faults=faults, degraded=summary.degraded + trace.fault_count
+        summary,
+        timed=trace.timed,
+        faults=faults,
+        degraded=summary.degraded + trace.fault_count,
+        facts=dataclasses.replace(summary.facts, coverage=coverage),
     )
 
 

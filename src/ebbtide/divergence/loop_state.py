@@ -26,8 +26,8 @@ from ebbtide.events.identity import (
     UNKNOWN,
     Answer,
     Key,
-    identify,
     canonical,
+    identify,
     identify_answer,
     is_failed,
     key_of,
@@ -94,6 +94,11 @@ class LoopState:
         # Units of money and tokens that were spent before each of the latest calls.
         self.before_calls: deque[tuple[int, int]] = deque(maxlen=rules.max_period)
         self.latest = NO_CALL
+        # Of the latest call: what its answer says, what it does, and the place at which it came before with
+        # the same answer, or 0.
+        self.outcome: Outcome | None = None
+        self.effect: Effect | None = None
+        self.same_since = 0
         self.batch: str | int | None = None
         self.batch_calls: set[Key] = set()
         self.retried = False
@@ -163,9 +168,10 @@ class LoopState:
     def call(self, call: ToolCall, policy: ToolPolicy | None) -> Finding | None:  # noqa: PLR0915
         """Take a call that has ended, and say what it shows."""
         name, args, result, failed = call.name, call.args, call.result, call.error
-        effect = None
+        effect = self.effect = self.outcome = None
+        self.same_since = 0
         if policy is not None:
-            effect = policy.effect_of(args)
+            effect = self.effect = policy.effect_of(args)
             if policy.exempt:
                 return None
             if effect is Effect.WAIT:
@@ -193,7 +199,7 @@ class LoopState:
         text = result if type(result) is str else _text_of(result)
         outcome = None
         if text is not None:
-            outcome = outcome_of(text, argument_text(args), failed=failed)
+            outcome = self.outcome = outcome_of(text, argument_text(args), failed=failed)
         if failed:
             answer = settled_answer(answer) + FAILED
         if (call.batch is not None and self._counted(call.batch, key)) or (
@@ -211,6 +217,8 @@ class LoopState:
                     answer = expected
                     if likeness is not Likeness.NOISE:
                         repetition.loosen(key)
+        if expected == answer:
+            self.same_since = answers.place(key)
         now = repetition.calls = repetition.calls + 1
         if self.waited:
             self.waited, self.latest_wait = False, now

@@ -103,7 +103,7 @@ class Stagnation:
         registry: The loops of the chain.
     """
 
-    __slots__ = ("_changes", "is_deed", "_registry", "_rules", "_said", "stretch", "vocabulary")
+    __slots__ = ("_changes", "_registry", "_rules", "_said", "is_deed", "stretch", "vocabulary")
 
     def __init__(self, rules: LoopRules, registry: LoopRegistry) -> None:
         self._rules = rules
