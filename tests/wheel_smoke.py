@@ -13,6 +13,8 @@ from pathlib import Path
 PROJECT = Path(__file__).parent.parent
 DATA = (
     "ebbtide/py.typed",
+    "ebbtide/events/tools/claude_code.toml",
+    "ebbtide/events/tools/shell.toml",
     "ebbtide/events/transcript.schema.json",
     "ebbtide/decision_log/store/schema/0001_streams.postgresql.sql",
     "ebbtide/decision_log/store/schema/0001_streams.sqlite.sql",

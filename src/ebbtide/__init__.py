@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from ebbtide.errors import SemanticError as SemanticError
     from ebbtide.errors import StoreError as StoreError
     from ebbtide.errors import TranscriptError as TranscriptError
+    from ebbtide.events.effect import Effect as Effect
     from ebbtide.events.event import Event as Event
     from ebbtide.events.event import Message as Message
     from ebbtide.events.event import ModelCall as ModelCall
@@ -135,6 +136,7 @@ _HOMES = {
     "SupervisorSnapshot": "supervision.supervisor_snapshot",
     "Tally": "budget.tally",
     "ToolCall": "events.event",
+    "Effect": "events.effect",
     "ToolPolicies": "events.tool_policy",
     "ToolPolicy": "events.tool_policy",
     "Trace": "traces.reading",

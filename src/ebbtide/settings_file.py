@@ -45,3 +45,11 @@ def read_settings(
         return make(table)
     except ConfigError as error:
         raise ConfigError(f"{name}: {error}") from error
+
+
+def read_package_data(package: str, name: str) -> dict[str, Any]:
+    """The tables of a TOML file that is part of a package."""
+    import tomllib
+    from importlib.resources import files
+
+    return tomllib.loads((files(package) / name).read_text(encoding="utf-8"))

@@ -7,8 +7,9 @@ import pytest
 
 from ebbtide.divergence.monitor import find_loops
 from ebbtide.divergence.signals import LoopKind, LoopSignal, Unit
+from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
-from ebbtide.events.tool_policy import Effect, ToolPolicies, ToolPolicy
+from ebbtide.events.tool_policy import ToolPolicies, ToolPolicy
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
 

@@ -16,6 +16,7 @@ from ebbtide.budget.tally import Tally
 from ebbtide.divergence.monitor import LoopMonitor, find_loops
 from ebbtide.divergence.signals import LoopKind, LoopSignal
 from ebbtide.errors import ConfigError
+from ebbtide.events.effect import Effect
 from ebbtide.events.event import (
     Event,
     Message,
@@ -27,7 +28,7 @@ from ebbtide.events.event import (
     ToolCall,
 )
 from ebbtide.events.event_json import read_event
-from ebbtide.events.tool_policy import Effect, ToolPolicies, ToolPolicy
+from ebbtide.events.tool_policy import ToolPolicies, ToolPolicy
 from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from ebbtide.errors import ConfigError
-from ebbtide.events.tool_policy import Effect, ToolPolicies, ToolPolicy
+from ebbtide.events.effect import Effect
+from ebbtide.events.tool_policy import ToolPolicies, ToolPolicy
 
 
 def test_one_table_declares_tools_by_name_or_pattern(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from ebbtide.divergence.detectors.sweep import Sweeps
 from ebbtide.divergence.loop_registry import Finding, Loop, LoopRegistry
 from ebbtide.divergence.numbering import Numbering
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
 from ebbtide.events.identity import (
     FAILED,
@@ -34,8 +35,8 @@ from ebbtide.events.identity import (
     settled,
     settled_answer,
 )
-from ebbtide.events.outcome import Ending, Outcome, is_over, outcome_of
-from ebbtide.events.tool_policy import Effect, ToolPolicy
+from ebbtide.events.outcome import Ending, counts_deeds, may_still_come, outcome_of
+from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
 _NAME = 64  # characters of a name that are kept; the rest counts by its hash
@@ -176,9 +177,11 @@ class LoopState:
                 return None
             if effect is Effect.WAIT:
                 self.waited = True
+                self.speech.reset()
                 return None
             name = policy.group or name
             args = policy.arguments(args)
+            failed = failed or policy.failed(result)
             result = policy.answer(result)
         if len(name) > _NAME:
             name = f"{name[:_NAME]} {key_of(name).hex()}"
@@ -232,14 +235,15 @@ class LoopState:
         if (
             self.latest_wait
             and expected == answer
-            and not failed
             and effect not in _DEEDS
             and self.latest_wait > answers.place(key)
-            and (outcome is None or outcome.ending is Ending.EMPTY)
-            and not is_over(text or "")
+            and may_still_come(text or "", outcome)
         ):
             return self._wait(name, key, answer, now, call)
         bad = failed or (outcome is not None and outcome.ending is Ending.FAILED)
+        is_look = bad or effect is Effect.READ
+        if effect in _DEEDS and text and not bad and counts_deeds(text):
+            answer = b"deed %d" % now  # something was done again, though it says the same
         memory = answers.see(key, answer, failed, now)
         if memory is None:
             period = None
@@ -257,12 +261,16 @@ class LoopState:
                 self.spend.news()
         finding = None
         if period is not None or repetition.going_on is not None:
-            finding = repetition.cycle(period, policy, call, is_change=effect in _DEEDS and not bad)
+            finding = repetition.cycle(
+                period, policy, call, is_change=effect in _DEEDS and not bad, is_look=is_look
+            )
         if memory is not None and finding is None and (memory.same_answers > 3 or memory.failures > 2):
-            finding = repetition.again(memory, key, name, policy, call)
+            finding = repetition.again(memory, key, name, policy, call, is_look=is_look)
         before, self.latest = self.latest, (name, key, size, answer, event)
         if name == before[0] or (answer == before[3] and stem_of(name) == stem_of(before[0])):
-            run = self.same_tool.follow(before, self.latest, args, result, failed, policy, now)
+            run = self.same_tool.follow(
+                before, self.latest, args, result, policy, effect, now, is_told=outcome is not None
+            )
             finding = finding or run
         if numeric:
             swept = self.sweeps.see(name, args, event, new=memory is None, known=answers.latest_news != now)
@@ -292,13 +300,13 @@ class LoopState:
                     event=event,
                 )
                 finding = finding or stagnation
-                if self.stagnation.is_deed:
+                if self.stagnation.is_news:
                     self.recurrences.done()
             head = name if policy is None else policy.head(name, args)
             if outcome is None:
                 self.recurrences.succeeded(head)
             else:
-                recurrence = self.recurrences.see(name, head, outcome, now, event)
+                recurrence = self.recurrences.see(name, head, args, outcome, now, event)
                 finding = finding or recurrence
         if self.chains.several and memory is not None and (memory.same_answers > 1 or failed):
             across = self._across(settled(key), settled_answer(answer), name, memory.same_answers > 1)
@@ -347,9 +355,10 @@ class LoopState:
         self.chains.reset()
 
     def _wait(self, name: str, key: Key, answer: Answer, now: int, call: ToolCall) -> Finding | None:
-        """The same look again, after some time: waiting, which takes time and not a count."""
+        """The same look again at something that takes its time: with time between two looks, that is waiting."""
+        before = self.repetition.answers.place(key)
         memory = self.repetition.answers.see(key, answer, False, now)  # noqa: FBT003
-        least = self._rules.waits
+        least = self._rules.waits if self.latest_wait > before else self._rules.polls
         if memory is None or least is None or memory.same_answers < least:
             return None
         return self.repetition.repeated(LoopKind.WAITING, memory, key, name, memory.same_answers, least, call)
@@ -375,11 +384,7 @@ class LoopState:
             answers.latest_news = answers.latest_change = now
             if self.spending:
                 self.spend.news()
-        memory = answers.see(key, answer, False, now)  # noqa: FBT003
-        least = self._rules.polls
-        if memory is None or least is None or memory.looks < least:
-            return None
-        return self.repetition.repeated(LoopKind.NO_PROGRESS, memory, key, name, memory.looks, least, call)
+        return self._wait(name, key, answer, now, call)
 
     def _model(self, event: ModelCall) -> Finding | None:
         text = event.text

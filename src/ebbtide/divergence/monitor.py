@@ -21,8 +21,10 @@ from ebbtide.divergence.signals import LoopSignal, Measurement
 from ebbtide.divergence.state import chain_state, restore_chain
 from ebbtide.errors import ConfigError
 from ebbtide.events.event import Event, Phase, ToolCall, content, is_total, title
+from ebbtide.events.shipped_tools import shipped
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.profile import Profile
+from ebbtide.profile.divergence import LoopRules
 
 if TYPE_CHECKING:
     from ebbtide.divergence.snapshot import MonitorSnapshot
@@ -45,7 +47,7 @@ class LoopMonitor:
 
     Args:
         profile: Thresholds; see `ebbtide.profile.divergence.LoopRules`.
-        tools: What is declared about tools; see `ToolPolicies`.
+        tools: What is declared about tools, before what is shipped; see `ToolPolicies`.
         prices: What tokens cost, for events that state tokens and no cost.
         max_chains: Chains that are watched at once; for one more, the one that was silent longest is dropped.
 
@@ -77,7 +79,7 @@ class LoopMonitor:
             raise ConfigError(f"max_chains = {max_chains!r}: expected 1 or more")
         self._profile = profile
         self._rules = profile.divergence
-        self._tools = tools or None
+        self._tools = tools_of(tools, self._rules)
         self._prices = prices
         self._max_chains = max_chains
         self._chains: dict[str, LoopState] = {}
@@ -146,7 +148,7 @@ class LoopMonitor:
             if call is None:
                 finding = chain.see(event)
             else:
-                finding = chain.call(call, None if self._tools is None else self._tools.get(call.name))
+                finding = chain.call(call, self._tools.get(call.name))
             return signals if finding is None else signals + self._report(chain, event, finding)
         except Exception as error:  # noqa: BLE001 - watching must never break the run that is watched
             self._fault(f"{type(error).__name__}: {error}")
@@ -165,7 +167,7 @@ class LoopMonitor:
             chain = self._chains.get(call.chain_id)
             if chain is None:
                 return None
-            loop = chain.loop_of(call, None if self._tools is None else self._tools.get(call.name))
+            loop = chain.loop_of(call, self._tools.get(call.name))
             return None if loop is None else _signal(chain, loop, call, None)
 
     def chain(self, chain_id: str) -> LoopState | None:
@@ -339,6 +341,14 @@ def find_loops(
     """
     monitor = LoopMonitor(profile, tools=tools)
     return [signal for event in events for signal in monitor.update(event)]
+
+
+def tools_of(tools: ToolPolicies | None, rules: LoopRules) -> ToolPolicies:
+    """What is declared about tools: by the user first, then by what is shipped, unless the rules leave that out."""
+    own = ToolPolicies() if tools is None else tools
+    if not rules.shipped_tools:
+        return own
+    return own.over(shipped()) if own else shipped()
 
 
 def _signal(chain: LoopState, loop: Loop, event: Event, measure: Measurement | None) -> LoopSignal:

@@ -11,7 +11,6 @@ what a program prints of itself. A short one is taken at its word.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -35,13 +34,15 @@ class Outcome:
         salient: The lines that say so, without known noise.
         template: The same lines without what is different in each attempt: the arguments that they repeat,
             generated names, quoted parts and numbers.
-        numbers: The numbers of those lines, in order.
+        is_down: Whether they say that a service is down or busy.
+        numbers: What those lines count, in order: numbers before a word, a percent sign or a slash.
     """
 
     ending: Ending
     salient: str
     template: str
     numbers: tuple[float, ...]
+    is_down: bool = False
 
 
 _TOP_READ, _BOTTOM_READ = 500, 1_000  # characters at either end of an answer that are looked at
@@ -80,7 +81,7 @@ _STRONG: Final = re.compile(
     r"|\"(?:success|ok)\": ?false|\"(?:is_?error)\": ?true|\"status\": ?\"(?:error|failed|failure)\""
     r"|\"error(?:s|_message|Message|_code)?\": ?(?:\"[^\"]|\{|\[[^\]])"
     r"|\bIntroduced new syntax error|^<tool_use_error>|##\[error\]"
-    r"|\b(?:verify (?:that )?you are (?:a )?human|are you a robot|checking (?:your browser|if the site connection)"
+    r"|\b(?:verify(?:ing)? (?:that )?you are (?:a )?human|are you a robot|checking (?:your browser|if the site connection)"
     r"|unusual traffic|captcha|enable javascript and cookies)\b",
     re.IGNORECASE,
 )
@@ -106,6 +107,7 @@ _EMPTY: Final = re.compile(
     r"|^\W*(?:nothing|none|not) found\b|^\W*Could not find\b|^\W*(?:\[\]|\{\}|None|null|\(0 rows\)|nil)\W*$"
     r"|^\W*\"?(?:results|items|hits|data|matches|rows|records|documents|events|total\w*|count|entries)\"?"
     r"\W{1,3}(?:\[\]|0)\W*$"
+    r"|^\{\"\w+\": ?(?:\[\]|\{\})\}$|\b(?:added|updated|inserted|created|changed|imported|matched) 0\b"
     r"|\{\"?(?:results|items|hits|data|matches|rows|records|documents|events|value)\"?: ?\[\]",
     re.IGNORECASE,
 )
@@ -116,22 +118,20 @@ _ALL_WELL: Final = re.compile(
 )
 _QUOTED: Final = re.compile(r"'[^'\n]{1,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{1,200}`|\[[^\[\]\n]{0,300}\]")
 _NUMBER: Final = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?")
+_COUNT: Final = re.compile(r"(?<![\w.#])(\d[\d,]*(?:\.\d+)?)(?= ?%| ?/ ?\d| [a-z]{3})")
 _PLACE: Final = re.compile(r"(?:\bline |:)\d+(?::\d+)?\b|\((?:\d+),(?:\d+)\)")
 _BLANK: Final = re.compile(r"\s+")
 _TERM: Final = re.compile(r"[^\s'\"`,;:()\[\]{}<>|=]{3,}")
 _TERMS: Final = 40  # of the arguments that are recognised inside an answer
 
 
-def outcome_of(
-    answer: str, arguments: str = "", *, failed: bool = False, patterns: Sequence[re.Pattern[str]] = ()
-) -> Outcome | None:
+def outcome_of(answer: str, arguments: str = "", *, failed: bool = False) -> Outcome | None:
     """What an answer says about how its call ended; None where neither failure nor emptiness can be seen.
 
     Args:
         answer: Its text.
         arguments: The values of the arguments, which the answer may repeat.
-        failed: Whether a flag says that it failed.
-        patterns: What the answer of this tool says when it failed.
+        failed: Whether a flag, or what is declared about the tool, says that it failed.
 
     >>> outcome_of("bash: foo: command not found", "foo").ending.value
     'failed'
@@ -144,12 +144,10 @@ def outcome_of(
     is_short = whole and len(lines) <= _SHORT and len(answer) <= _LONG
     ends = lines if is_short else [*lines[:_TOP], *lines[_TOP:][-_BOTTOM:]]
     hinted = [line for line in ends if _HINT.search(line.lower())]
-    if not hinted and not failed and not patterns:
+    if not hinted and not failed:
         return None
     salient = [line for line in hinted if _STRONG.search(line) and not _ALL_WELL.search(line)]
     ending = Ending.FAILED
-    if not salient and patterns and any(pattern.search(view) for pattern in patterns):
-        salient = [line for line in lines if any(pattern.search(line) for pattern in patterns)] or ends[-1:]
     if not salient and is_short and not failed and _EMPTY.search(ends[0] if ends else ""):
         salient, ending = ends[:1], Ending.EMPTY
     elif not salient and is_short:
@@ -160,9 +158,10 @@ def outcome_of(
         salient = ends[-1:]
     text = without_noise("\n".join(salient[-_SALIENT:] if len(salient) > _SALIENT else salient))
     stable = without_fresh_names(_without_terms(text, arguments))
-    numbers = tuple(float(number.replace(",", "")) for number in _NUMBER.findall(_PLACE.sub("", stable))[:16])
+    numbers = tuple(float(number.replace(",", "")) for number in _COUNT.findall(_PLACE.sub("", stable))[:16])
     template = _NUMBER.sub("#", _QUOTED.sub("<text>", stable))
-    return Outcome(ending, _BLANK.sub(" ", text), _BLANK.sub(" ", template), numbers)
+    is_down = ending is Ending.FAILED and bool(_DOWN.search(text))
+    return Outcome(ending, _BLANK.sub(" ", text), _BLANK.sub(" ", template), numbers, is_down)
 
 
 _UNDER_WAY: Final = re.compile(
@@ -178,14 +177,42 @@ _OVER: Final = re.compile(
 )
 
 
-def is_over(answer: str) -> bool:
-    """Whether an answer says that what it is about has ended, and nothing that it is still under way.
+_DOWN: Final = re.compile(
+    r"\b(?:connection (?:was )?(?:refused|reset)|could not connect|timed? ?out|temporarily|unavailable|try again|"
+    r"throttl\w+|too many requests|rate limit\w*|50[234]|529|429|not ready|starting up|unreachable|bad gateway|"
+    r"overloaded)\b",
+    re.IGNORECASE,
+)
+_DEEDS: Final = re.compile(
+    r"\b(?:delete[ds]?|updated?|inserted?|affected|moved|processed|removed|imported|exported|archived|purged|copied|"
+    r"rows?|records?|items?|sent|migrated|changed)\W{1,4}[1-9]\d*\b"
+    r"|\b[1-9][\d,]* (?:rows?|records?|items?|files?|documents?|objects?|messages?|entries|events?)\b",
+    re.IGNORECASE,
+)
 
-    >>> is_over('{"status": "failed"}'), is_over("2 of 3 completed, 1 running"), is_over("no new mail")
-    (True, False, False)
+
+def may_still_come(answer: str, outcome: Outcome | None) -> bool:
+    """Whether what is looked at may still come.
+
+    It may unless the answer says that it ended, and nothing that is still under way. A failure may pass where it says
+    that a service is down or busy.
+
+    >>> may_still_come('{"status": "failed"}', None), may_still_come("2 of 3 completed, 1 running", None)
+    (False, True)
     """
+    if outcome is not None and outcome.ending is Ending.FAILED:
+        return outcome.is_down
     text = answer[:_BOTTOM_READ]
-    return bool(_OVER.search(text)) and not _UNDER_WAY.search(text)
+    return not _OVER.search(text) or bool(_UNDER_WAY.search(text))
+
+
+def counts_deeds(answer: str) -> bool:
+    """Whether an answer says of how many things something was done, and that it was more than none.
+
+    >>> counts_deeds("[{'deleted': 20000}]"), counts_deeds("DELETE 0"), counts_deeds("3 rows affected")
+    (True, False, True)
+    """
+    return bool(_DEEDS.search(answer[:_TOP_READ]))
 
 
 def _without_terms(text: str, arguments: str) -> str:

@@ -7,26 +7,21 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, field
+from functools import lru_cache
 from os import PathLike
 from typing import Any
 
 from ebbtide.errors import ConfigError
+from ebbtide.events.effect import Effect
 from ebbtide.settings_file import read_settings
 from ebbtide.text.name_table import NameTable
 
-
-class Effect(StrEnum):
-    """What calling a tool does."""
-
-    READ = "read"  #: looks something up; the same answer again is no progress
-    CHANGE = "change"  #: changes something; a new success means that what is looked up later may differ
-    POLL = "poll"  #: asks whether something has happened; the same answer is fine for some time
-    WAIT = "wait"  #: passes time; is never part of a loop
-    CLOCK = "clock"  #: its answer moves by itself, which is no progress
-    ACKNOWLEDGE = "acknowledge"  #: its answer only says "received"; the same answer says nothing
+_SEPARATOR = re.compile("[.:/]")
+_STATEMENTS = ("sql", "query", "statement")
+_REMEMBERED = 4096  # names whose answer is kept: a model can make up any number of names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +29,17 @@ class ToolPolicy:
     """What is declared about one tool, or about all whose names match a pattern.
 
     Args:
-        effect: None where it is not known.
+        effect: What it does where nothing below says more; None where it is not known.
+        command: The argument that holds a shell command: what that does, the call does.
+        by: What it does by the value of one argument: ``{"argument": "action", "read": ["view"], ...}``; a
+            missing argument counts as an empty text.
+        sql: The argument that holds SQL.
+        http: The argument that holds a method of HTTP.
         key_fields: Arguments that make the call what it is; the others are left out. None takes all.
         volatile_fields: Fields of a JSON answer that say nothing, such as a duration; ``a.b`` reaches inside.
+        noise: Patterns of what says nothing in an answer: they are taken out of it.
+        failure: Patterns of answers that mean that the call failed, where nothing else says so.
+        source: Where it was declared.
         exempt: Leave the tool out of every rule; what it costs still counts.
         group: Name that it shares with tools that do the same, so that their calls count as one.
         repeats_at_least: Equal calls from which it is a loop; None as in the profile.
@@ -48,42 +51,117 @@ class ToolPolicy:
     """
 
     effect: Effect | None = None
+    command: str | None = None
+    by: Mapping[str, Any] | None = None
+    sql: str | None = None
+    http: str | None = None
     key_fields: tuple[str, ...] | None = None
     volatile_fields: tuple[str, ...] = ()
+    noise: tuple[str, ...] = ()
+    failure: tuple[str, ...] = ()
     exempt: bool = False
     group: str | None = None
     repeats_at_least: int | None = None
     same_answer_at_least: int | None = None
     failures_at_least: int | None = None
+    source: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if self.effect is not None:
             if self.effect not in tuple(Effect):
                 raise ConfigError(f"effect = {self.effect!r}: expected one of {', '.join(Effect)}")
             object.__setattr__(self, "effect", Effect(self.effect))
-        for name in ("key_fields", "volatile_fields"):
+        for name in ("key_fields", "volatile_fields", "noise", "failure"):
             value = getattr(self, name)
             if value is None and name == "key_fields":
                 continue
-            if not isinstance(value, list | tuple) or any(not isinstance(field, str) for field in value):
+            if not isinstance(value, list | tuple) or any(not isinstance(item, str) for item in value):
                 raise ConfigError(f"{name} = {value!r}: expected a list of names")
             object.__setattr__(self, name, tuple(value))
+        for pattern in (*self.noise, *self.failure):
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ConfigError(f"{pattern!r} is no regular expression: {error}") from error
+        if self.by is not None:
+            object.__setattr__(self, "by", _by_value(self.by))
         if not isinstance(self.exempt, bool):
             raise ConfigError(f"exempt = {self.exempt!r}: expected true or false")
-        if self.group is not None and not isinstance(self.group, str):
-            raise ConfigError(f"group = {self.group!r}: expected a text")
+        for name in ("group", "command", "sql", "http"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, str):
+                raise ConfigError(f"{name} = {value!r}: expected a text")
         for name in ("repeats_at_least", "same_answer_at_least", "failures_at_least"):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 2):
                 raise ConfigError(f"{name} = {value!r}: expected a whole number, 2 or more")
 
+    @property
+    def says_effect(self) -> bool:
+        """Whether anything is declared about what the tool does."""
+        return any(part is not None for part in (self.effect, self.command, self.by, self.sql, self.http))
+
     def effect_of(self, args: object) -> Effect | None:
-        """What a call with these arguments does."""
+        """What a call with these arguments does; None where that is not known."""
+        if self.command is None and self.by is None and self.sql is None and self.http is None:
+            return self.effect
+        if isinstance(args, str):
+            args = _from_text(args, self.command or self.sql)
+        if not isinstance(args, Mapping):
+            return self.effect
+        if self.by is not None:
+            value = args.get(self.by["argument"], "")
+            effect = self.by["effects"].get(str(value).lower() if isinstance(value, str | bool) else "?")
+            if effect is not None:
+                return Effect(effect)
+        # These bring the tables of commands, which a run without them need not wait for.
+        if self.command is not None and (command := _command(args.get(self.command))) is not None:
+            from ebbtide.events.shell_commands import shell_effect
+
+            return shell_effect(command)
+        if self.sql is not None:
+            from ebbtide.events.sql_effect import sql_effect
+
+            # Servers of one name differ in what they call the statement.
+            for name in (self.sql, *_STATEMENTS):
+                if isinstance(statement := args.get(name), str):
+                    return sql_effect(statement)
+        if self.http is not None:
+            method = str(args.get(self.http) or "GET").upper()
+            return Effect.READ if method in {"GET", "HEAD", "OPTIONS"} else Effect.CHANGE
         return self.effect
 
     def head(self, name: str, args: object) -> str:
-        """What a person would call the attempt."""
-        return name
+        """What a person would call the call: its tool, and in a shell the command."""
+        if self.command is None:
+            return name
+        if isinstance(args, str):
+            args = _from_text(args, self.command)
+        command = _command(args.get(self.command)) if isinstance(args, Mapping) else None
+        if command is None:
+            return name
+        from ebbtide.events.shell_commands import command_name
+
+        return command_name(command) or name
+
+    def failed(self, answer: object) -> bool:
+        """Whether an answer says that the call failed, by the patterns declared for it."""
+        return (
+            bool(self.failure)
+            and isinstance(answer, str)
+            and _any_of(self.failure).search(answer) is not None
+        )
+
+    def over(self, other: ToolPolicy) -> ToolPolicy:
+        """This declaration, completed by another one where it is silent."""
+        silent = {
+            name: getattr(other, name)
+            for name in ("key_fields", "volatile_fields", "noise", "failure")
+            if not getattr(self, name)
+        }
+        if not self.says_effect:
+            silent |= {name: getattr(other, name) for name in ("effect", "command", "by", "sql", "http")}
+        return dataclasses.replace(self, **silent)
 
     def arguments(self, args: object) -> object:
         """The arguments that make a call what it is."""
@@ -92,7 +170,9 @@ class ToolPolicy:
         return {name: args[name] for name in self.key_fields if name in args}
 
     def answer(self, result: object) -> object:
-        """The answer without its volatile fields."""
+        """The answer without its noise and its volatile fields."""
+        if self.noise and isinstance(result, str):
+            result = _any_of(self.noise).sub("", result)
         if not self.volatile_fields:
             return result
         if isinstance(result, str):
@@ -106,8 +186,8 @@ class ToolPolicy:
         return self._stripped(result)
 
     def _stripped(self, value: object) -> object:
-        for field in self.volatile_fields:
-            value = _without(value, field.split("."))
+        for path in self.volatile_fields:
+            value = _without(value, path.split("."))
         return value
 
 
@@ -119,16 +199,43 @@ class ToolPolicies:
     'poll'
     """
 
-    def __init__(self, table: Mapping[str, ToolPolicy] | None = None) -> None:
+    def __init__(
+        self, table: Mapping[str, ToolPolicy] | None = None, *, fallback: ToolPolicies | None = None
+    ) -> None:
         self.table = dict(table or {})
         self._names = NameTable(self.table)
+        self._fallback = fallback
+        self._policies: dict[str, ToolPolicy | None] = {}
 
     def __bool__(self) -> bool:
-        return bool(self.table)
+        return bool(self.table) or bool(self._fallback)
 
     def get(self, name: str) -> ToolPolicy | None:
-        """What is declared about the tool of that name, or None."""
-        return self._names.get(name)
+        """What is declared about the tool of that name, or None.
+
+        The whole name comes first, then the name without that of an MCP server or a namespace:
+        ``mcp__github__create_issue``, ``mcp_github_create_issue``, ``github.create_issue``.
+        """
+        try:
+            return self._policies[name]
+        except KeyError:
+            policy = self._find(name)
+            if len(self._policies) >= _REMEMBERED:
+                self._policies.clear()
+            self._policies[name] = policy
+            return policy
+
+    def over(self, other: ToolPolicies) -> ToolPolicies:
+        """These declarations first, and another table's where they are silent."""
+        return ToolPolicies(self.table, fallback=other)
+
+    def _find(self, name: str) -> ToolPolicy | None:
+        own = self._names.get(name)
+        bare = bare_name(name)
+        if own is None and bare != name:
+            own = self._names.get(bare)
+        other = None if self._fallback is None else self._fallback.get(name)
+        return own.over(other) if own is not None and other is not None else own or other
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> ToolPolicies:
@@ -137,8 +244,8 @@ class ToolPolicies:
         Raises:
             ConfigError: An unknown key or a value out of range.
         """
-        names = [field.name for field in dataclasses.fields(ToolPolicy)]
-        policies = {}
+        names = [item.name for item in dataclasses.fields(ToolPolicy) if item.name != "source"]
+        policies: dict[str, ToolPolicy] = {}
         for name, values in table.items():
             if not isinstance(values, Mapping):
                 raise ConfigError(f"[tools.{name}]: expected a table")
@@ -146,7 +253,7 @@ class ToolPolicies:
                 if key not in names:
                     raise ConfigError(f"tools.{name}.{key}: no such setting; there are {', '.join(names)}")
             try:
-                policies[name] = ToolPolicy(**values)
+                policies[name] = ToolPolicy(**values, source="your file")
             except ConfigError as error:
                 raise ConfigError(f"tools.{name}.{error}") from error
         return cls(policies)
@@ -159,6 +266,56 @@ class ToolPolicies:
             ConfigError: No such file, not TOML, no such table, an unknown key or a value out of range.
         """
         return read_settings(path, cls.from_dict, section="tools")
+
+
+def bare_name(name: str) -> str:
+    """The name of a tool without that of its MCP server or namespace.
+
+    >>> [bare_name(name) for name in ("mcp__github__create_issue", "mcp_github_list_tags", "functions.exec")]
+    ['create_issue', 'list_tags', 'exec']
+    """
+    if name.startswith("mcp__"):
+        return name.split("__", 2)[-1]
+    if name.startswith("mcp_"):
+        return name.split("_", 2)[-1]
+    return _SEPARATOR.split(name)[-1] or name
+
+
+@lru_cache(maxsize=256)
+def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.MULTILINE)
+
+
+def _by_value(by: object) -> Mapping[str, Any]:
+    if not isinstance(by, Mapping) or not isinstance(by.get("argument"), str):
+        raise ConfigError(f"by = {by!r:.80}: expected a table with argument = ...")
+    if "effects" in by:
+        return by
+    effects: dict[str, Effect] = {}
+    for name, values in by.items():
+        if name == "argument":
+            continue
+        if name not in tuple(Effect):
+            raise ConfigError(f"by.{name}: no such effect; there are {', '.join(Effect)}")
+        for value in [values] if isinstance(values, str) else values:
+            effects[str(value).lower()] = Effect(name)
+    return {"argument": by["argument"], "effects": effects}
+
+
+def _from_text(args: str, argument: str | None) -> object:
+    """Arguments that were recorded as a text: JSON, or the one argument itself."""
+    if args.lstrip()[:1] == "{":
+        try:
+            return json.loads(args)
+        except (ValueError, RecursionError):
+            return None
+    return {argument: args} if argument is not None else None
+
+
+def _command(value: object) -> str | list[str] | None:
+    if isinstance(value, str):
+        return value
+    return [str(word) for word in value] if isinstance(value, list | tuple) and value else None
 
 
 def _without(value: object, path: list[str]) -> object:

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 
 from ebbtide.errors import ConfigError
-from ebbtide.profile.checks import at_least, unit
+from ebbtide.profile.checks import at_least, flag, unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +71,7 @@ class LoopRules:
         usd_without_news: Spending since the last new answer above which it is reported.
         tokens_without_news: Tokens since the last new answer above which it is reported, of events whose cost
             is not known. A token read from a cache counts as a tenth: that is its usual price.
+        shipped_tools: Whether the shipped declarations of tools hold where the user's say nothing.
 
     Source: divergence spec, section 5; the numbers are ours, see docs/divergence.md.
     """
@@ -117,13 +118,16 @@ class LoopRules:
     usd_per_hour: float | None = 30.0
     usd_without_news: float | None = 1.0
     tokens_without_news: int | None = 200_000
+    shipped_tools: bool = False
 
     def __post_init__(self) -> None:
         for part in dataclasses.fields(self):
             value = getattr(self, part.name)
             if value is None and "None" in str(part.type):
                 continue
-            if str(part.type).startswith("int"):
+            if part.name == "shipped_tools":
+                flag(self, part.name)
+            elif str(part.type).startswith("int"):
                 at_least(self, part.name, 3 if part.name in ("copies", "chant_copies") else 1)
             elif part.name == "shared_words":
                 unit(self, part.name)

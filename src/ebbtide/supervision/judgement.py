@@ -21,6 +21,7 @@ from ebbtide.supervision.ladder import (
     ROUND_STEPS,
     SPENDING_TWICE,
     STEPS,
+    SUSPECT_TIMES,
     SUSPICION_STEPS,
     Action,
     Cause,
@@ -28,6 +29,8 @@ from ebbtide.supervision.ladder import (
 from ebbtide.supervision.listener import Listener
 from ebbtide.supervision.rounds import ReadRound
 from ebbtide.supervision.verdict import Verdict
+
+_EQUAL_CALLS = (LoopKind.REPEAT, LoopKind.CYCLE)
 
 
 class Judgement:
@@ -102,7 +105,12 @@ class Judgement:
         cause = Cause.SPENDING if signal.kind in SPENDING else Cause.DIVERGENCE
         answers_known = chain is None or chain.answers_known(signal.tools)
         facts = LoopFacts(signal=signal, answers_known=answers_known, goes_on=goes_on)
-        steps = STEPS[cause] if signal.is_proof else SUSPICION_STEPS
+        proves = (
+            signal.is_proof
+            or cause is Cause.SPENDING
+            or (signal.kind in _EQUAL_CALLS and signal.copies >= SUSPECT_TIMES * signal.threshold)
+        )
+        steps = STEPS[cause] if proves else SUSPICION_STEPS
         return self._verdict(steps.again if goes_on else steps.first, cause, facts, signal.chain_id)
 
     def limits(self, alerts: Iterable[LimitAlert]) -> None:

@@ -55,7 +55,8 @@ STEPS: Final[Mapping[Cause, Steps]] = {
     Cause.SPENDING: Steps(Action.NUDGE, Action.ESCALATE),
     Cause.JOINT: Steps(Action.NUDGE, Action.ESCALATE),
 }
-#: A loop that is suspected, since something is not known or may have changed, is reported and never ends a run.
+#: A loop that is suspected, since something is not known or may have changed, is reported again. Equal calls end the
+#: run at last, at `SUSPECT_TIMES` their threshold; anything else never does.
 SUSPICION_STEPS: Final = Steps(Action.NUDGE, Action.NUDGE)
 #: A hard limit, by how near it is.
 LIMIT_STEPS: Final[Mapping[Nearness, Action]] = {
@@ -70,4 +71,5 @@ ROUND_STEPS: Final[Mapping[Signal, Action]] = {
     Signal.ESCALATE: Action.ESCALATE,
 }
 SPENDING_TWICE: Final = 2  #: times its threshold from which spending is reported to a person
+SUSPECT_TIMES: Final = 3  #: times its threshold from which equal calls end a run although they are no proof
 CHANT_REPORTS: Final = 3  #: reports of a text that ends in copies of itself from which it is cut

@@ -147,9 +147,21 @@ def loops(
 
 @click.command(cls=Command)
 @with_thresholds
-def doctor(options: RunOptions, as_json: AsJson = False) -> None:
+def doctor(
+    options: RunOptions,
+    trace: Annotated[
+        str | None,
+        Option("--trace", metavar="TRACE", type=FILE, help="Show instead what is known of a trace's tools."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Test each loop detector on a known loop. Exits 0 if all fire, 30 otherwise."""
     from ebbtide.cli.runs import loops as commands
 
+    if trace is not None:
+        from ebbtide.cli.runs import tool_census
+
+        tool_census.show(trace, options, as_json=as_json)
+        return
     if not commands.check(options, as_json=as_json):
         raise SystemExit(Exit.LOOP)

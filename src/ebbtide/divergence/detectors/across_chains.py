@@ -83,6 +83,7 @@ class Chains:
             begins=begins,
             tools=(name,),
             members=frozenset({call}),
+            is_proof=False,
             measure=Measurement(Unit.CHAINS, len(weights), least),
         )
 

@@ -143,7 +143,7 @@ class FailingTools:
                     first=first,
                     now=now,
                     event=event,
-                    is_proof=certain,
+                    is_proof=certain and kind is LoopKind.SAME_ERROR,
                 )
         return None
 

@@ -90,6 +90,7 @@ class HandOffs:
             begins=not goes_on,
             tools=agents,
             period=period,
+            is_proof=False,
         )
 
     def to_state(self) -> list[Any]:

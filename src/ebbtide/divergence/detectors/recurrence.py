@@ -5,6 +5,9 @@ arguments, generated names, quoted parts and numbers. A number that reaches a ne
 later line, a longer distance. Lines that are new in words, such as another name that is not defined, may be, so that
 it takes more of them. What is counted is attempts since then. One that ends well ends the count.
 
+Attempts at one thing resemble each other. A record that is refused and another one that is, or a search for another
+thing, are different work, and a service that is down is nobody's doing: of such attempts only every third counts.
+
 What was changed between two attempts does not matter here, since changing things is what attempts are made of. So
 it is a suspicion, and never proof.
 """
@@ -13,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ebbtide.divergence.detectors.near_duplicates import share, words_of
 from ebbtide.divergence.loop_registry import Finding, LoopRegistry
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.identity import Key, key_of
@@ -20,6 +24,8 @@ from ebbtide.events.outcome import Ending, Outcome
 from ebbtide.profile.divergence import LoopRules
 
 _GROUPS = 16  # that are followed at once
+_ALIKE = 0.4  # of the words of two attempts from which they are about one thing
+_APART = 3  # attempts at different things that count as one
 _LINES = 32  # salient lines of one group that are known again
 
 
@@ -35,6 +41,8 @@ class Attempts:
     stale: int = 0  # since a line that is new, or a number that may be better
     total: int = 0  # since a number that may be better
     total_event: int = 0
+    apart: int = 0  # attempts at different things
+    words: frozenset[int] = frozenset()  # of the arguments of the latest
     lowest: list[float] = field(default_factory=list)
     highest: list[float] = field(default_factory=list)
     lines: dict[Key, None] = field(default_factory=dict)
@@ -71,16 +79,19 @@ class Recurrences:
                 del self.groups[key]
 
     def done(self) -> None:
-        """Something was done: that nothing was found before it may be why."""
+        """Something was done or found: it is another search now."""
         for group in self.groups.values():
             if group.is_empty:
                 group.stale = group.total = 0
 
-    def see(self, tool: str, head: str, outcome: Outcome, now: int, event: int) -> Finding | None:
+    def see(  # noqa: PLR0917
+        self, tool: str, head: str, args: object, outcome: Outcome, now: int, event: int
+    ) -> Finding | None:
         """Take an attempt that failed or came back empty.
 
         Args:
             tool: Its name.
+            args: Its arguments.
             head: What it attempted, as a person would name it: the tool, or the command in a shell.
             outcome: How it ended.
             now: Place among the counted calls.
@@ -94,6 +105,12 @@ class Recurrences:
             group = Attempts(tool, head, event, now, outcome.ending is Ending.EMPTY)
         self.groups[key] = group
         group.last, group.head = now, head
+        words = words_of(args)
+        before, group.words = group.words, words
+        if group.total and (outcome.is_down or share(before, words) < _ALIKE):
+            group.apart += 1
+            if group.apart % _APART:
+                return None
         row, row_event = self.rows.pop(head, (0, event))
         if self._is_better(group, outcome):
             group.stale = group.total = row = 0

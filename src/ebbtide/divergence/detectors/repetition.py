@@ -112,6 +112,7 @@ class Repetition:
         call: ToolCall | None,
         *,
         is_change: bool = False,
+        is_look: bool = True,
     ) -> Finding | None:
         """The cycle that the stream ends in, if its turns are enough.
 
@@ -120,6 +121,7 @@ class Repetition:
             policy: What is declared about the tool of the latest call.
             call: The latest call.
             is_change: Whether the latest call changed something, as it is declared and says.
+            is_look: Whether it is certain that it changed nothing: it looks, or it failed.
         """
         finding = self.going_on
         if period is None:
@@ -138,9 +140,9 @@ class Repetition:
         if copies < least:
             return None
         symbols = cast("tuple[_Symbol, ...]", self.cycles.turn(period))
-        is_proof = True
+        is_proof = is_look
         if is_change and period == 1:
-            is_proof, least = False, max(least, self._rules.repeated_changes or _NEVER)
+            least = max(least, self._rules.repeated_changes or _NEVER)
         if any(answer == UNKNOWN for _, answer in symbols):
             is_proof, least = False, max(least, self._rules.unknown_answers)
         elif self.loose and any(settled(key) in self.loose for key, _ in symbols):
@@ -160,12 +162,19 @@ class Repetition:
             period=period,
             members=frozenset(turn),
             is_proof=is_proof,
-            step=None if period > 1 or not is_proof else 1,
+            step=1 if is_proof else None,
         )
         return self.going_on
 
-    def again(
-        self, memory: CallMemory, key: Key, name: str, policy: ToolPolicy | None, call: ToolCall
+    def again(  # noqa: PLR0917
+        self,
+        memory: CallMemory,
+        key: Key,
+        name: str,
+        policy: ToolPolicy | None,
+        call: ToolCall,
+        *,
+        is_look: bool,
     ) -> Finding | None:
         """What it means that a call came again with other calls between, or failed again.
 
@@ -175,6 +184,7 @@ class Repetition:
             name: The tool.
             policy: What is declared about the tool.
             call: The call itself.
+            is_look: Whether it is certain that it changed nothing.
         """
         rules = self._rules
         own = policy.repeats_at_least if policy and policy.repeats_at_least else 0
@@ -182,17 +192,28 @@ class Repetition:
             often = max(rules.interleaved, rules.copies + 1, own)  # a plain repeat is reported as one
             often = often if memory.answer != UNKNOWN else max(often, 2 * rules.unknown_answers)
             if memory.idle >= often:
-                return self._idles(memory, key, name, often, call)
+                return self._idles(memory, key, name, often, call, is_look=is_look)
         least = rules.interleaved_with_news
         if least is not None and memory.answer != UNKNOWN and memory.looks >= max(least, own):
-            return self.repeated(LoopKind.NO_PROGRESS, memory, key, name, memory.looks, max(least, own), call)
+            return self.repeated(
+                LoopKind.NO_PROGRESS, memory, key, name, memory.looks, max(least, own), call, is_proof=is_look
+            )
         least = policy.failures_at_least if policy and policy.failures_at_least else rules.failing
         if least is not None and memory.failures >= least:
             return self.repeated(LoopKind.FAILING_CALL, memory, key, name, memory.failures, least, call)
         return None
 
     def repeated(  # noqa: PLR0917
-        self, kind: LoopKind, memory: CallMemory, key: Key, name: str, count: int, at: int, call: ToolCall
+        self,
+        kind: LoopKind,
+        memory: CallMemory,
+        key: Key,
+        name: str,
+        count: int,
+        at: int,
+        call: ToolCall,
+        *,
+        is_proof: bool = True,
     ) -> Finding | None:
         """What it means that one call keeps coming, `at` times or more."""
         call_key = settled(key)
@@ -212,10 +233,12 @@ class Repetition:
             begins=count == at,
             tools=(name,),
             members=frozenset({call_key}),
-            is_proof=kind is not LoopKind.WAITING and call_key not in self.loose,
+            is_proof=is_proof and kind is not LoopKind.WAITING and call_key not in self.loose,
         )
 
-    def _idles(self, memory: CallMemory, key: Key, name: str, at: int, call: ToolCall) -> Finding | None:
+    def _idles(  # noqa: PLR0917
+        self, memory: CallMemory, key: Key, name: str, at: int, call: ToolCall, *, is_look: bool
+    ) -> Finding | None:
         """Calls that come again with nothing new between them are one loop, however many they are."""
         begins = self._idle_last < self.answers.latest_news or self._idle_last < self.answers.start
         at = at if self._idle_last and not begins else max(at, self._patience(call))
@@ -240,7 +263,7 @@ class Repetition:
             begins=begins,
             tools=(name,),
             members=frozenset(self._idle_calls),
-            is_proof=memory.answer != UNKNOWN and settled(key) not in self.loose,
+            is_proof=is_look and memory.answer != UNKNOWN and settled(key) not in self.loose,
         )
 
     def monotony(self) -> Finding | None:
@@ -273,6 +296,7 @@ class Repetition:
             first_event=self.event_of(count),
             begins=begins,
             measure=measure,
+            is_proof=False,
         )
 
     def to_state(self) -> dict[str, Any]:

@@ -18,8 +18,9 @@ from ebbtide.divergence.detectors.near_duplicates import (
 )
 from ebbtide.divergence.loop_registry import Finding, LoopRegistry
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.events.effect import Effect
 from ebbtide.events.identity import UNKNOWN, Answer, Key, canonical, key_of, settled_answer
-from ebbtide.events.tool_policy import Effect, ToolPolicy
+from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
 _CONTENT = 160  # characters from which an answer says something, and does not only acknowledge
@@ -80,11 +81,24 @@ class SameTool:
         latest: Latest,
         args: object,
         result: object,
-        failed: bool,  # noqa: FBT001
         policy: ToolPolicy | None,
+        effect: Effect | None,
         now: int,
+        *,
+        is_told: bool,
     ) -> Finding | None:
-        """Take one more call of the tool of the call before, and say what the run shows."""
+        """Take one more call of the tool of the call before, and say what the run shows.
+
+        Args:
+            before: The call before.
+            latest: The call.
+            args: Its arguments.
+            result: Its answer.
+            policy: What is declared about its tool.
+            effect: What it does.
+            now: Its place.
+            is_told: Whether it failed or found nothing, which other rules count.
+        """
         run = self.run
         _, key, size, answer, event = latest
         if run.last != now - 1:
@@ -110,10 +124,9 @@ class SameTool:
         if key == before[1]:  # the very same call is for other rules to judge
             return finding
         self._compare(args, answer_length(result) >= _CONTENT)
-        effect = policy.effect if policy else None
-        if finding or failed or effect in (Effect.CHANGE, Effect.ACKNOWLEDGE):
+        if finding or is_told or effect in (Effect.CHANGE, Effect.ACKNOWLEDGE):
             return finding
-        return self._same(latest, policy, now)
+        return self._same(latest, policy, effect, now)
 
     def _compare(self, args: object, says_more: bool) -> None:  # noqa: FBT001
         run = self.run
@@ -130,9 +143,13 @@ class SameTool:
             return False
         return says_more or not differ_in_numbers_alone(before, words)
 
-    def _same(self, latest: Latest, policy: ToolPolicy | None, now: int) -> Finding | None:
+    def _same(
+        self, latest: Latest, policy: ToolPolicy | None, effect: Effect | None, now: int
+    ) -> Finding | None:
         rules, run = self._rules, self.run
         declared = policy is not None and policy.effect is Effect.READ
+        if effect is Effect.READ and not declared and not run.long_answers:
+            return None  # one thing after the other is checked in a shell, and each time all is well
         least = policy.same_answer_at_least if policy and policy.same_answer_at_least else rules.same_answer
         # The first call of the run was not measured, and the second had nothing to be compared with.
         count = run.same if declared else min(run.same, run.long_answers + 1)

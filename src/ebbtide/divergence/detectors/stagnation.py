@@ -1,10 +1,13 @@
-"""Stretches in which nothing new comes, whatever moves: the words of the answers are all known.
+"""Stretches in which nothing new comes, whatever moves: the answers hold no new word.
 
-Searches in ever new words that bring the same hits, ranges that overlap what was read, agents that hand a job back
-and forth, promises that no call follows: what they have in common is a vocabulary that no longer grows. An answer
-brings something new where it holds words or numbers that no answer held before, apart from those of the question and
-from noise. A deed brings something new where its arguments do: a file that is written, a record that is changed.
-A change that was made before, and undone in between, is none.
+Searches in ever new words that bring the same hits, agents that hand a job back and forth, promises that no call
+follows: what they have in common is a vocabulary that no longer grows. An answer brings something new where it holds
+words or numbers that no answer held before, apart from those of the question and from noise. A deed brings something
+new where its arguments do: a file that is written, a record that is changed. A change that was made before, and
+undone in between, is none.
+
+A sweep is no stagnation: one call after the other for another name each, with an answer that is mostly the same, is
+how things are checked one by one. Each step takes back one call of the stretch.
 
 It is a suspicion: words can be known and still say something new together.
 """
@@ -12,6 +15,7 @@ It is a suspicion: words can be known and still say something new together.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,11 +30,19 @@ from ebbtide.text.noise import is_generated, without_noise
 
 _HEAD, _TAIL = 1_000, 300  # characters of a text that are read
 _WORDS = 512  # that are known at least; there may be twice as many
+_ANSWERS = 64  # short answers that are known again
 _CHANGES = 16  # that are known again
 _SHARE = 0.06  # of the words of an answer that have to be new
+_ALIKE = 0.75  # of the words of two answers from which they are nearly the same
+_UNSEEN = 0.2  # of the lines of an answer up to which they were seen before
+_RECENT = 6  # answers that one is compared with
+_TOOLS = 8  # whose latest arguments are known
 _ACKNOWLEDGEMENT = 16  # words up to which an answer may only say that something was done
 
 _WORD = re.compile(r"[^\W\d_]{2,}|(?<![\d.])\d+(?![\d]*\w)")
+_BREAK = re.compile(r"\n|[{}\[\];]|(?<=[.!?]) |, \"")
+_PLACE = re.compile(r"^\s*(?:[\w./-]+:)?\d+\s*[:\t|\u2192-]\s*")
+_PIECE = 8  # characters from which a piece says something
 _MIXED = re.compile(r"[A-Za-z]*\d\w*")
 #: Fields of JSON that are about the answer and not in it.
 _ENVELOPE = re.compile(
@@ -50,6 +62,13 @@ def words_of(text: str) -> set[str]:
         text = _ENVELOPE.sub(" ", text)
     text = _MIXED.sub(_generated, text)
     return set(_WORD.findall(text.lower()))
+
+
+def pieces_of(text: str) -> set[str]:
+    """The lines of a text without their numbers and places; of a text of few lines, its sentences and fields."""
+    text = text[:_HEAD]
+    pieces = text.splitlines() if text.count("\n") > 1 else _BREAK.split(text)
+    return {piece for line in pieces if len(piece := _PLACE.sub("", line).strip()) >= _PIECE}
 
 
 def _generated(match: re.Match[str]) -> str:
@@ -103,16 +122,32 @@ class Stagnation:
         registry: The loops of the chain.
     """
 
-    __slots__ = ("_changes", "_registry", "_rules", "_said", "is_deed", "stretch", "vocabulary")
+    __slots__ = (
+        "_answers",
+        "_changes",
+        "_latest",
+        "_pieces",
+        "_recent",
+        "is_news",
+        "_registry",
+        "_rules",
+        "_said",
+        "stretch",
+        "vocabulary",
+    )
 
     def __init__(self, rules: LoopRules, registry: LoopRegistry) -> None:
         self._rules = rules
         self._registry = registry
         self.vocabulary = Vocabulary()
         self._said = Vocabulary()
+        self._pieces = Vocabulary()
+        self._answers: dict[Key, None] = {}
         self._changes: dict[Key, None] = {}
         self.stretch = Stretch()
-        self.is_deed = False  # whether the latest call did something that was not done before
+        self._recent: deque[set[str]] = deque(maxlen=_RECENT)
+        self._latest: dict[str, list[str]] = {}  # tool -> the terms of its latest arguments
+        self.is_news = False  # whether the latest call did or found something new
 
     def reset(self) -> None:
         """Begin afresh: another task, or another run."""
@@ -134,15 +169,26 @@ class Stagnation:
         event: int,
     ) -> Finding | None:
         """Take a call."""
-        self.is_deed = False
+        self.is_news = False
         asked = words_of(arguments)
         words = words_of(answer)
         content = words - asked
         fresh = self.vocabulary.add(content)
+        is_alike = self._is_alike(content)
+        is_covered = self._is_covered(answer)
         if not is_empty and fresh > _SHARE * len(words):
+            self.is_news = True
             self.stretch = Stretch()
             self._said.add(asked)
+            self._is_step(tool, arguments)
             return None
+        if len(content) <= _ACKNOWLEDGEMENT and not is_empty and not is_failed and self._is_new(answer):
+            self._ease()
+            self._said.add(asked)
+            self._is_step(tool, arguments)
+            return None
+        is_step = self._is_step(tool, arguments)
+        new_words = self._said.add(asked)
         if not looks and not is_empty and not is_failed and (changes or len(content) <= _ACKNOWLEDGEMENT):
             is_restored = key in self._changes
             if not is_restored and len(self._changes) >= _CHANGES:
@@ -152,11 +198,55 @@ class Stagnation:
             self._changes[key] = None
             if was_last and changes:
                 return None
-            if not is_restored and self._said.add(asked):
-                self.is_deed = True
+            if not is_restored:
+                self.is_news = True
                 self.stretch = Stretch()
                 return None
+        elif is_failed or is_empty:
+            if is_step or not is_alike:
+                return None
+        elif (new_words and is_step) or not (is_alike or is_covered):
+            self._ease()
+            return None
         return self._count(tool, now, event)
+
+    def _ease(self) -> None:
+        """A call that may have brought something takes back one that did not."""
+        self.stretch.count = max(self.stretch.count - 1, 0)
+
+    def _is_new(self, answer: str) -> bool:
+        """Whether a short answer never came before, in the order of its words; it has come from now on."""
+        key = key_of(without_noise(answer[:_HEAD]))
+        if key in self._answers:
+            return False
+        if len(self._answers) >= _ANSWERS:
+            del self._answers[next(iter(self._answers))]
+        self._answers[key] = None
+        return True
+
+    def _is_covered(self, answer: str) -> bool:
+        """Whether most lines of an answer, or parts of one line, came before, wherever that was."""
+        pieces = pieces_of(answer)
+        fresh = self._pieces.add(pieces)
+        return len(pieces) > 1 and fresh <= _UNSEEN * len(pieces)
+
+    def _is_alike(self, content: set[str]) -> bool:
+        """Whether an answer is nearly one of the latest; it is one of them from now on."""
+        alike = any(len(content & other) >= _ALIKE * len(content | other) for other in self._recent)
+        self._recent.append(content)
+        return alike
+
+    def _is_step(self, tool: str, arguments: str) -> bool:
+        """Whether a call asks for another name what the latest call of the tool asked for one."""
+        terms = arguments.split()
+        before = self._latest.pop(tool, None)
+        if len(self._latest) >= _TOOLS:
+            del self._latest[next(iter(self._latest))]
+        self._latest[tool] = terms
+        if before is None or len(before) != len(terms):
+            return False
+        others = [term for term, old in zip(terms, before, strict=True) if term != old]
+        return 0 < len(others) <= max(1, len(terms) // 6) and not any(term.isdigit() for term in others)
 
     def to_state(self) -> dict[str, Any]:
         """All that later findings depend on."""
@@ -164,7 +254,11 @@ class Stagnation:
         return {
             "words": self.vocabulary.to_state(),
             "said": self._said.to_state(),
+            "pieces": self._pieces.to_state(),
+            "answers": pack_keys(list(self._answers)),
             "changes": pack_keys(list(self._changes)),
+            "recent": [sorted(words) for words in self._recent],
+            "latest": self._latest,
             "stretch": [stretch.count, stretch.first_event, list(stretch.tools)],
         }
 
@@ -172,7 +266,11 @@ class Stagnation:
         """Take up what `to_state` gave."""
         self.vocabulary.restore(state["words"])
         self._said.restore(state["said"])
+        self._pieces.restore(state["pieces"])
+        self._answers = dict.fromkeys(unpack_keys(state["answers"]))
         self._changes = dict.fromkeys(unpack_keys(state["changes"]))
+        self._recent.extend(map(set, state["recent"]))
+        self._latest = dict(state["latest"])
         count, first_event, tools = state["stretch"]
         self.stretch = Stretch(count, first_event, dict.fromkeys(tools))
 

@@ -151,5 +151,6 @@ class Sweeps:
             first_event=first,
             begins=count == at,
             tools=(name,),
+            is_proof=False,
             step=at if kind is LoopKind.COVERED_RANGE else self._rules.sweep_pages,
         )

@@ -1,0 +1,61 @@
+"""The declarations that come with Ebbtide, of the tools of known agents: one file a family, in ``tools/``.
+
+A file lists names by effect, as texts; ``[tools.NAME]`` says more. ``noise`` and ``failure`` at its top hold
+for all of its tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from ebbtide.events.effect import Effect
+from ebbtide.events.tool_policy import ToolPolicies, ToolPolicy
+from ebbtide.settings_file import read_package_data
+
+FAMILIES = """claude_code codex gemini_cli openhands swe_agent mini_swe_agent opencode editors browsers mcp
+frameworks""".split()
+_PATTERNS = ("noise", "failure")
+
+
+@cache
+def shipped() -> ToolPolicies:
+    """The declarations that are shipped, read at the first call.
+
+    >>> shipped().get("mcp__github__create_issue").effect.value
+    'change'
+    >>> shipped().get("exec_command").effect_of({"cmd": ["bash", "-lc", "git status"]}).value
+    'read'
+    """
+    policies: dict[str, ToolPolicy] = {}
+    for family in FAMILIES:
+        for name, policy in declarations(family):
+            earlier = policies.get(name)
+            policies[name] = policy if earlier is None else _both(earlier, policy)
+    policies["*"] = ToolPolicy(command="command", sql="sql", source="shipped: arguments")
+    return ToolPolicies(policies)
+
+
+def declarations(family: str) -> Iterator[tuple[str, ToolPolicy]]:
+    """The tools of one file, each with what it says of them."""
+    table = read_package_data("ebbtide.events", f"tools/{family}.toml")
+    all_of = {name: tuple(table.get(name, ())) for name in _PATTERNS}
+    for effect in Effect:
+        policy = ToolPolicy(effect=effect, source=f"shipped: {family}", **_joined(all_of, {}))
+        for name in table.get(effect.value, "").split():
+            yield name, policy
+    for name, values in table.get("tools", {}).items():
+        yield name, ToolPolicy(**_joined(all_of, values), source=f"shipped: {family}")
+
+
+def _joined(all_of: Mapping[str, tuple[str, ...]], values: Mapping[str, Any]) -> dict[str, Any]:
+    return {**values, **{name: (*all_of[name], *values.get(name, ())) for name in _PATTERNS}}
+
+
+def _both(one: ToolPolicy, other: ToolPolicy) -> ToolPolicy:
+    """Two agents with one tool: they agree on what it does, and both may have noise of their own."""
+    noise = dict.fromkeys((*one.noise, *other.noise))
+    failure = dict.fromkeys((*one.failure, *other.failure))
+    return replace(one, noise=tuple(noise), failure=tuple(failure))
