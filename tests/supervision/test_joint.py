@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ebbtide.budget.tally import units
-from ebbtide.divergence.detectors.spend import Spent
+from ebbtide.divergence.detectors.spend import SpentSoFar
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.monitor import LoopMonitor
 from ebbtide.events.event import Event, Message, ToolCall
@@ -42,12 +42,12 @@ def measured(
     state: LoopState,
     *,
     profile: Profile = PROFILE,
-    progress: Spent | None = None,
+    progress: SpentSoFar | None = None,
     left_usd: float | None = None,
     left_tokens: int | None = None,
 ) -> Burn:
     left_cost = None if left_usd is None else units(left_usd)
-    return burn(profile, state, progress or Spent(), 0, left_cost=left_cost, left_tokens=left_tokens)
+    return burn(profile, state, progress or SpentSoFar(), 0, left_cost=left_cost, left_tokens=left_tokens)
 
 
 def test_flatness_adds_what_calls_and_rounds_lack():
@@ -80,7 +80,7 @@ def test_the_measure_that_has_come_furthest_counts(usage, usd, tokens, share, wo
 
 def test_a_round_that_brought_something_is_progress_too():
     """What was spent before it does not count."""
-    result = measured(loops(*idle(4, MONEY)), progress=Spent(cost=units(1.5)))
+    result = measured(loops(*idle(4, MONEY)), progress=SpentSoFar(cost=units(1.5)))
     assert result.facts.measure.value == pytest.approx(0.25)
     assert result.spending == pytest.approx(0.125)
 

@@ -35,7 +35,7 @@ from ebbtide.events.identity import (
     settled,
     settled_answer,
 )
-from ebbtide.events.outcome import Ending, counts_deeds, may_still_come, outcome_of
+from ebbtide.events.outcome import Ending, Outcome, counts_deeds, may_still_come, outcome_of
 from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 

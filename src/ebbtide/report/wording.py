@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from ebbtide.report.plurals import count
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.headline import Headline, headline
-from ebbtide.supervision.summary.run_facts import Failures, Lookups, NamedCount, Waiting
+from ebbtide.supervision.summary.run_facts import FailedCalls, Lookups, NamedCount, Waiting
 from ebbtide.supervision.summary.run_summary import (
     RoundPoint,
     RunDecision,
@@ -196,7 +196,7 @@ def call_facts(summary: RunSummary) -> list[str]:
     return [line for line in lines if line]
 
 
-def _failures(failures: Failures, tool_calls: int) -> str | None:
+def _failures(failures: FailedCalls, tool_calls: int) -> str | None:
     if not failures.calls:
         return None
     sentence = f"{failures.calls:,} of {count(tool_calls, 'call')} failed"

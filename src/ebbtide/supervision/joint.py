@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ebbtide.budget.tally import UNITS
-from ebbtide.divergence.detectors.spend import CACHE_DISCOUNT, Spent
+from ebbtide.divergence.detectors.spend import CACHE_DISCOUNT, SpentSoFar
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.signals import Measurement, Unit
 from ebbtide.profile import Profile
@@ -53,7 +53,7 @@ def calls_without_news(loops: LoopState) -> int:
 def burn(
     profile: Profile,
     loops: LoopState,
-    progress: Spent,
+    progress: SpentSoFar,
     low_rounds: int,
     *,
     left_cost: float | None,

@@ -93,7 +93,7 @@ def test_the_end_of_a_budget_is_told_in_time(rules: dict[str, float], spent: dic
 def test_money_that_brings_nothing_new_is_told() -> None:
     """Dollars, or tokens of all classes, since the last new answer; something new begins again."""
     think = ModelCall(text="hm", usage=Usage(cost_usd=0.3))
-    quiet = profile(messages=None, silent_messages=None)
+    quiet = profile(messages=None)
     signals = find_loops([news(0), *[think] * 4, news(1), *[think] * 4], quiet)
     assert [(signal.kind, signal.report, signal.relapses) for signal in signals] == [
         (LoopKind.SPEND_WITHOUT_NEWS, 1, 0),
@@ -106,7 +106,7 @@ def test_money_that_brings_nothing_new_is_told() -> None:
 
 def test_a_token_from_a_cache_is_a_tenth_of_a_token() -> None:
     """Fresh tokens count in full, those from a cache as what they usually cost."""
-    quiet = profile(messages=None, silent_messages=None)
+    quiet = profile(messages=None)
     call = ModelCall(text="hm", usage=Usage(input_tokens=10_000, cache_read_tokens=400_000))
     signals = find_loops([news(0), *[call] * 6], quiet)
     assert [signal.last_event for signal in signals] == [6]
@@ -115,7 +115,7 @@ def test_a_token_from_a_cache_is_a_tenth_of_a_token() -> None:
 
 def test_what_has_a_price_counts_in_money_alone() -> None:
     """A million tokens for 20 cents are 20 cents; tokens of a model without a price count beside them."""
-    quiet = profile(messages=None, silent_messages=None)
+    quiet = profile(messages=None)
     cheap = ModelCall(text="hm", usage=Usage(input_tokens=1_000_000, cost_usd=0.02))
     unpriced = ModelCall(text="ho", usage=Usage(input_tokens=150_000, cost_usd=0.0))
     assert find_loops([news(0), *[cheap] * 10], quiet) == []

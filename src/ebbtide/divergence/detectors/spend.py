@@ -27,7 +27,7 @@ _NO_LIMIT = 1 << 200
 CACHE_DISCOUNT: Final = 10  #: tokens read from a cache that are paid like one token of input
 
 
-class Spent(NamedTuple):
+class SpentSoFar(NamedTuple):
     """What a chain spent at known times.
 
     Args:
@@ -102,7 +102,7 @@ class Spend:
         self.tally = tally
         # The latest event that stated spending, and what had been spent before it.
         self._before = (0, 0, 0)
-        self.spent = self.spent_at_news = Spent()
+        self.spent = self.spent_at_news = SpentSoFar()
         self.first_ts: float | None = None
         self.exceeded: LoopKind | None = None  # what is out of bounds now
         self.windows = (Window(60.0), Window(600.0), Window(3600.0))
@@ -151,7 +151,7 @@ class Spend:
         unpriced = before.unpriced
         if cost is None and tokens is not None:
             unpriced += CACHE_DISCOUNT * tokens - (CACHE_DISCOUNT - 1) * tally.last_cache_read
-        self.spent = Spent(paid, count, unpriced)
+        self.spent = SpentSoFar(paid, count, unpriced)
         if ts is not None:
             if self.first_ts is None:
                 self.first_ts = ts
@@ -234,7 +234,7 @@ class Spend:
         """Take up what `to_state` gave."""
         before, spent, spent_at_news, self.first_ts, exceeded, windows = state
         self._before = tuple(before)
-        self.spent, self.spent_at_news = Spent(*spent), Spent(*spent_at_news)
+        self.spent, self.spent_at_news = SpentSoFar(*spent), SpentSoFar(*spent_at_news)
         self.exceeded = None if exceeded is None else LoopKind(exceeded)
         for window, (cost, tokens, parts) in zip(self.windows, windows, strict=True):
             window.cost, window.tokens, window.parts = cost, tokens, deque(map(list, parts))

@@ -12,10 +12,10 @@ from ebbtide.divergence.loop_state import LoopState
 from ebbtide.events.event import Event, ModelCall, ModelPart, ToolCall
 from ebbtide.events.identity import Key, identify
 from ebbtide.events.outcome import Ending, Outcome
-from ebbtide.events.tool_policy import Effect
+from ebbtide.events.effect import Effect
 from ebbtide.supervision.summary.run_facts import (
     Coverage,
-    Failures,
+    FailedCalls,
     Lookups,
     NamedCount,
     NamedTime,
@@ -114,12 +114,13 @@ class FactCounter:
         elif isinstance(event, ToolCall) and (event.name in self._waits or len(self._waits) < _NAMES):
             self._waits[event.name] = self._waits.get(event.name, 0.0) + seconds
 
-    def facts(self, *, tool_calls: int, model_calls: int) -> RunFacts:
+    def facts(self, *, tool_calls: int, model_calls: int, advice: str) -> RunFacts:
         """The facts so far.
 
         Args:
             tool_calls: Calls of tools in the run.
             model_calls: Calls of models.
+            advice: What to switch on, so that more is recorded.
         """
         message, message_count = next(iter(self._messages.most_common(1)), (None, 0))
         waits = sorted(self._waits.items(), key=itemgetter(1), reverse=True)
@@ -131,8 +132,9 @@ class FactCounter:
                 opaque_answers=self._opaque_answers,
                 model_calls=model_calls,
                 without_text=self._without_text,
+                advice=advice,
             ),
-            failures=Failures(
+            failures=FailedCalls(
                 calls=self._failed,
                 by_tool=tuple(NamedCount(*item) for item in self._failures.most_common()),
                 message=None if message is None else self._examples[message],

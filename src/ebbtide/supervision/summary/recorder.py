@@ -174,12 +174,13 @@ class RunRecorder:
             return  # a limit that is near is no finding
         self._others.add(verdict, first_event)
 
-    def summary(self, source: str, form: str) -> RunSummary:
+    def summary(self, source: str, form: str, *, advice: str = "") -> RunSummary:
         """What has come of the run so far; what a model said last counts as a round.
 
         Args:
             source: The file, or what else it was read from.
             form: Name of its format.
+            advice: What to switch on, so that arguments, answers and words are recorded.
         """
         self.supervisor.settle()
         snapshot = self.supervisor.snapshot()
@@ -188,7 +189,7 @@ class RunRecorder:
             self._highest = latest
         findings = self._findings()
         spent = self._spent(None)
-        facts = self._facts.facts(tool_calls=spent.tool_calls, model_calls=spent.llm_calls)
+        facts = self._facts.facts(tool_calls=spent.tool_calls, model_calls=spent.llm_calls, advice=advice)
         signals = [item.signal for item in snapshot.conversations if item.signal is not None]
         return RunSummary(
             source=source,

@@ -66,7 +66,7 @@ class NamedTime:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failures:
+class FailedCalls:
     """Calls that failed.
 
     Args:
@@ -128,6 +128,6 @@ class RunFacts:
     """
 
     coverage: Coverage = field(default_factory=Coverage)
-    failures: Failures = field(default_factory=Failures)
+    failures: FailedCalls = field(default_factory=FailedCalls)
     lookups: Lookups = field(default_factory=Lookups)
     waiting: Waiting = field(default_factory=Waiting)
