@@ -99,7 +99,9 @@ def test_the_reason_of_a_run_is_that_of_its_end():
     """The finding as it came out, not as it stood when it was reported."""
     stop = Verdict(action=Action.STOP, cause=Cause.DIVERGENCE, facts=LoopFacts(signal=SIGNAL), chain_id="")
     spent = Spending(events=3, tool_calls=3)
-    assert sentences.run_reason(stop, [FINDING], spent, Coverage()) == "ls 3 times in a row (calls 1-3, $0.50)."
+    assert (
+        sentences.run_reason(stop, [FINDING], spent, Coverage()) == "ls 3 times in a row (calls 1-3, $0.50)."
+    )
     for other in (replace(FINDING, id="cd"), replace(FINDING, chain_id="sub")):
         assert sentences.run_reason(stop, [other], spent, Coverage()) == stop.reason
     assert sentences.run_reason(stop, [], spent, Coverage()) == stop.reason
@@ -170,7 +172,7 @@ HEADLINES = {
 }
 
 
-@pytest.mark.parametrize("expected", set(Headline) - {Headline.UNKNOWN})
+@pytest.mark.parametrize("expected", list(HEADLINES))
 def test_a_run_has_one_word(expected):
     """Each word comes of some verdict, and has a meaning."""
     assert headline(HEADLINES[expected]) is expected

@@ -30,6 +30,7 @@ _NOTICED_S: Final = 1.0  # a shorter wait is none
 _PAUSE_S: Final = 300.0
 _WAITS: Final = (Effect.WAIT, Effect.POLL)
 _PASSIVE: Final = (Effect.READ, Effect.POLL, Effect.WAIT, Effect.CLOCK)
+_CODE: Final = re.compile(r"\W*exit(?:ed with)? code\W*-?\d+\W*", re.IGNORECASE)  # which says no reason
 _OPAQUE: Final = re.compile(r"<[\w.<>]+ (?:object|instance) at 0x[0-9a-fA-F]+>")
 _Name = TypeVar("_Name", str, Key)
 
@@ -90,7 +91,7 @@ class FactCounter:
     def _fail(self, call: ToolCall, outcome: Outcome | None) -> None:
         self._failed += 1
         _count(self._failures, call.name)
-        if outcome is not None and outcome.ending is Ending.FAILED:
+        if outcome is not None and outcome.ending is Ending.FAILED and not _CODE.fullmatch(outcome.salient):
             template = outcome.template
             _count(self._messages, template)
             if template in self._messages and template not in self._examples:
