@@ -28,7 +28,7 @@ class Capture(NamedTuple):
 BY_SCOPE: Final = (
     Capture(
         "opentelemetry.instrumentation.",
-        "Set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true (of OpenLLMetry, TRACELOOP_TRACE_CONTENT)",
+        "Set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true (OpenLLMetry: TRACELOOP_TRACE_CONTENT)",
         "opentelemetry-python-contrib.readthedocs.io/en/latest/instrumentation-genai/openai.html",
     ),
     Capture(

@@ -9,10 +9,10 @@ from typing import Final, TypeVar
 
 from ebbtide.divergence.detectors.near_duplicates import argument_text
 from ebbtide.divergence.loop_state import LoopState
+from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, ModelCall, ModelPart, ToolCall
 from ebbtide.events.identity import Key, identify
 from ebbtide.events.outcome import Ending, Outcome
-from ebbtide.events.effect import Effect
 from ebbtide.supervision.summary.run_facts import (
     Coverage,
     FailedCalls,
