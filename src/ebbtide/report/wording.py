@@ -179,7 +179,7 @@ def saved(summary: RunSummary) -> str | None:
 
 
 def missing(summary: RunSummary) -> str | None:
-    """What was not recorded, and what to switch on, as far as the reason does not say it; None where nothing."""
+    """What was not recorded, and what to switch on; None where the reason says it all."""
     coverage = summary.facts.coverage
     sentence = unrecorded(coverage)
     if sentence is None:
