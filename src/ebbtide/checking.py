@@ -43,10 +43,13 @@ def check(
     _feed(recorder, trace, progress)
     if not trace.events and not trace.fault_count:
         raise TranscriptError("there are no events", source=trace.source)
-    summary = recorder.summary(trace.source, trace.format.name)
+    summary = recorder.summary(trace.source, trace.format.name, advice=trace.capture_advice)
     faults = (*map(str, trace.faults), *summary.faults)[:_FAULTS]
     return dataclasses.replace(
-        summary, timed=trace.timed, faults=faults, degraded=summary.degraded + trace.fault_count
+        summary,
+        timed=trace.timed,
+        faults=faults,
+        degraded=summary.degraded + trace.fault_count,
     )
 
 

@@ -78,12 +78,13 @@ class Plain:
             else:
                 faults += 1
         cost = None
-        if usage.cost_usd is not None:
+        zero = usage.cost_usd == 0 and any(getattr(usage, name) for name in CLASSES)
+        if usage.cost_usd is not None and not zero:
             if type(usage.cost_usd) in (int, float) and 0 <= usage.cost_usd <= MOST_USD:
                 cost = Fraction(repr(usage.cost_usd))
             else:
                 faults += 1
-        elif tokens and not faults and usage.model in PRICES:
+        elif any(tokens.values()) and not faults and usage.model in PRICES:
             prices = [
                 PRICES[usage.model].get(name) for name in ("input", "output", "cache_read", "cache_write")
             ]
@@ -97,12 +98,15 @@ class Plain:
             self.by_class[place] = (self.by_class[place] or 0) + count
         self.faults += faults
         if cost is not None:
-            self.cost = cost + (self.cost or 0)
+            if round(cost * UNITS) or self.cost is not None or not self.unpriced_calls:
+                self.cost = cost + (self.cost or 0)
             whole = cost * UNITS
             if whole.denominator > 1 or whole > EXACT:
                 self.slack += Fraction(1, 2) + whole / 2**50
-        elif tokens and by_model:
+        elif any(tokens.values()) and by_model:
             self.unpriced_calls += 1
+            if self.cost is not None and not round(self.cost * UNITS):
+                self.cost = None
             self.unpriced_models[usage.model or ""] = None
 
     @property
@@ -219,10 +223,32 @@ def test_models_without_a_price_are_named() -> None:
     tally.add(ModelCall(usage=Usage(model="stated", input_tokens=5, cost_usd=0.0)))
     tally.add(ModelCall(usage=Usage(model="without tokens")))
     tally.add(ToolCall(name="ls", usage=Usage(model="in a tool", input_tokens=5)))
-    assert tally.unpriced_calls == 4
-    assert list(tally.unpriced_models) == ["small", "large", ""]
+    assert tally.unpriced_calls == 5
+    assert list(tally.unpriced_models) == ["small", "large", "", "stated"]
     assert tally.cost == units(0.3)
     assert tally.tokens == 1_000_030
+
+
+def test_a_cost_of_zero_beside_tokens_is_not_known() -> None:
+    """Tools that know no price write 0: in a call, and in the total of a run whose calls have tokens."""
+    call = ModelCall(usage=Usage(model="large", input_tokens=600_000, cost_usd=0.0))
+    total = Notice(kind=NoticeKind.TOTAL, usage=Usage(cost_usd=0.0))
+    for run in ([call, total], [total, call]):
+        tally = Tally()
+        for event in run:
+            tally.add(event)
+        assert (tally.cost, tally.tokens, tally.unpriced_calls) == (None, 600_000, 1)
+    priced = Tally(Prices({"large": {"input": 0.0}}, public=False))
+    priced.add(call)
+    assert (priced.cost, priced.unpriced_calls) == (0, 0)
+
+
+def test_a_call_without_tokens_needs_no_price() -> None:
+    """A message that the harness wrote in the model's name took nothing, and has no model."""
+    tally = Tally(TABLE)
+    tally.add(ModelCall(usage=Usage(model="small", input_tokens=1_000_000)))
+    tally.add(ModelCall(usage=Usage(input_tokens=0, output_tokens=0)))
+    assert (usd(tally.cost), tally.unpriced_calls, list(tally.unpriced_models)) == (0.3, 0, [])
 
 
 def test_at_most_sixty_four_models_are_named() -> None:

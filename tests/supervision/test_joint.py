@@ -5,13 +5,14 @@ from dataclasses import replace
 import pytest
 
 from ebbtide.budget.tally import units
+from ebbtide.divergence.detectors.spend import SpentSoFar
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.monitor import LoopMonitor
 from ebbtide.events.event import Event, Message, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
-from ebbtide.supervision.joint import Burn, Progress, burn, calls_without_news, flatness
+from ebbtide.supervision.joint import Burn, burn, calls_without_news, flatness
 from ebbtide.supervision.wording import reason
 
 PROFILE = replace(
@@ -41,12 +42,12 @@ def measured(
     state: LoopState,
     *,
     profile: Profile = PROFILE,
-    progress: Progress | None = None,
+    progress: SpentSoFar | None = None,
     left_usd: float | None = None,
     left_tokens: int | None = None,
 ) -> Burn:
     left_cost = None if left_usd is None else units(left_usd)
-    return burn(profile, state, progress or Progress(), 0, left_cost=left_cost, left_tokens=left_tokens)
+    return burn(profile, state, progress or SpentSoFar(), 0, left_cost=left_cost, left_tokens=left_tokens)
 
 
 def test_flatness_adds_what_calls_and_rounds_lack():
@@ -79,7 +80,7 @@ def test_the_measure_that_has_come_furthest_counts(usage, usd, tokens, share, wo
 
 def test_a_round_that_brought_something_is_progress_too():
     """What was spent before it does not count."""
-    result = measured(loops(*idle(4, MONEY)), progress=Progress(cost=units(1.5)))
+    result = measured(loops(*idle(4, MONEY)), progress=SpentSoFar(cost=units(1.5)))
     assert result.facts.measure.value == pytest.approx(0.25)
     assert result.spending == pytest.approx(0.125)
 

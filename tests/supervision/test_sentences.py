@@ -12,6 +12,7 @@ from ebbtide.supervision.facts import BurnFacts, LimitFacts, LoopFacts
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary import sentences
 from ebbtide.supervision.summary.headline import MEANINGS, Headline, headline
+from ebbtide.supervision.summary.run_facts import Coverage
 from ebbtide.supervision.summary.run_summary import RunFinding, Spending
 from ebbtide.supervision.verdict import Verdict
 
@@ -98,11 +99,13 @@ def test_the_reason_of_a_run_is_that_of_its_end():
     """The finding as it came out, not as it stood when it was reported."""
     stop = Verdict(action=Action.STOP, cause=Cause.DIVERGENCE, facts=LoopFacts(signal=SIGNAL), chain_id="")
     spent = Spending(events=3, tool_calls=3)
-    assert sentences.run_reason(stop, [FINDING], spent) == "ls 3 times in a row (calls 1-3, $0.50)."
+    assert (
+        sentences.run_reason(stop, [FINDING], spent, Coverage()) == "ls 3 times in a row (calls 1-3, $0.50)."
+    )
     for other in (replace(FINDING, id="cd"), replace(FINDING, chain_id="sub")):
-        assert sentences.run_reason(stop, [other], spent) == stop.reason
-    assert sentences.run_reason(stop, [], spent) == stop.reason
-    assert sentences.run_reason(Verdict(), [], spent).startswith("3 calls: no loop")
+        assert sentences.run_reason(stop, [other], spent, Coverage()) == stop.reason
+    assert sentences.run_reason(stop, [], spent, Coverage()) == stop.reason
+    assert sentences.run_reason(Verdict(), [], spent, Coverage()).startswith("3 calls: no loop")
 
 
 def test_a_finding_says_an_amount_once_and_numbers_with_commas():
@@ -169,7 +172,7 @@ HEADLINES = {
 }
 
 
-@pytest.mark.parametrize("expected", Headline)
+@pytest.mark.parametrize("expected", list(HEADLINES))
 def test_a_run_has_one_word(expected):
     """Each word comes of some verdict, and has a meaning."""
     assert headline(HEADLINES[expected]) is expected

@@ -57,7 +57,7 @@ def test_sub_agents_are_chains_of_their_own(session: list[Event]) -> None:
 def test_a_compaction_is_an_event(session: list[Event]) -> None:
     """The boundary is a condensation, and its summary is nothing that a user said."""
     system = [title(call) for call in session if isinstance(call, Notice)]
-    assert system == ["usage", "condensation", "note", "usage"]
+    assert system == ["usage", "condensation", "note", "total"]
     assert (session[-1].usage or Usage()).cost_usd == pytest.approx(0.35)
 
 
@@ -97,7 +97,7 @@ def test_what_is_printed_is_read_too(read_data: Callable[..., Any]) -> None:
             for call in events
         ] == [
             ("message", "t9", 3, None),
-            ("usage", "", None, 0.5),
+            ("total", "", None, 0.5),
         ]
 
 

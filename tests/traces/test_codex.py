@@ -175,7 +175,7 @@ def test_printed_items(calls: Callable[..., list[Event]]) -> None:
         (ToolCall, "command_execution", True),
         (ToolCall, "search", False),
         (ModelCall, "message", False),
-        (Notice, "usage", False),
+        (Notice, "total", False),
     ]
     assert (
         (found[-1].usage or Usage()).input_tokens,

@@ -213,7 +213,7 @@ def test_statistics_tell_what_events_do_not(
     told = [
         ((call.usage or Usage()).input_tokens, (call.usage or Usage()).cost_usd)
         for call in found
-        if title(call) == "usage"
+        if title(call) == "total"
     ]
     assert told == ([] if beyond is None else [(beyond, 0.5)])
 

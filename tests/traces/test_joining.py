@@ -67,7 +67,7 @@ def test_the_rest_of_a_total() -> None:
     ledger = UsageLedger()
     ledger.add(ToolCall(name="m", usage=Usage(input_tokens=3, cost_usd=0.25)))
     rest = ledger.rest(Usage(input_tokens=5, output_tokens=0, cost_usd=0.25), ts=1.0)
-    assert rest == (Notice(kind=NoticeKind.USAGE, usage=Usage(input_tokens=2, output_tokens=0), ts=1.0),)
+    assert rest == (Notice(kind=NoticeKind.TOTAL, usage=Usage(input_tokens=2, output_tokens=0), ts=1.0),)
     assert ledger.rest(Usage(input_tokens=5, cost_usd=0.2)) == ()
     assert ledger.rest(Usage()) == ()
 

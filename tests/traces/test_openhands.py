@@ -111,7 +111,7 @@ def test_pairs_of_early_evaluations(read_data: Callable[..., Any]) -> None:
     used = [
         (call.chain_id, (call.usage or Usage()).input_tokens, (call.usage or Usage()).output_tokens)
         for call in events
-        if title(call) == "usage"
+        if title(call) == "total"
     ]
     assert used == [("one", 30, 5), ("two", 30, 5)]
 

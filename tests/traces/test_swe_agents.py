@@ -97,7 +97,7 @@ def test_totals_without_steps(read_data: Callable[..., Any], stats: dict[str, An
         "info": {"model_stats": stats},
     }
     _, events = read_data(json.dumps(wire).encode())
-    assert [title(call) for call in events] == ["message", "usage"][: 1 + bool(stats)]
+    assert [title(call) for call in events] == ["message", "total"][: 1 + bool(stats)]
     assert (events[-1].usage or Usage()).cost_usd == stats.get("instance_cost")
 
 

@@ -84,10 +84,11 @@ class Prices:
     def cost(self, usage: Usage) -> float | None:
         """Dollars for what was used, or None where nobody knows.
 
-        What the provider said comes first. A class of tokens that was not told counts as none of it.
+        What the provider states comes first. A class of tokens that is not stated counts as none of it.
         """
-        if usage.cost_usd is not None:
-            return usage.cost_usd
+        stated = usage.stated_cost
+        if stated is not None:
+            return stated
         model = usage.model or ""
         counts = {name: getattr(usage, tokens) or 0 for name, tokens in _CLASSES.items()}
         cost = None

@@ -12,6 +12,7 @@ from ebbtide.events.event import Event, ModelCall, ModelPart, ToolCall
 from ebbtide.events.usage import MOST_TOKENS, Usage, is_cost
 
 UNITS: Final = 10**12  #: of a dollar
+_CACHE_READ = 2  # its place among the classes of tokens
 _MODELS = 64  # without a price that are named
 _CALLS = (ModelPart.WHOLE, ModelPart.EMBEDDING)  # the other parts belong to a call that is counted
 
@@ -52,13 +53,15 @@ class Tally:
         cost: Units of money.
         tokens: Tokens of all classes.
         by_class: Tokens by class, in the order of `CLASSES`.
-        unpriced_calls: Model calls with tokens and without a known cost.
+        unpriced_calls: Model calls with tokens and without a known cost. While there are some, a sum of 0 is
+            not known either.
         unpriced_models: Their models, at most 64; ``""`` where none was named.
         faults: Costs and counts that could not be.
         first_ts: Time of the first event, in seconds.
         latest_ts: Time of the latest.
         last_cost: Units that the latest event with usage took.
         last_tokens: Tokens likewise.
+        last_cache_read: Of those, the ones that were read from a cache.
     """
 
     __slots__ = (
@@ -68,6 +71,7 @@ class Tally:
         "events",
         "faults",
         "first_ts",
+        "last_cache_read",
         "last_cost",
         "last_tokens",
         "latest_ts",
@@ -95,6 +99,7 @@ class Tally:
         self.latest_ts: float | None = None
         self.last_cost: int | None = None
         self.last_tokens: int | None = None
+        self.last_cache_read = 0
 
     def add(self, event: Event, ts: float | None = None) -> None:
         """Count an event.
@@ -151,6 +156,7 @@ class Tally:
         run = self.run
         tokens: int | None = None
         faults = 0
+        cached = self.by_class[_CACHE_READ] or 0
         for place, count in enumerate(
             (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
         ):
@@ -163,15 +169,16 @@ class Tally:
             self.by_class[place] = count + (self.by_class[place] or 0)
             if run is not None:
                 run.by_class[place] = count + (run.by_class[place] or 0)
-        cost_usd = usage.cost_usd
+        self.last_cache_read = (self.by_class[_CACHE_READ] or 0) - cached
+        cost_usd = usage.stated_cost
         if cost_usd is None:
-            if tokens is not None and not faults and usage.model and self._prices is not None:
+            if tokens and not faults and usage.model and self._prices is not None:
                 cost_usd = self._prices.cost(usage)
         elif not is_cost(cost_usd):
             faults += 1
             cost_usd = None
         cost = None if cost_usd is None else round(cost_usd * UNITS)
-        unpriced = (usage.model or "") if cost is None and tokens is not None and by_model else None
+        unpriced = (usage.model or "") if cost is None and tokens and by_model else None
         self.charge(cost, tokens, unpriced=unpriced)
         self.faults += faults
         if run is not None:
@@ -187,12 +194,13 @@ class Tally:
             unpriced: The model that took tokens at a cost that nobody knows; None where there is none.
         """
         self.last_cost, self.last_tokens = cost, tokens
-        if cost is not None:
+        if cost is not None and (cost or self.cost is not None or not self.unpriced_calls):
             self.cost = cost if self.cost is None else self.cost + cost
         if tokens is not None:
             self.tokens = tokens if self.tokens is None else self.tokens + tokens
         if unpriced is not None:
             self.unpriced_calls += 1
+            self.cost = self.cost or None
             if len(self.unpriced_models) < _MODELS:
                 self.unpriced_models[unpriced] = None
 
@@ -200,7 +208,7 @@ class Tally:
         """All that later counts depend on."""
         return [
             [self.events, self.tool_calls, self.model_calls, self.unpriced_calls, self.faults],
-            [self.cost, self.tokens, self.by_class, self.last_cost, self.last_tokens],
+            [self.cost, self.tokens, self.by_class, self.last_cost, self.last_tokens, self.last_cache_read],
             [self.first_ts, self.latest_ts],
             list(self.unpriced_models),
         ]
@@ -209,6 +217,6 @@ class Tally:
         """Take up what `to_state` gave."""
         counts, money, (self.first_ts, self.latest_ts), models = state
         self.events, self.tool_calls, self.model_calls, self.unpriced_calls, self.faults = counts
-        self.cost, self.tokens, by_class, self.last_cost, self.last_tokens = money
+        self.cost, self.tokens, by_class, self.last_cost, self.last_tokens, self.last_cache_read = money
         self.by_class = list(by_class)
         self.unpriced_models = dict.fromkeys(models)

@@ -10,17 +10,14 @@ from ebbtide.divergence.detectors.across_chains import Chains
 from ebbtide.divergence.detectors.failing import FailingTools, is_outage
 from ebbtide.divergence.detectors.hand_offs import HandOffs
 from ebbtide.divergence.detectors.near_duplicates import argument_text, stem_of
-from ebbtide.divergence.detectors.readback import ReadBack
-from ebbtide.divergence.detectors.recurrence import Recurrences
 from ebbtide.divergence.detectors.repetition import Repetition
 from ebbtide.divergence.detectors.same_tool import NO_CALL, SameTool
 from ebbtide.divergence.detectors.speech import Speech
 from ebbtide.divergence.detectors.spend import Spend
-from ebbtide.divergence.detectors.stagnation import Stagnation
 from ebbtide.divergence.detectors.sweep import Sweeps
-from ebbtide.divergence.detectors.undone import Undone
 from ebbtide.divergence.loop_registry import Finding, Loop, LoopRegistry
 from ebbtide.divergence.numbering import Numbering
+from ebbtide.divergence.outcomes import Outcomes
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
@@ -37,7 +34,7 @@ from ebbtide.events.identity import (
     settled,
     settled_answer,
 )
-from ebbtide.events.outcome import NOTHING, Ending, counts_deeds, may_still_come, outcome_of
+from ebbtide.events.outcome import NOTHING, Ending, Outcome, counts_deeds, may_still_come, outcome_of
 from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
@@ -75,10 +72,7 @@ class LoopState:
         self.failing = FailingTools(rules, self.registry)
         self.same_tool = SameTool(rules, self.registry)
         self.sweeps = Sweeps(rules)
-        self.recurrences = Recurrences(rules, self.registry)
-        self.stagnation = Stagnation(rules, self.registry)
-        self.read_back = ReadBack(rules, self.registry)
-        self.undone = Undone(rules, self.registry)
+        self.outcomes = Outcomes(rules, self.registry)
         self.texts = AnswerTexts()
         self.speech = Speech(rules)
         self.hand_offs = HandOffs(rules)
@@ -99,6 +93,11 @@ class LoopState:
         # Units of money and tokens that were spent before each of the latest calls.
         self.before_calls: deque[tuple[int, int]] = deque(maxlen=rules.max_period)
         self.latest = NO_CALL
+        # Of the latest call: what its answer says, what it does, and the place at which it came before with
+        # the same answer, or 0.
+        self.outcome: Outcome | None = None
+        self.effect: Effect | None = None
+        self.same_since = 0
         self.batch: str | int | None = None
         self.batch_calls: set[Key] = set()
         self.retried = False
@@ -160,19 +159,17 @@ class LoopState:
         self.failing.tools.clear()
         self.hand_offs.reset()
         self.speech.reset()
-        self.recurrences.reset()
-        self.stagnation.reset()
-        self.read_back.reset()
-        self.undone.reset()
+        self.outcomes.reset()
         self.chains.several = True
 
     # One pass over the rules, in one piece: calls between its parts would take a tenth of its time.
     def call(self, call: ToolCall, policy: ToolPolicy | None) -> Finding | None:  # noqa: PLR0915
         """Take a call that has ended, and say what it shows."""
         name, args, result, failed = call.name, call.args, call.result, call.error
-        effect = None
+        effect = self.effect = self.outcome = None
+        self.same_since = 0
         if policy is not None:
-            effect = policy.effect_of(args)
+            effect = self.effect = policy.effect_of(args)
             if policy.exempt:
                 return None
             if effect is Effect.WAIT:
@@ -205,6 +202,7 @@ class LoopState:
             outcome = outcome_of(text, argument_text(args), failed=failed)
             if not text and effect is Effect.READ and policy is not None and not policy.is_command(args):
                 outcome = NOTHING  # a query that finds nothing says nothing; a command that is quiet is well
+            self.outcome = outcome
         if failed:
             answer = settled_answer(answer) + FAILED
         if (call.batch is not None and self._counted(call.batch, key)) or (
@@ -222,6 +220,8 @@ class LoopState:
                     answer = expected
                     if likeness is not Likeness.NOISE:
                         repetition.loosen(key)
+        if expected == answer:
+            self.same_since = answers.place(key)
         now = repetition.calls = repetition.calls + 1
         if self.waited:
             self.waited, self.latest_wait = False, now
@@ -290,41 +290,21 @@ class LoopState:
                 )
                 finding = finding or failing
         if text is not None:
-            if effect is Effect.ACKNOWLEDGE:
-                stagnation = self.stagnation.think(name, argument_text(args), now, event)
-                finding = finding or stagnation
-            else:
-                stagnation = self.stagnation.see(
-                    name,
-                    settled(key),
-                    argument_text(args),
-                    text,
-                    looks=effect is Effect.READ,
-                    changes=effect is Effect.CHANGE,
-                    is_empty=outcome is not None and outcome.ending is Ending.EMPTY,
-                    is_failed=bad,
-                    is_repeat=memory is not None and memory.same_answers > 1,
-                    now=now,
-                    event=event,
-                )
-                finding = finding or stagnation
-                if self.stagnation.has_found:
-                    self.recurrences.found()
-            head = name if policy is None else policy.head(name, args)
-            if outcome is None:
-                self.recurrences.succeeded(head)
-            else:
-                recurrence = self.recurrences.see(name, head, args, outcome, now, event)
-                finding = finding or recurrence
-        if not bad and (policy is None or effect is Effect.CHANGE or not policy.is_command(args)):
-            if effect is not Effect.READ and effect is not Effect.ACKNOWLEDGE:
-                if effect is Effect.CHANGE:
-                    undone = self.undone.change(name, settled(key), args, now, event)
-                    finding = finding or undone
-                self.read_back.change(args)
-            if effect is not Effect.CHANGE and memory is not None:
-                unseen = self.read_back.look(name, settled(key), args, settled_answer(answer), now, event)
-                finding = finding or unseen
+            ended = self.outcomes.see(
+                name,
+                settled(key),
+                settled_answer(answer),
+                args,
+                text,
+                outcome,
+                policy,
+                effect,
+                now,
+                event,
+                failed=bad,
+                times=0 if memory is None else memory.same_answers,
+            )
+            finding = finding or ended
         if self.chains.several and memory is not None and (memory.same_answers > 1 or failed):
             across = self._across(settled(key), settled_answer(answer), name, memory.same_answers > 1)
             finding = finding or across
@@ -421,10 +401,7 @@ class LoopState:
             self.latest_user = words
             self.pause()
             self.speech.reset()
-            self.recurrences.reset()
-            self.stagnation.reset()
-        self.read_back.reset()
-        self.undone.reset()
+            self.outcomes.reset()
 
     def _notice(self, event: Notice) -> Finding | None:
         kind = event.kind

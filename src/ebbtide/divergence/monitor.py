@@ -20,7 +20,7 @@ from ebbtide.divergence.packing import pack_state, unpack_state
 from ebbtide.divergence.signals import LoopSignal, Measurement
 from ebbtide.divergence.state import chain_state, restore_chain
 from ebbtide.errors import ConfigError
-from ebbtide.events.event import Event, Phase, ToolCall, content, title
+from ebbtide.events.event import Event, Phase, ToolCall, content, is_total, title
 from ebbtide.events.shipped_tools import shipped
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.profile import Profile
@@ -140,7 +140,7 @@ class LoopMonitor:
             signals: tuple[LoopSignal, ...] = ()
             if event.usage is not None:
                 chain.spending = chain.spending or chain.spend.is_known
-                burst = chain.spend.see(chain.ts, chain.event)
+                burst = chain.spend.see(chain.ts, chain.event, is_total=is_total(event))
                 if burst is not None:
                     signals = self._report(chain, event, burst)
             if event.agent is not None and event.agent != chain.hand_offs.agent:

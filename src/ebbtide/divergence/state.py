@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from ebbtide.divergence.detectors.failing import Failures
-from ebbtide.divergence.detectors.recurrence import Attempts
 from ebbtide.divergence.detectors.same_tool import ToolRun
 from ebbtide.divergence.detectors.sweep import Reading
 from ebbtide.divergence.loop_registry import Loop
@@ -55,10 +54,7 @@ def chain_state(chain: LoopState) -> dict[str, Any]:
         "numbers": [[name, list(numbers)] for name, numbers in chain.sweeps.numbers.items()],
         "failing": [[name, _fields(failures)] for name, failures in chain.failing.tools.items()],
         "texts": chain.texts.to_state(),
-        "attempts": [[head, _fields(attempts)] for head, attempts in chain.recurrences.heads.items()],
-        "read_back": chain.read_back.to_state(),
-        "undone": chain.undone.to_state(),
-        "stagnation": chain.stagnation.to_state(),
+        "outcomes": chain.outcomes.to_state(),
         "loops": [_fields(loop) for loop in chain.registry.loops.values()],
     }
 
@@ -86,10 +82,7 @@ def restore_chain(chain: LoopState, state: Mapping[str, Any]) -> None:
     chain.sweeps.numbers = {name: tuple(numbers) for name, numbers in state["numbers"]}
     chain.failing.tools = {name: _item(Failures, failures) for name, failures in state["failing"]}
     chain.texts.restore(state["texts"])
-    chain.recurrences.heads = {head: _item(Attempts, attempts) for head, attempts in state["attempts"]}
-    chain.read_back.restore(state["read_back"])
-    chain.undone.restore(state["undone"])
-    chain.stagnation.restore(state["stagnation"])
+    chain.outcomes.restore(state["outcomes"])
     loops = (_item(Loop, loop) for loop in state["loops"])
     chain.registry.loops = {loop.key: loop for loop in loops}
 
@@ -110,9 +103,6 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "ranges": lambda ranges: [(start, end) for start, end in ranges],
     "words": lambda words: None if words is None else frozenset(words),
     "members": lambda members: frozenset(map(bytes.fromhex, members)),
-    "templates": lambda templates: dict.fromkeys(map(bytes.fromhex, templates)),
-    "wordings": lambda wordings: dict.fromkeys(map(bytes.fromhex, wordings)),
-    "common": lambda words: None if words is None else frozenset(words),
     "errors": lambda errors: dict.fromkeys(map(bytes.fromhex, errors)),
 }
 

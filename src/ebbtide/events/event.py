@@ -45,7 +45,8 @@ class NoticeKind(StrEnum):
     COMPACTION = "condensation"  #: the context was condensed
     RETRY = "retry"  #: the next call is the one before, sent again
     REWIND = "rewind"  #: the conversation goes back to an earlier point
-    USAGE = "usage"  #: spending that belongs to no event
+    USAGE = "usage"  #: spending at this moment that belongs to no event
+    TOTAL = "total"  #: spending that is stated in one sum at its end, and fell at any time before
     ERROR = "error"  #: the harness or the provider failed
     NOTE = "note"  #: text that the harness put in
     OTHER = "other"
@@ -143,6 +144,11 @@ class Notice(Event):
     error: bool = False
     source: str | None = None
     target: str | None = None
+
+
+def is_total(event: Event) -> bool:
+    """Whether an event states what was spent at some time before it."""
+    return isinstance(event, Notice) and event.kind is NoticeKind.TOTAL
 
 
 def content(event: Event) -> object:

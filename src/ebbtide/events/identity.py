@@ -28,7 +28,9 @@ FAILED = b"!"  #: behind a settled answer: it is an error, and differs from the 
 _SETTLED = 8
 _SHORT = 64  # bytes of a call, and characters of an answer, up to which it stands for itself
 _FLAT = frozenset({str, int, float, bool, type(None)})
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+#: An object that prints nothing of what it holds.
+_OPAQUE = re.compile(r"<[^<>]{1,120} at 0x[0-9a-fA-F]+>")
+_ONLY_OPAQUE = re.compile(rf"[^<\w]*(?:(?:[\w'\"]+[:=] ?)?{_OPAQUE.pattern}[^<\w]*)+")
 
 # Version 2 writes values alone, without references, so that equal values give equal bytes. A text or a number
 # below 2**31 takes 5 bytes beside its characters, and so does the tuple around them.
@@ -48,7 +50,7 @@ def identify(name: str, args: object, *, settle: bool = True) -> tuple[Key, int,
     """What a call is known by, the bytes of text in its arguments, and whether numbers are among them.
 
     Numbers are whole ones among flat arguments. Objects that JSON does not know count by their type and
-    text form, bytes by their content. Arguments that contain themselves, or are nested beyond what can be
+    text form, bytes by their content; one whose text form is an address cannot be read. Arguments that contain themselves, or are nested beyond what can be
     followed, cannot be read: None. Where `settle` is off, a short call stands for itself.
 
     >>> identify("read", {"path": "a", "line": 1}) == identify("read", {"line": 1, "path": "a"})
@@ -84,9 +86,11 @@ def identify(name: str, args: object, *, settle: bool = True) -> tuple[Key, int,
 def identify_answer(result: object, *, settle: bool = True) -> Answer | None:
     """What stands for an answer; UNKNOWN where it is not known, None where it cannot be read.
 
-    Where `settle` is off, a short text stands for itself.
+    An object that prints nothing of what it holds cannot be read, nor can the text that it prints. Where `settle` is off, a short text stands for itself.
     """
     if type(result) is str:
+        if " at 0x" in result and _ONLY_OPAQUE.fullmatch(result):
+            return None
         return result if not settle and len(result) <= _SHORT else settled_answer(result)
     if result is None:
         return UNKNOWN
@@ -169,7 +173,10 @@ def _plain(value: object) -> object:
         return {"set": sorted(canonical(item) or "" for item in value)}
     if isinstance(value, Mapping):
         return dict(value)
-    return {type(value).__qualname__: _ADDRESS.sub("", repr(value))}
+    text = repr(value)
+    if _OPAQUE.search(text):
+        raise TypeError(f"{text:.80}: an object without a readable value")
+    return {type(value).__qualname__: text}
 
 
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_plain).encode

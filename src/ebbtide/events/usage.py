@@ -25,7 +25,8 @@ class Usage:
         output_tokens: Tokens written, those of its reasoning included.
         cache_read_tokens: Tokens read from a cache.
         cache_write_tokens: Tokens written to a cache.
-        cost_usd: What it cost, 0 to 1e12.
+        cost_usd: What it cost, 0 to 1e12. A 0 beside tokens counts as not known: that is what tools write
+            that know no price. State what is free as a price of 0.
     """
 
     model: str | None = None
@@ -41,6 +42,22 @@ class Usage:
         classes = (self.input_tokens, self.output_tokens, self.cache_read_tokens, self.cache_write_tokens)
         counts = [count for count in classes if count is not None]
         return sum(counts) if counts else None
+
+    @property
+    def stated_cost(self) -> float | None:
+        """The cost that is stated; None where there is none, and for a 0 beside tokens.
+
+        >>> Usage(cost_usd=0.0, input_tokens=9).stated_cost, Usage(cost_usd=0.0).stated_cost
+        (None, 0.0)
+        """
+        return None if self.cost_usd == 0 and self.has_tokens else self.cost_usd
+
+    @property
+    def has_tokens(self) -> bool:
+        """Whether there are tokens: more than none, in any class."""
+        return bool(
+            self.input_tokens or self.output_tokens or self.cache_read_tokens or self.cache_write_tokens
+        )
 
     def checked(self) -> Usage:
         """The usage itself, where every number can be.

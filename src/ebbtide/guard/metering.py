@@ -105,8 +105,9 @@ class Metering:
         return None
 
     def _cost(self, operation: Operation, usage: Usage) -> float | None:
-        if self._prices is None or usage.cost_usd is not None:
-            return usage.cost_usd
+        stated = usage.stated_cost
+        if self._prices is None or stated is not None:
+            return stated
         if usage.model is None:
             usage = dataclasses.replace(usage, model=operation.model)
         try:

@@ -136,7 +136,7 @@ def _row(summary: RunSummary, number: int, folder: str) -> Markup:
     if number <= _WHOLE:
         name = element("a", name, href=f"#run-{number}", dir="auto")
     spending = summary.spent
-    tone = sections.tone(summary.verdict.action)
+    tone = sections.word_tone(summary)
     # Of a run that nothing is wrong with there is nothing to say.
     why = None if summary.verdict.action is Action.ALLOW else summary.reason
     return element(
@@ -164,6 +164,7 @@ def _run(summary: RunSummary, number: int, budget: Markup | None) -> Markup:
         "article",
         sections.headline(summary),
         sections.tiles(summary),
+        sections.calls(summary),
         sections.saving(summary),
         _section("Calls", _timeline(number)) if has_cells else None,
         _section(f"Findings ({len(summary.findings):,})", sections.findings(summary)),

@@ -24,7 +24,7 @@ from ebbtide.report.wording import (
     where,
 )
 from ebbtide.supervision.ladder import Action
-from ebbtide.supervision.summary.headline import MEANINGS
+from ebbtide.supervision.summary.headline import MEANINGS, Headline
 from ebbtide.supervision.summary.run_summary import Cell, RunDecision, RunFinding, RunSummary, Spending
 
 _ROUNDS = 400  # rows of the table behind the chart
@@ -46,7 +46,7 @@ def headline(summary: RunSummary) -> Markup:
         "header",
         element(
             "div",
-            element("span", word.value, class_=f"badge {tone(summary.verdict.action)}", title=MEANINGS[word]),
+            element("span", word.value, class_=f"badge {word_tone(summary)}", title=MEANINGS[word]),
             element("span", summary.source, class_="source", dir="auto"),
             class_="verdict",
             role="heading",
@@ -57,6 +57,26 @@ def headline(summary: RunSummary) -> Markup:
         element("p", " \N{MIDDLE DOT} ".join(facts), class_="facts"),
         element("p", wording.SHADOW, class_="now") if summary.verdict.shadow else None,
         class_="headline",
+    )
+
+
+def word_tone(summary: RunSummary) -> str:
+    """The colour of the word of a run."""
+    return "tone-unknown" if summary.headline is Headline.UNKNOWN else tone(summary.verdict.action)
+
+
+def calls(summary: RunSummary) -> Markup | None:
+    """What is known of its calls beside loops, and what was not recorded."""
+    missing, facts = wording.missing(summary), wording.call_facts(summary)
+    if missing is None and not facts:
+        return None
+    return element(
+        "section",
+        element("h2", "Its calls"),
+        element("p", missing, class_="statement") if missing else None,
+        element("ul", *(element("li", fact, dir="auto") for fact in facts), class_="facts")
+        if facts
+        else None,
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from ebbtide.report.plurals import count
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.headline import Headline, headline
+from ebbtide.supervision.summary.run_facts import FailedCalls, Lookups, NamedCount, Waiting
 from ebbtide.supervision.summary.run_summary import (
     RoundPoint,
     RunDecision,
@@ -17,12 +18,13 @@ from ebbtide.supervision.summary.run_summary import (
     Spending,
     Tokens,
 )
-from ebbtide.supervision.summary.sentences import place, unit
+from ebbtide.supervision.summary.sentences import place, unit, unrecorded
 from ebbtide.supervision.wording import dollars, listed
 
 UNKNOWN = "unknown"
 SHADOW = "Shadow mode: this was reported, and nothing was done about it."
 LOW, HIGH = 0.15, 0.5  #: bands of novelty: under the first nothing is new, over the second most is
+_OFTEN = 3  # times from which something is worth a line
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
@@ -174,6 +176,59 @@ def saved(summary: RunSummary) -> str | None:
     rest = f"{count(after.events, 'event')}{', ' * bool(spending)}{spending}"
     sentence = f"It would have been {verb.get(saving.verdict.action, 'stopped')}{at}, which saves {rest}"
     return f"{sentence}; but it recovered on its own." if at_end(summary) else f"{sentence}."
+
+
+def missing(summary: RunSummary) -> str | None:
+    """What was not recorded, and what to switch on; None where the reason says it all."""
+    coverage = summary.facts.coverage
+    sentence = unrecorded(coverage)
+    if sentence is None:
+        return None
+    parts = [part for part in (sentence, coverage.advice) if part and part != summary.reason]
+    return " ".join(parts) or None
+
+
+def call_facts(summary: RunSummary) -> list[str]:
+    """Failed calls, repeated look-ups and waiting, a line each; none where there is nothing to say."""
+    facts = summary.facts
+    lines = [_failures(facts.failures, summary.spent.tool_calls), _lookups(facts.lookups)]
+    lines += _waiting(facts.waiting, summary.spent.seconds)
+    return [line for line in lines if line]
+
+
+def _failures(failures: FailedCalls, tool_calls: int) -> str | None:
+    if not failures.calls:
+        return None
+    sentence = f"{failures.calls:,} of {count(tool_calls, 'call')} failed"
+    sentence += f": {_counts(failures.by_tool)}"
+    if failures.message and failures.message_count >= _OFTEN:
+        sentence += f"; {failures.message_count:,} times with: {failures.message}"
+    return sentence
+
+
+def _lookups(lookups: Lookups) -> str | None:
+    if lookups.calls < _OFTEN:
+        return None
+    calls = ", ".join(f"{call.name} ({call.count:,} times)" for call in lookups.by_call[:2])
+    return f"{lookups.calls:,} calls looked up again what had not changed, most often {calls}"
+
+
+def _waiting(waiting: Waiting, whole_s: float | None) -> list[str]:
+    lines = []
+    active = None if whole_s is None else whole_s - waiting.pause_seconds
+    if active and waiting.seconds >= max(_MINUTE, active / 4):
+        tools = ", ".join(f"{tool.name} {duration(tool.seconds)}" for tool in waiting.by_tool[:3])
+        lines.append(f"{duration(waiting.seconds)} of {duration(active)} passed in calls: {tools}")
+    if waiting.pauses:
+        pauses = count(waiting.pauses, "pause")
+        lines.append(f"{pauses} of more than 5 min, {duration(waiting.pause_seconds)} in all")
+    return lines
+
+
+def _counts(counts: Sequence[NamedCount], most: int = 3) -> str:
+    parts = [f"{tool.name} {tool.count:,}" for tool in counts[:most]]
+    rest = sum(tool.count for tool in counts[most:])
+    return ", ".join(parts) + (f", others {rest:,}" if rest else "")
 
 
 def longest(rounds: Sequence[RoundPoint]) -> tuple[RoundPoint, ...]:

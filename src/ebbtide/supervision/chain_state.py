@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ebbtide.divergence.detectors.spend import SpentSoFar
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.profile import Profile
 from ebbtide.supervision.active_verdicts import BURN, ROUNDS, ActiveVerdict, ActiveVerdicts, Subject
 from ebbtide.supervision.facts import LoopFacts
-from ebbtide.supervision.joint import Progress
 from ebbtide.supervision.rounds import ChainRounds
 from ebbtide.text.embedding.vectors import Embedder
 
@@ -48,7 +48,7 @@ class ChainState:
         self.batch: str | int | None = None
         self.active = ActiveVerdicts()
         self.rounds = ChainRounds(profile, embedder)
-        self.progress = Progress()
+        self.progress = SpentSoFar()  # when a round or a person last brought something new
         self.latest_message = b""  # key of what a person said last
         self.fresh_turn = 0  # in which something new came, from a tool, a round or a person
         self.excused = False  # whether a person lets dry rounds go on until something new comes
@@ -113,7 +113,7 @@ class ChainState:
             loops: What the chain spent; None where that is not watched.
         """
         if loops is not None:
-            self.progress = Progress(loops.tally.cost or 0, loops.tally.tokens or 0)
+            self.progress = loops.spend.spent
         self.fresh_turn = self.turn
         self.forget(BURN)
 
@@ -146,7 +146,7 @@ class ChainState:
         self.turn, self.batch = state["turn"], state["batch"]
         self.active.restore(state["active"])
         self.rounds.restore(state["rounds"])
-        self.progress = Progress(*state["progress"])
+        self.progress = SpentSoFar(*state["progress"])
         self.latest_message = bytes.fromhex(state["latest_message"])
         self.excused, self.fresh_turn = state["excused"], state["fresh_turn"]
         self._reported = {(about, name): turn for about, name, turn in state["reported"]}

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ebbtide.budget.tally import UNITS
+from ebbtide.divergence.detectors.spend import CACHE_DISCOUNT, SpentSoFar
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.signals import Measurement, Unit
 from ebbtide.profile import Profile
@@ -38,13 +39,6 @@ class Burn(NamedTuple):
         return min(self.spending, self.flatness)
 
 
-class Progress(NamedTuple):
-    """What a chain had spent when a round last brought something new: units of money, and tokens."""
-
-    cost: int = 0
-    tokens: int = 0
-
-
 def flatness(profile: Profile, calls: int, low_rounds: int) -> float:
     """How flat a stretch is: idle calls and rounds, each as a share of what its engine needs, added up."""
     return calls / (profile.divergence.stale or _STALE) + low_rounds / (profile.novelty.low_rounds + 1)
@@ -59,7 +53,7 @@ def calls_without_news(loops: LoopState) -> int:
 def burn(
     profile: Profile,
     loops: LoopState,
-    progress: Progress,
+    progress: SpentSoFar,
     low_rounds: int,
     *,
     left_cost: float | None,
@@ -75,16 +69,18 @@ def burn(
         left_cost: What is left of the budget, in units of money; None where there is none.
         left_tokens: Likewise.
     """
-    spend, tally, rules = loops.spend, loops.tally, profile.divergence
+    spend, rules = loops.spend, profile.divergence
     calls = calls_without_news(loops)
-    cost = max((tally.cost or 0) - max(spend.cost_at_news, progress.cost), 0) / UNITS
-    tokens = max((tally.tokens or 0) - max(spend.tokens_at_news, progress.tokens), 0)
+    spent, before = spend.spent, max(spend.spent_at_news, progress)  # counts that only grow, together
+    cost = (spent.cost - before.cost) / UNITS
+    tokens = spent.tokens - before.tokens
+    unpriced = (spent.unpriced - before.unpriced) // CACHE_DISCOUNT
     hour = spend.windows[-1]
     left_usd = None if left_cost is None else left_cost / UNITS
     measures = (
         # Were the stretch to last as long again as it has, what is left would be gone at 1.
         (Measurement(Unit.USD, cost, rules.usd_without_news or 0), rules.usd_without_news, None),
-        (Measurement(Unit.TOKENS, tokens, rules.tokens_without_news or 0), rules.tokens_without_news, None),
+        (Measurement(Unit.TOKENS, unpriced, rules.tokens_without_news or 0), rules.tokens_without_news, None),
         (
             Measurement(Unit.USD, hour.cost / UNITS, rules.usd_per_hour or 0, hour.span_s),
             rules.usd_per_hour,

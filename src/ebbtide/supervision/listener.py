@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ebbtide.budget.tally import Tally
+from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.signals import LoopSignal
 from ebbtide.events.event import Event
 from ebbtide.supervision.rounds import ReadRound
@@ -14,14 +14,13 @@ from ebbtide.supervision.verdict import Verdict
 class Listener(Protocol):
     """Called at each event that counts, in this order. It must not raise."""
 
-    def event(self, event: Event, number: int, place: int, tally: Tally) -> None:
+    def event(self, event: Event, number: int, loops: LoopState) -> None:
         """An event was counted.
 
         Args:
             event: The event.
             number: Its number in the run, from 1.
-            place: Its number in its chain.
-            tally: What its chain took, with this event.
+            loops: What is known of its chain, with this event.
         """
 
     def loop(self, signal: LoopSignal, verdict: Verdict) -> None:

@@ -78,7 +78,7 @@ class RunState:
             return judgement.answer(chain)
         judgement.event = monitor.tally.events
         if self._listener is not None:
-            self._listener.event(event, judgement.event, loops.event, loops.tally)
+            self._listener.event(event, judgement.event, loops)
         repetition = loops.repetition
         idle_calls = repetition.calls - repetition.answers.latest_news
         if isinstance(event, ToolCall):

@@ -14,6 +14,7 @@ from typing import Any
 
 from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Round
+from ebbtide.traces.content_capture import capture_advice
 from ebbtide.traces.formats import FORMATS, Format, format_of
 from ebbtide.traces.input.decoding import not_utf8
 from ebbtide.traces.input.document import HEAD, Content, Document, shape
@@ -64,6 +65,12 @@ class TraceStream:
     def format(self) -> Format | None:
         """The format; None while it is not known."""
         return self._format
+
+    @property
+    def capture_advice(self) -> str:
+        """As `Trace.capture_advice`; empty while the format is not known."""
+        scopes = getattr(self._stats.reader, "scopes", ())
+        return "" if self._format is None else capture_advice(self._format.name, scopes)
 
     @property
     def events(self) -> int:

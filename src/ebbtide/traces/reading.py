@@ -11,6 +11,7 @@ from typing import Any, Self
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.transcript import Round, Transcript
+from ebbtide.traces.content_capture import capture_advice
 from ebbtide.traces.formats import Format, format_of
 from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.input.json_records import RecordScanner, fitting, records_of, text_from
@@ -100,6 +101,11 @@ class Trace:
     def fault_count(self) -> int:
         """How many could not be read."""
         return self.stats.fault_count
+
+    @property
+    def capture_advice(self) -> str:
+        """What to switch on, so that arguments, answers and words are recorded; empty where not known."""
+        return capture_advice(self.format.name, getattr(self.stats.reader, "scopes", ()))
 
     @property
     def duplicates(self) -> int:

@@ -10,7 +10,7 @@ from ebbtide.budget.tally import Tally
 from ebbtide.divergence.detectors.spend import Spend, Window
 from ebbtide.divergence.monitor import LoopMonitor, find_loops
 from ebbtide.divergence.signals import LoopKind, Measurement, Unit
-from ebbtide.events.event import Event, ModelCall, ToolCall
+from ebbtide.events.event import Event, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
@@ -93,15 +93,50 @@ def test_the_end_of_a_budget_is_told_in_time(rules: dict[str, float], spent: dic
 def test_money_that_brings_nothing_new_is_told() -> None:
     """Dollars, or tokens of all classes, since the last new answer; something new begins again."""
     think = ModelCall(text="hm", usage=Usage(cost_usd=0.3))
-    quiet = profile(messages=None, silent_messages=None)
+    quiet = profile(messages=None)
     signals = find_loops([news(0), *[think] * 4, news(1), *[think] * 4], quiet)
     assert [(signal.kind, signal.report, signal.relapses) for signal in signals] == [
         (LoopKind.SPEND_WITHOUT_NEWS, 1, 0),
         (LoopKind.SPEND_WITHOUT_NEWS, 2, 1),
     ]
-    cached = ModelCall(text="hm", usage=Usage(cache_read_tokens=60_000))
-    measure = find_loops([cached] * 4, quiet)[0].measure
+    fresh = ModelCall(text="hm", usage=Usage(input_tokens=60_000))
+    measure = find_loops([fresh] * 4, quiet)[0].measure
     assert measure == Measurement(Unit.TOKENS, 240_000, 200_000)
+
+
+def test_a_token_from_a_cache_is_a_tenth_of_a_token() -> None:
+    """Fresh tokens count in full, those from a cache as what they usually cost."""
+    quiet = profile(messages=None)
+    call = ModelCall(text="hm", usage=Usage(input_tokens=10_000, cache_read_tokens=400_000))
+    signals = find_loops([news(0), *[call] * 6], quiet)
+    assert [signal.last_event for signal in signals] == [6]
+    assert signals[0].measure == Measurement(Unit.TOKENS, 250_000, 200_000)
+
+
+def test_what_has_a_price_counts_in_money_alone() -> None:
+    """A million tokens for 20 cents are 20 cents; tokens of a model without a price count beside them."""
+    quiet = profile(messages=None)
+    cheap = ModelCall(text="hm", usage=Usage(input_tokens=1_000_000, cost_usd=0.02))
+    unpriced = ModelCall(text="ho", usage=Usage(input_tokens=150_000, cost_usd=0.0))
+    assert find_loops([news(0), *[cheap] * 10], quiet) == []
+    signals = find_loops([news(0), cheap, unpriced, cheap, unpriced], quiet)
+    assert [(signal.last_event, signal.measure) for signal in signals] == [
+        (5, Measurement(Unit.TOKENS, 300_000, 200_000))
+    ]
+
+
+def test_a_total_at_the_end_was_not_spent_there() -> None:
+    """It counts in what the run took, and neither after the last news nor in the last hour."""
+    total = Notice(kind=NoticeKind.TOTAL, ts=2.0, usage=Usage(cost_usd=99.0, input_tokens=9_000_000))
+    run = [news(0, ts=1.0, cost_usd=0.1), total]
+    assert find_loops(run, profile(usd_per_minute=1.0, usd_per_hour=1.0, budget_usd=100.0)) == []
+    monitor = LoopMonitor()
+    for event in run:
+        monitor.update(event)
+    chain = monitor.snapshot().chains[0]
+    assert (chain.cost_usd, chain.usd_last_hour) == (99.1, 0.1)
+    at_once = Notice(kind=NoticeKind.USAGE, ts=2.0, usage=Usage(cost_usd=99.0))
+    assert [signal.kind for signal in find_loops([run[0], at_once])] == [LoopKind.SPEND_RATE]
 
 
 def test_unknown_stays_unknown() -> None:

@@ -14,6 +14,7 @@ from ebbtide.supervision.summary.run_summary import RunSummary
 _VERDICTS = {
     "stuck": (Headline.STUCK,),
     "limit": (Headline.OVER_LIMIT,),
+    "unknown": (Headline.UNKNOWN,),
 }
 _ACTIONS = {
     "stop": (Action.STOP,),
@@ -21,7 +22,7 @@ _ACTIONS = {
     "nudge": (Action.NUDGE, Action.ESCALATE, Action.STOP),
 }
 _AMOUNTS = ("cost", "tokens", "events")
-_EXPECTED = "stuck, limit, stop, escalate, nudge, unread, cost=USD, tokens=N or events=N"
+_EXPECTED = "stuck, limit, stop, escalate, nudge, unknown, unread, cost=USD, tokens=N or events=N"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,7 +54,11 @@ class LiveRun:
     def summary(self) -> RunSummary:
         """What is known of the run so far."""
         form = self.stream.format
-        summary = self._recorder.summary(self.stream.source, form.name if form else "format not known yet")
+        summary = self._recorder.summary(
+            self.stream.source,
+            form.name if form else "format not known yet",
+            advice=self.stream.capture_advice,
+        )
         return dataclasses.replace(
             summary,
             timed=self.stream.timed,

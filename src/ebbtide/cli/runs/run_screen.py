@@ -9,6 +9,7 @@ from ebbtide.cli.terminal import CLASS_STYLES, plain
 from ebbtide.report import wording
 from ebbtide.report.plurals import count
 from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.summary.headline import Headline
 from ebbtide.supervision.summary.run_summary import (
     RoundPoint,
     RunDecision,
@@ -57,7 +58,7 @@ def run_screen(summary: RunSummary, width: int, *, everything: bool = False) -> 
 def verdict_lines(summary: RunSummary) -> list[Line]:
     """The word, the run, and why in one sentence."""
     word = summary.headline
-    head = Line(word.value, ACTION_STYLES[summary.verdict.action]).append(f"  {plain(summary.source)}")
+    head = Line(word.value, word_style(summary)).append(f"  {plain(summary.source)}")
     lines = [head, Line.safe(summary.reason)]
     end = wording.at_end(summary)
     if end is not None:
@@ -67,12 +68,19 @@ def verdict_lines(summary: RunSummary) -> list[Line]:
     return lines
 
 
+def word_style(summary: RunSummary) -> str:
+    """The style of the word of a run."""
+    return "bold yellow" if summary.headline is Headline.UNKNOWN else ACTION_STYLES[summary.verdict.action]
+
+
 def _rows(summary: RunSummary, width: int, *, everything: bool) -> list[tuple[str, Line]]:
     decisions = [item for item in summary.decisions if item.kept]
     noise = [item for item in summary.decisions if not item.kept]
-    saving = wording.saved(summary)
+    saving, missing = wording.saved(summary), wording.missing(summary)
     sections = {
         "spent": _spending(summary),
+        "missing": [] if missing is None else [Line.safe(missing, "yellow")],
+        "calls": [Line.safe(fact) for fact in wording.call_facts(summary)],
         "findings": _findings(summary, width, everything=everything),
         "saving": [] if saving is None else [Line(saving)],
         "converged": _convergence(summary),
@@ -116,6 +124,8 @@ def _spending(summary: RunSummary) -> list[Line]:
 def _findings(summary: RunSummary, width: int, *, everything: bool) -> list[Line]:
     items = summary.findings
     if not items:
+        if summary.headline is Headline.UNKNOWN:
+            return [Line("none in what was recorded", "dim")]
         return [Line("none: no loop, no limit passed, no runaway cost", "green")]
     visible = items if everything else items[:_FINDINGS]
     rows = []

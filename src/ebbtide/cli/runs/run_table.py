@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ebbtide.cli.lines import Line, cell_width, columns
-from ebbtide.cli.runs.run_screen import ACTION_STYLES
+from ebbtide.cli.runs.run_screen import word_style
 from ebbtide.cli.terminal import plain
 from ebbtide.report import wording
 from ebbtide.report.plurals import count
-from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.headline import Headline
 from ebbtide.supervision.summary.run_summary import RunSummary
 
@@ -61,7 +60,7 @@ def run_table(
 
 def _totals(runs: Sequence[RunSummary]) -> Line:
     words = Counter(run.headline for run in runs)
-    styles = {run.headline: ACTION_STYLES[run.verdict.action] for run in runs}
+    styles = {run.headline: word_style(run) for run in runs}
     line = Line(f"{count(len(runs), 'run')}: ", "bold")
     present = [word for word in reversed(Headline) if word in words]
     for number, word in enumerate(present):
@@ -79,7 +78,7 @@ def _table(runs: Sequence[RunSummary], folder: str, width: int) -> list[Line]:
     """A row a run, and under its name why; of a run that nothing is wrong with there is nothing to say."""
     cells = [
         (
-            Line(run.headline.value, ACTION_STYLES[run.verdict.action]),
+            Line(run.headline.value, word_style(run)),
             Line(f"{run.spent.events:,}"),
             Line("?" if run.spent.cost_usd is None else wording.cost(run.spent)),
         )
@@ -91,7 +90,7 @@ def _table(runs: Sequence[RunSummary], folder: str, width: int) -> list[Line]:
     rows: list[tuple[Line, ...]] = [tuple(head)]
     for run, row in zip(runs, cells, strict=True):
         rows.append((*row, Line.safe(run.source.removeprefix(folder))))
-        if run.verdict.action is not Action.ALLOW:
+        if run.headline is not Headline.HEALTHY:
             rows.append((Line(), Line(), Line(), Line.safe(run.reason, "dim")))
     return columns(rows, widths, right=(1, 2))
 

@@ -123,5 +123,5 @@ def _values(value: object) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for item in value[:_PARTS]:
             yield from _values(item)
-    elif isinstance(value, int) and not isinstance(value, bool) and value > 9:  # noqa: PLR2004 - an id
+    elif isinstance(value, int) and not isinstance(value, bool) and value > 9:
         yield str(value)

@@ -15,10 +15,13 @@ it is a suspicion, and never proof.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from ebbtide.divergence.detectors.near_duplicates import words_of
 from ebbtide.divergence.loop_registry import Finding, LoopRegistry
+from ebbtide.divergence.packing import pack_keys, unpack_keys
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.identity import Key, key_of
 from ebbtide.events.outcome import Ending, Outcome
@@ -91,6 +94,25 @@ class Attempts:
             self.stale_event = event
         if self.varied == 1:
             self.varied_event = event
+
+    def to_state(self) -> dict[str, Any]:
+        """All that later counts depend on."""
+        state = {item.name: getattr(self, item.name) for item in fields(self)}
+        for name in ("templates", "wordings"):
+            state[name] = pack_keys(list(state[name]))
+        state["words"] = sorted(self.words)
+        state["common"] = None if self.common is None else sorted(self.common)
+        return state
+
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> Attempts:
+        """The attempts that `to_state` described."""
+        values = dict(state)
+        for name in ("templates", "wordings"):
+            values[name] = dict.fromkeys(unpack_keys(values[name]))
+        values["words"] = frozenset(values["words"])
+        values["common"] = None if values["common"] is None else frozenset(values["common"])
+        return cls(**values)
 
     def forget(self) -> None:
         """Something got better."""

@@ -166,7 +166,7 @@ class Repetition:
         )
         return self.going_on
 
-    def again(  # noqa: PLR0917
+    def again(
         self,
         memory: CallMemory,
         key: Key,
@@ -236,7 +236,7 @@ class Repetition:
             is_proof=is_proof and kind is not LoopKind.WAITING and call_key not in self.loose,
         )
 
-    def _idles(  # noqa: PLR0917
+    def _idles(
         self, memory: CallMemory, key: Key, name: str, at: int, call: ToolCall, *, is_look: bool
     ) -> Finding | None:
         """Calls that come again with nothing new between them are one loop, however many they are."""

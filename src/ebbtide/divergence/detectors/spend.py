@@ -1,7 +1,10 @@
 """What a chain spends: lately, towards the end of its budget, and without anything new.
 
-All token classes count: most of what a runaway burns is input and cache reads. What was spent is counted by
-the `Tally` of the chain, in whole units of money; this file only looks at when it was.
+What was spent is counted by the `Tally` of the chain, in whole units of money; this file only looks at when
+it was. Spending without news is what was paid: an event whose cost is known counts in money, any other in
+tokens, and there a token read from a cache counts as a tenth, which is its usual price. Rates and budgets of
+tokens count all classes in full. A total that is stated at the end was spent at some time of the run: it is
+counted in the tally, and in no rate.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from ebbtide.budget.tally import Tally, units
 from ebbtide.divergence.loop_registry import Finding
@@ -21,6 +24,21 @@ _PARTS = 10  # of a window: it slides by one of them
 _ROUNDING = 1e-12  # by this share of it, the end of a part is put too early rather than too late
 _LEAST_S = 60.0  # of spending that a rate is taken from
 _NO_LIMIT = 1 << 200
+CACHE_DISCOUNT: Final = 10  #: tokens read from a cache that are paid like one token of input
+
+
+class SpentSoFar(NamedTuple):
+    """What a chain spent at known times.
+
+    Args:
+        cost: Units of money.
+        tokens: Tokens of all classes.
+        unpriced: Tenths of tokens whose cost is not known; a token read from a cache is one tenth.
+    """
+
+    cost: int = 0
+    tokens: int = 0
+    unpriced: int = 0
 
 
 @dataclass(slots=True)
@@ -71,11 +89,11 @@ class Spend:
         "_token_limit",
         "_usd_limit",
         "_used_windows",
-        "cost_at_news",
         "exceeded",
         "first_ts",
+        "spent",
+        "spent_at_news",
         "tally",
-        "tokens_at_news",
         "windows",
     )
 
@@ -84,8 +102,7 @@ class Spend:
         self.tally = tally
         # The latest event that stated spending, and what had been spent before it.
         self._before = (0, 0, 0)
-        self.cost_at_news = 0
-        self.tokens_at_news = 0
+        self.spent = self.spent_at_news = SpentSoFar()
         self.first_ts: float | None = None
         self.exceeded: LoopKind | None = None  # what is out of bounds now
         self.windows = (Window(60.0), Window(600.0), Window(3600.0))
@@ -109,26 +126,32 @@ class Spend:
 
     def news(self) -> None:
         """Something new has come: spending without news begins again."""
-        self.cost_at_news = self.tally.cost or 0
-        self.tokens_at_news = self.tally.tokens or 0
+        self.spent_at_news = self.spent
 
     def before(self, event: int) -> tuple[int, int]:
         """Units and tokens that were spent before the latest event, whose number is given."""
         number, cost, tokens = self._before
         return (cost, tokens) if number == event else (self.tally.cost or 0, self.tally.tokens or 0)
 
-    def see(self, ts: float | None, event: int) -> Finding | None:
+    def see(self, ts: float | None, event: int, *, is_total: bool = False) -> Finding | None:
         """Take the latest event of the tally, which stated usage, and say what is out of bounds now.
 
         Args:
             ts: Time of the chain, in seconds.
             event: Number of the event.
+            is_total: Whether it states what was spent at some time before.
         """
         tally = self.tally
         cost, tokens = tally.last_cost, tally.last_tokens
         self._before = (event, (tally.cost or 0) - (cost or 0), (tally.tokens or 0) - (tokens or 0))
-        if cost is None and tokens is None:
+        if is_total or (cost is None and tokens is None):
             return None
+        before = self.spent
+        paid, count = before.cost + (cost or 0), before.tokens + (tokens or 0)
+        unpriced = before.unpriced
+        if cost is None and tokens is not None:
+            unpriced += CACHE_DISCOUNT * tokens - (CACHE_DISCOUNT - 1) * tally.last_cache_read
+        self.spent = SpentSoFar(paid, count, unpriced)
         if ts is not None:
             if self.first_ts is None:
                 self.first_ts = ts
@@ -191,10 +214,11 @@ class Spend:
         return LoopKind.BUDGET_END, self._rules.budget_ends_in_s / max(left_s, 1.0), measure
 
     def _without_news(self) -> tuple[LoopKind, float, Measurement] | None:
-        cost = (self.tally.cost or 0) - self.cost_at_news
+        spent, before = self.spent, self.spent_at_news
+        cost = spent.cost - before.cost
         if cost > self._usd_limit:
             return LoopKind.SPEND_WITHOUT_NEWS, cost / self._usd_limit, _money(cost, self._usd_limit)
-        tokens = (self.tally.tokens or 0) - self.tokens_at_news
+        tokens = (spent.unpriced - before.unpriced) // CACHE_DISCOUNT
         if tokens > self._token_limit:
             measure = Measurement(Unit.TOKENS, tokens, self._token_limit)
             return LoopKind.SPEND_WITHOUT_NEWS, tokens / self._token_limit, measure
@@ -203,13 +227,14 @@ class Spend:
     def to_state(self) -> list[Any]:
         """All that later findings depend on."""
         windows = [[one.cost, one.tokens, list(map(list, one.parts))] for one in self.windows]
-        totals = [list(self._before), self.cost_at_news, self.tokens_at_news]
+        totals = [list(self._before), list(self.spent), list(self.spent_at_news)]
         return [*totals, self.first_ts, self.exceeded, windows]
 
     def restore(self, state: list[Any]) -> None:
         """Take up what `to_state` gave."""
-        before, self.cost_at_news, self.tokens_at_news, self.first_ts, exceeded, windows = state
+        before, spent, spent_at_news, self.first_ts, exceeded, windows = state
         self._before = tuple(before)
+        self.spent, self.spent_at_news = SpentSoFar(*spent), SpentSoFar(*spent_at_news)
         self.exceeded = None if exceeded is None else LoopKind(exceeded)
         for window, (cost, tokens, parts) in zip(self.windows, windows, strict=True):
             window.cost, window.tokens, window.parts = cost, tokens, deque(map(list, parts))

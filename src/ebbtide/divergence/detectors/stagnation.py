@@ -24,6 +24,7 @@ from zlib import crc32
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, LoopRegistry
 from ebbtide.divergence.packing import pack_keys, pack_numbers, unpack_keys, unpack_numbers
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.events.effect import Effect
 from ebbtide.events.identity import Key, key_of
 from ebbtide.profile.divergence import LoopRules
 from ebbtide.text.noise import is_generated, without_noise
@@ -128,10 +129,10 @@ class Stagnation:
         "_latest",
         "_pieces",
         "_recent",
-        "has_found",
         "_registry",
         "_rules",
         "_said",
+        "has_found",
         "stretch",
         "vocabulary",
     )
@@ -160,16 +161,29 @@ class Stagnation:
         key: Key,
         arguments: str,
         answer: str,
+        effect: Effect | None,
         *,
-        looks: bool,
-        changes: bool,
         is_empty: bool,
         is_failed: bool,
         is_repeat: bool,
         now: int,
         event: int,
     ) -> Finding | None:
-        """Take a call."""
+        """Take a call.
+
+        Args:
+            tool: Its name.
+            key: Key of the call.
+            arguments: The values of its arguments.
+            answer: Its answer.
+            effect: What it does.
+            is_empty: Whether it found nothing.
+            is_failed: Whether it failed.
+            is_repeat: Whether it gave the same answer before.
+            now: Place among the counted calls.
+            event: Number of the event.
+        """
+        looks, changes = effect is Effect.READ, effect is Effect.CHANGE
         asked, words = words_of(arguments), words_of(answer)
         content = words - asked
         fresh = self.vocabulary.add(content)

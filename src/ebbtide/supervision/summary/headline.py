@@ -15,6 +15,7 @@ class Headline(StrEnum):
 
     HEALTHY = "HEALTHY"
     CONVERGED = "CONVERGED"
+    UNKNOWN = "UNKNOWN"
     NOISY = "NOISY"
     COSTLY = "COSTLY"
     ESCALATE = "ESCALATE"
@@ -25,6 +26,7 @@ class Headline(StrEnum):
 MEANINGS: Final[Mapping[Headline, str]] = {
     Headline.HEALTHY: "No problem was found.",
     Headline.CONVERGED: "The result is ready; another round would add nothing new.",
+    Headline.UNKNOWN: "Too little was recorded to judge it.",
     Headline.NOISY: "It repeated itself, and continued.",
     Headline.COSTLY: "It spent money or tokens fast.",
     Headline.ESCALATE: "It is not getting further on its own: ask a person.",

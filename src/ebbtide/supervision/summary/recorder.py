@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
-from ebbtide.budget.tally import Tally, usd
+from ebbtide.budget.tally import usd
+from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.signals import LoopSignal
 from ebbtide.events.event import Event, ModelCall
 from ebbtide.events.tool_policy import ToolPolicies
@@ -18,6 +19,7 @@ from ebbtide.profile import Profile
 from ebbtide.supervision.facts import LimitFacts
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.rounds import ReadRound
+from ebbtide.supervision.summary.fact_counter import FactCounter
 from ebbtide.supervision.summary.findings import LoopNote, OtherNotes, most_expensive_first
 from ebbtide.supervision.summary.run_summary import RoundPoint, RunFinding, RunSummary, Saving, Spending
 from ebbtide.supervision.summary.sentences import run_reason
@@ -92,6 +94,7 @@ class RunRecorder:
         self._points: list[RoundPoint] = []
         self._highest = self._previous = self.supervisor.verdict()
         self._ending: _Ending | None = None
+        self._facts = FactCounter()
         self._profile = profile
         self._decides = decisions
         self._decisions: RunDecisions | None = None  # before anybody said anything
@@ -118,15 +121,17 @@ class RunRecorder:
         if self._decides and not item.is_by_person and item.words:
             self._run_decisions().turn(item.words, agent=item.agent, event=self.supervisor.events)
 
-    def event(self, event: Event, number: int, place: int, tally: Tally) -> None:
+    def event(self, event: Event, number: int, loops: LoopState) -> None:
         """As `Listener.event`."""
+        tally = loops.tally
         history = self._latest
         if history is None or history.name != event.chain_id:
             history = self._histories.get(event.chain_id)
             if history is None:
                 history = self._histories[event.chain_id] = TallyHistory(event.chain_id, tally)
             self._latest = history
-        history.note(tally, number, place, None if event.ts is None else tally.latest_ts)
+        history.note(tally, number, loops.event, None if event.ts is None else tally.latest_ts)
+        self._facts.see(event, loops)
         if self._timeline is not None:
             total = self.supervisor.tally
             self._timeline.add(event, number, cost_usd=usd(total.cost), tokens=total.tokens)
@@ -169,12 +174,13 @@ class RunRecorder:
             return  # a limit that is near is no finding
         self._others.add(verdict, first_event)
 
-    def summary(self, source: str, form: str) -> RunSummary:
+    def summary(self, source: str, form: str, *, advice: str = "") -> RunSummary:
         """What has come of the run so far; what a model said last counts as a round.
 
         Args:
             source: The file, or what else it was read from.
             form: Name of its format.
+            advice: What to switch on, so that arguments, answers and words are recorded.
         """
         self.supervisor.settle()
         snapshot = self.supervisor.snapshot()
@@ -183,14 +189,16 @@ class RunRecorder:
             self._highest = latest
         findings = self._findings()
         spent = self._spent(None)
+        facts = self._facts.facts(tool_calls=spent.tool_calls, model_calls=spent.llm_calls, advice=advice)
         signals = [item.signal for item in snapshot.conversations if item.signal is not None]
         return RunSummary(
             source=source,
             format=form,
             verdict=self._highest,
-            reason=run_reason(self._highest, findings, spent),
+            reason=run_reason(self._highest, findings, spent, facts.coverage),
             latest=latest,
             spent=spent,
+            facts=facts,
             findings=findings,
             rounds=tuple(sorted(self._points, key=lambda point: point.event)),
             converged=signals[-1].value if signals else None,

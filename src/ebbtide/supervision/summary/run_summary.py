@@ -12,6 +12,7 @@ from typing import Any
 from ebbtide.codec import to_wire
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.headline import Headline, headline
+from ebbtide.supervision.summary.run_facts import RunFacts
 from ebbtide.supervision.verdict import Verdict
 
 
@@ -205,6 +206,7 @@ class RunSummary:
         reason: Why, in one sentence.
         latest: What to do now, after the last event.
         spent: What it took.
+        facts: What is known about its calls beside loops, and what was not recorded.
         findings: The most expensive first, then the longest.
         rounds: One a round that was read; empty where no model said anything. Of a very long conversation
             those are the first 1,000, and those on which a verdict could depend.
@@ -225,6 +227,7 @@ class RunSummary:
     reason: str
     latest: Verdict
     spent: Spending
+    facts: RunFacts = field(default_factory=RunFacts)
     findings: tuple[RunFinding, ...] = ()
     rounds: tuple[RoundPoint, ...] = ()
     converged: str | None = None
@@ -239,8 +242,10 @@ class RunSummary:
 
     @property
     def headline(self) -> Headline:
-        """The outcome, in one word."""
-        return headline(self.verdict)
+        """The outcome, in one word; no problem and nothing to judge is UNKNOWN."""
+        word, coverage = headline(self.verdict), self.facts.coverage
+        is_blind = not self.spent.events or coverage.lacks_arguments or coverage.lacks_words
+        return Headline.UNKNOWN if word is Headline.HEALTHY and is_blind else word
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form, without the timeline."""

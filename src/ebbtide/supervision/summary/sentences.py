@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.summary.run_facts import Coverage
 from ebbtide.supervision.summary.run_summary import RunFinding, Spending
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.supervision.wording import dollars
@@ -49,16 +50,40 @@ def finding_line(finding: RunFinding, events: str = "events") -> str:
     return f"{place(finding, events)}: {finding.sentence}{', ' if cost else ''}{cost}"
 
 
-def run_reason(highest: Verdict, findings: Sequence[RunFinding], spent: Spending) -> str:
+def unrecorded(coverage: Coverage) -> str | None:
+    """What was not recorded of a run, and what cannot be judged for that; None where there is enough.
+
+    >>> unrecorded(Coverage(tool_calls=24, without_arguments=24))
+    'Arguments were not recorded for 24 of 24 calls, so loops cannot be judged.'
+    """
+    calls = f"{coverage.tool_calls:,} call{'s' * (coverage.tool_calls != 1)}"
+    if coverage.lacks_arguments:
+        number = coverage.without_arguments
+        return f"Arguments were not recorded for {number:,} of {calls}, so loops cannot be judged."
+    if coverage.lacks_answers:
+        missing, opaque = coverage.without_answer, coverage.opaque_answers
+        if opaque > missing:
+            what = f"The answers of {opaque:,} of {calls} are objects without a readable value"
+        else:
+            what = f"Answers were not recorded for {missing:,} of {calls}"
+        return f"{what}, so a repeated call proves no loop."
+    if coverage.lacks_words:
+        calls = f"{coverage.without_text:,} of {coverage.model_calls:,} model calls"
+        return f"What the model wrote was not recorded for {calls}, so the conversation cannot be judged."
+    return None
+
+
+def run_reason(highest: Verdict, findings: Sequence[RunFinding], spent: Spending, coverage: Coverage) -> str:
     """Why a run that is over has its headline, in one sentence.
 
     Args:
         highest: The highest verdict that the run came to.
         findings: What was found.
         spent: What the run took.
+        coverage: How much of it was recorded.
     """
     if highest.action is Action.ALLOW:
-        return _all_clear(spent)
+        return unrecorded(coverage) or _all_clear(spent)
     behind = next(
         (
             finding

@@ -121,7 +121,12 @@ class TallyHistory:
         return Stretch(
             first=self._numbers[first],
             last=self._numbers[last],
-            cost_usd=cost / UNITS if any(tally.cost is not None for tally in self.tallies) else None,
-            tokens=tokens if any(tally.tokens is not None for tally in self.tallies) else None,
+            cost_usd=cost / UNITS if self._is_known("cost", self._cost[last]) else None,
+            tokens=tokens if self._is_known("tokens", self._tokens[last]) else None,
             seconds=None if isnan(seconds) else max(seconds, 0.0),
         )
+
+    def _is_known(self, name: str, so_far: float) -> bool:
+        """Whether an amount is known of a stretch; a total that is stated after it says nothing about it."""
+        amounts = [amount for tally in self.tallies if (amount := getattr(tally, name)) is not None]
+        return bool(amounts) and (so_far > 0 or not any(amounts))

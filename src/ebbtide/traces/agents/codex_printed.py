@@ -19,7 +19,7 @@ _NO_CALLS = ("reasoning", "todo_list")
 def printed_events(value: Mapping[str, Any], *, ts: float | None) -> Sequence[Event]:
     """The events of one printed line.
 
-    An item counts when it is complete. The tokens of a turn come at its end, as a notice of usage.
+    An item counts when it is complete. The tokens of a turn come at its end, as a notice of a total.
 
     Args:
         value: The line.
@@ -27,7 +27,7 @@ def printed_events(value: Mapping[str, Any], *, ts: float | None) -> Sequence[Ev
     """
     kind = value.get("type")
     if kind == "turn.completed":
-        return [Notice(kind=NoticeKind.USAGE, ts=ts, usage=reported(openai_usage(value.get("usage"))))]
+        return [Notice(kind=NoticeKind.TOTAL, ts=ts, usage=reported(openai_usage(value.get("usage"))))]
     if kind in ("turn.failed", "error"):
         return [_error(text(value.get("message")) or text(mapping(value.get("error")).get("message")), ts)]
     item = mapping(value.get("item"))

@@ -91,4 +91,4 @@ class PrintedReader:
         output = whole - prompt if whole is not None and prompt is not None else stats.get("output_tokens")
         usage = disjoint_usage(total_input=prompt, output=output, cache_read=stats.get("cached"))
         usage.model = self._model
-        return Notice(kind=NoticeKind.USAGE, ts=ts, usage=reported(usage))
+        return Notice(kind=NoticeKind.TOTAL, ts=ts, usage=reported(usage))

@@ -84,7 +84,7 @@ class UsageLedger:
         return event
 
     def rest(self, totals: Usage, **fields: Any) -> tuple[Notice, ...]:
-        """A notice of usage with what the totals have beyond the events, if anything.
+        """A notice of a total: what the totals have beyond the events, if anything.
 
         A total of 0 is kept where no event reports that amount.
 
@@ -103,4 +103,4 @@ class UsageLedger:
                 beyond[key] = total
         if not beyond:
             return ()
-        return (self.add(Notice(kind=NoticeKind.USAGE, usage=Usage(**beyond), **fields)),)
+        return (self.add(Notice(kind=NoticeKind.TOTAL, usage=Usage(**beyond), **fields)),)

@@ -16,10 +16,13 @@ from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event
 from ebbtide.traces.input.document import shape
 from ebbtide.traces.telemetry.message_memory import MessageMemory
+from ebbtide.traces.telemetry.otlp_groups import scope_names
 from ebbtide.traces.telemetry.raw_spans import raw_logs, raw_spans
 from ebbtide.traces.telemetry.span_attributes import span_of
 from ebbtide.traces.telemetry.span_logs import SpanLogs
 from ebbtide.traces.telemetry.spans import SpanEvents
+
+_SCOPES = 64  # that are remembered
 
 
 class OtlpReader:
@@ -29,6 +32,8 @@ class OtlpReader:
         self._events = SpanEvents()
         self._logs = SpanLogs(self._events)
         self._memory = MessageMemory()
+        #: Names of the libraries that wrote the spans.
+        self.scopes: set[str] = set()
 
     @property
     def duplicates(self) -> int:
@@ -44,6 +49,8 @@ class OtlpReader:
         if not isinstance(value, dict | list):
             raise TranscriptError(f"expected spans, found {shape(value)}")
         events: list[Event] = []
+        if len(self.scopes) < _SCOPES:
+            self.scopes.update(scope_names(value))
         try:
             for raw in raw_spans(value):
                 events += self._events.add(span_of(self._logs.joined(raw), self._memory))

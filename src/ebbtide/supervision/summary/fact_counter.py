@@ -1,0 +1,176 @@
+"""Counts, call by call, what a summary says of a run beside its loops."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from operator import itemgetter
+from typing import Final, TypeVar
+
+from ebbtide.divergence.detectors.near_duplicates import argument_text
+from ebbtide.divergence.loop_state import LoopState
+from ebbtide.events.effect import Effect
+from ebbtide.events.event import Event, ModelCall, ModelPart, ToolCall
+from ebbtide.events.identity import Key, identify
+from ebbtide.events.outcome import Ending, Outcome
+from ebbtide.supervision.summary.run_facts import (
+    Coverage,
+    FailedCalls,
+    Lookups,
+    NamedCount,
+    NamedTime,
+    RunFacts,
+    Waiting,
+)
+
+_NAMES: Final = 512  # tools, messages and calls that are counted one by one
+_LISTED: Final = 8
+_SHOWN: Final = 80  # characters of a message or a call
+_NOTICED_S: Final = 1.0  # a shorter wait is none
+_PAUSE_S: Final = 300.0
+_WAITS: Final = (Effect.WAIT, Effect.POLL)
+_PASSIVE: Final = (Effect.READ, Effect.POLL, Effect.WAIT, Effect.CLOCK)
+_CODE: Final = re.compile(r"\W*exit(?:ed with)? code\W*-?\d+\W*", re.IGNORECASE)  # which says no reason
+_OPAQUE: Final = re.compile(r"<[\w.<>]+ (?:object|instance) at 0x[0-9a-fA-F]+>")
+_Name = TypeVar("_Name", str, Key)
+
+
+class FactCounter:
+    """The facts of one run so far, in bounded memory."""
+
+    def __init__(self) -> None:
+        self._without_arguments = self._without_answer = self._opaque_answers = self._without_text = 0
+        self._failed = 0
+        self._failures: Counter[str] = Counter()  # by tool
+        self._messages: Counter[str] = Counter()  # by template
+        self._examples: dict[str, str] = {}
+        self._lookups = 0
+        self._looks: Counter[Key] = Counter()
+        self._titles: dict[Key, str] = {}
+        self._deeds: dict[str, int] = {}  # place of the latest call that may have changed something, by chain
+        self._waits: dict[str, float] = {}
+        self._pauses = 0
+        self._pause_seconds = 0.0
+        self._latest_ts: float | None = None
+
+    def see(self, event: Event, loops: LoopState) -> None:
+        """Take the latest event.
+
+        Args:
+            event: The event.
+            loops: Its chain, which has taken it.
+        """
+        if isinstance(event, ToolCall):
+            self._call(event, loops)
+        elif isinstance(event, ModelCall) and event.text is None and event.part is ModelPart.WHOLE:
+            self._without_text += 1
+        ts = event.ts
+        if ts is not None and loops.ts == ts:  # a time that can be
+            latest = self._latest_ts
+            if latest is None or ts > latest:
+                self._latest_ts = ts
+                if latest is not None and ts - latest >= _NOTICED_S:
+                    self._wait(ts - latest, event, loops)
+
+    def _call(self, call: ToolCall, loops: LoopState) -> None:
+        result, outcome, effect = call.result, loops.outcome, loops.effect
+        if call.args is None:
+            self._without_arguments += 1
+        if result is None:
+            if not call.error:
+                self._without_answer += 1
+        elif (type(result) is not str or result[:1] == "<") and _is_opaque(result):
+            self._opaque_answers += 1
+        if call.error or (outcome is not None and outcome.ending is Ending.FAILED):
+            self._fail(call, outcome)
+        elif loops.same_since and effect is Effect.READ and loops.same_since > self._deeds.get(loops.name, 0):
+            self._look(call)
+        if effect not in _PASSIVE:
+            self._deeds[loops.name] = loops.repetition.calls
+
+    def _fail(self, call: ToolCall, outcome: Outcome | None) -> None:
+        self._failed += 1
+        _count(self._failures, call.name)
+        if outcome is None or outcome.ending is not Ending.FAILED:
+            return
+        template, line = outcome.lines[0]
+        if not _CODE.fullmatch(line):
+            _count(self._messages, template)
+            if template in self._messages and template not in self._examples:
+                self._examples[template] = _cut(line)
+
+    def _look(self, call: ToolCall) -> None:
+        self._lookups += 1
+        identity = identify(call.name, call.args)
+        if identity is None:
+            return
+        key = identity[0]
+        _count(self._looks, key)
+        if key in self._looks and key not in self._titles:
+            self._titles[key] = _cut(f"{call.name} {argument_text(call.args)}".strip())
+
+    def _wait(self, seconds: float, event: Event, loops: LoopState) -> None:
+        is_call = isinstance(event, ToolCall)
+        if seconds > _PAUSE_S and not (is_call and loops.effect in _WAITS):
+            self._pauses += 1
+            self._pause_seconds += seconds
+        elif isinstance(event, ToolCall) and (event.name in self._waits or len(self._waits) < _NAMES):
+            self._waits[event.name] = self._waits.get(event.name, 0.0) + seconds
+
+    def facts(self, *, tool_calls: int, model_calls: int, advice: str) -> RunFacts:
+        """The facts so far.
+
+        Args:
+            tool_calls: Calls of tools in the run.
+            model_calls: Calls of models.
+            advice: What to switch on, so that more is recorded.
+        """
+        message, message_count = next(iter(self._messages.most_common(1)), (None, 0))
+        waits = sorted(self._waits.items(), key=itemgetter(1), reverse=True)
+        return RunFacts(
+            coverage=Coverage(
+                tool_calls=tool_calls,
+                without_arguments=self._without_arguments,
+                without_answer=self._without_answer,
+                opaque_answers=self._opaque_answers,
+                model_calls=model_calls,
+                without_text=self._without_text,
+                advice=advice,
+            ),
+            failures=FailedCalls(
+                calls=self._failed,
+                by_tool=tuple(NamedCount(*item) for item in self._failures.most_common()),
+                message=None if message is None else self._examples[message],
+                message_count=message_count,
+            ),
+            lookups=Lookups(
+                calls=self._lookups,
+                by_call=tuple(
+                    NamedCount(self._titles[key], n) for key, n in self._looks.most_common(_LISTED)
+                ),
+            ),
+            waiting=Waiting(
+                seconds=sum(seconds for _, seconds in waits),
+                by_tool=tuple(NamedTime(*item) for item in waits[:_LISTED]),
+                pauses=self._pauses,
+                pause_seconds=self._pause_seconds,
+            ),
+        )
+
+
+def _count(counts: Counter[_Name], name: _Name) -> None:
+    """Count one more of a name, unless there are too many names."""
+    if name in counts or len(counts) < _NAMES:
+        counts[name] += 1
+
+
+def _is_opaque(result: object) -> bool:
+    """Whether an answer is an object of which only the address is known."""
+    if isinstance(result, str):
+        return _OPAQUE.fullmatch(result.strip()) is not None
+    return type(result).__repr__ is object.__repr__
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 3].rstrip()}..."
