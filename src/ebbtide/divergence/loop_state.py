@@ -34,7 +34,15 @@ from ebbtide.events.identity import (
     settled,
     settled_answer,
 )
-from ebbtide.events.outcome import NOTHING, Ending, Outcome, counts_deeds, may_still_come, outcome_of
+from ebbtide.events.outcome import (
+    NOTHING,
+    Ending,
+    Outcome,
+    counts_deeds,
+    is_under_way,
+    may_still_come,
+    outcome_of,
+)
 from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
@@ -233,11 +241,11 @@ class LoopState:
         if effect is not None and effect in _PASSIVE:
             return self._passive(effect, name, key, answer, now, call)
         if (
-            self.latest_wait
+            text
             and expected == answer
             and effect not in _DEEDS
-            and self.latest_wait > answers.place(key)
-            and may_still_come(text or "", outcome)
+            and (self.latest_wait > answers.place(key) or is_under_way(text))
+            and may_still_come(text, outcome)
         ):
             return self._wait(name, key, answer, now, call)
         bad = failed or (outcome is not None and outcome.ending is Ending.FAILED)

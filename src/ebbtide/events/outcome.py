@@ -70,7 +70,7 @@ _STRONG: Final = re.compile(
     r"npm (?:ERR!|error)|E:)\b(?!\W*(?:none|no|0|null|false|nil)\b)"
     r"|^Traceback \(most recent"
     r"|^\W*[\w.]*(?:Error|Exception|Failure|Fault)(?:\[\w+\])?\W*(?::|$)"
-    r"|^\W*(?:Failed|Unable|Cannot|Could not|Couldn't) "
+    r"|^\W*(?:Failed|Unable|Cannot|Could not|Couldn't) (?!find\b|locate\b)"
     r"|\berror\[\w+\]|: error:|\berror TS\d+|ERR!"
     r"|\b[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b(?!: 0)"
     r"|\b(?:failed|failures|errors)[:=] ?[1-9]"
@@ -108,7 +108,7 @@ _EMPTY: Final = re.compile(
     r"(?:results?|match(?:es)?|rows?|records?|hits?|items?|files?|documents?|docs|entries|events?|data|"
     r"messages?|issues?|resources?|pods?|flights?|products?|orders?|articles?|pages?|papers?|tickets?|users?|"
     r"emails?|contacts?|customers?|answers?|information|logs?|series|slots?|occurrences?|references?)\b"
-    r"|^\W*(?:nothing|none|not) found\b|^\W*Could not find\b|^\W*(?:\[\]|\{\}|None|null|\(0 rows\)|nil)\W*$"
+    r"|^\W*(?:nothing|none|not) found\b|^\W*(?:Could not|Couldn't|Cannot|Unable to) (?:find|locate)\b|^\W*(?:\[\]|\{\}|None|null|\(0 rows\)|nil)\W*$"
     r"|^\W*\"?(?:results|items|hits|data|matches|rows|records|documents|events|total\w*|count|entries)\"?"
     r"\W{1,3}(?:\[\]|0)\W*$"
     r"|^\{\"\w+\": ?(?:\[\]|\{\})\}$|\b(?:added|updated|inserted|created|changed|imported|matched) 0\b"
@@ -213,10 +213,23 @@ _DOWN: Final = re.compile(
 )
 _DEEDS: Final = re.compile(
     r"\b(?:delete[ds]?|updated?|inserted?|affected|moved|processed|removed|imported|exported|archived|purged|copied|"
-    r"rows?|records?|items?|sent|migrated|changed)\W{1,4}[1-9]\d*\b"
+    r"sent|migrated|changed)\W{1,4}[1-9]\d*\b"
     r"|\b[1-9][\d,]* (?:rows?|records?|items?|files?|documents?|objects?|messages?|entries|events?)\b",
     re.IGNORECASE,
 )
+_STATE: Final = re.compile(
+    r"\b(?:pending|running|in[ _-]?progress|queued|waiting|processing|starting|not ready)\b", re.IGNORECASE
+)
+_STATE_LENGTH: Final = 200  # characters up to which an answer is a state and not a report
+
+
+def is_under_way(answer: str) -> bool:
+    """Whether an answer only says that something is still under way.
+
+    >>> is_under_way('{"status": "running"}'), is_under_way("done")
+    (True, False)
+    """
+    return len(answer) <= _STATE_LENGTH and bool(_STATE.search(answer))
 
 
 def may_still_come(answer: str, outcome: Outcome | None) -> bool:

@@ -82,11 +82,11 @@ class LoopRules:
     max_period: int = 128
     interleaved: int | None = 4
     interleaved_with_news: int | None = 6
-    unknown_answers: int = 6
+    unknown_answers: int = 4
     repeated_changes: int | None = 8
     outcome_again: int | None = 5
     outcome_varied: int | None = 8
-    empty_again: int | None = 6
+    empty_again: int | None = 4
     nothing_new: int | None = 10
     unseen_changes: int | None = 5
     undone_changes: int | None = 3

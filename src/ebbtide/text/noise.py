@@ -40,6 +40,11 @@ KNOWN_NOISE: Final = (
     NoiseRule("uuid", ("-4", "-"), r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"),
     NoiseRule("process", ("pid", "PID", "Process "), r"(?:pid|PID|Process)\W{0,3}\d+"),
     NoiseRule(
+        "elapsed",
+        ("uration", "lapsed", "atency", "took"),
+        r"\"\w*(?:[dD]uration|[eE]lapsed|[lL]atency|took)\w*\": ?[\d.]+",
+    ),
+    NoiseRule(
         "counter",
         (" left", " remaining", " used", "remaining "),
         r"(?:[Tt]urn|[Ss]tep|[Ii]teration|[Cc]all|[Tt]oken|[Rr]equest)s? (?:left|remaining|used)\W{1,3}[\d,]+"

@@ -65,7 +65,7 @@ class Attempts:
             self.common = self.words = words
             return False
         self.common &= words
-        own = words - self.common
+        own = {word for word in words - self.common if not word & 1}  # an odd one holds a digit
         reused = len(own & self.words)
         if len(self.words) < _WORDS:
             self.words |= words
@@ -178,7 +178,10 @@ class Recurrences:
             attempts = Attempts()
         self.heads[head] = attempts
         is_empty = outcome.ending is Ending.EMPTY
-        if attempts.is_apart(words_of(args), 0.0 if is_empty else _OWN) or outcome.is_down:
+        is_apart = attempts.is_apart(words_of(args), 0.0 if is_empty else _OWN)
+        if is_empty and len(attempts.words) < _WORDS:
+            attempts.words |= words_of(outcome.lines[0][1])  # what it suggests instead may be tried next
+        if is_apart or outcome.is_down:
             attempts.apart += 1
             if attempts.apart % _APART:
                 return None
