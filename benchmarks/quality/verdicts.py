@@ -72,17 +72,16 @@ DECLARED = ToolPolicies(
 # Settings of the loop rules that are tried: name of each, and what differs from the default.
 SWEEP: Mapping[str, Mapping[str, int | None]] = {
     "default": {},
-    "same_error 3": {"same_error": 3},
     "same_error 4": {"same_error": 4},
-    "failing_tool 5": {"failing_tool": 5},
+    "same_error 6": {"same_error": 6},
     "failing_tool 6": {"failing_tool": 6},
     "copies 4": {"copies": 4, "interleaved": 5},
-    "same_answer 4": {"same_answer": 4},
-    "same_answer 5": {"same_answer": 5},
-    "nearly_same 6": {"nearly_same": 6},
-    "rewordings 3": {"rewordings": 3},
-    "errors early": {"same_error": 3, "failing_tool": 5},
-    "all early": {"same_error": 3, "failing_tool": 5, "same_answer": 4, "nearly_same": 6, "rewordings": 3},
+    "outcome_again 4": {"outcome_again": 4},
+    "outcome_again 6": {"outcome_again": 6},
+    "empty_again 3": {"empty_again": 3},
+    "empty_again 6": {"empty_again": 6},
+    "nothing_new 8": {"nothing_new": 8},
+    "nothing_new 12": {"nothing_new": 12},
 }
 
 

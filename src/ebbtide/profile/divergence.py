@@ -95,7 +95,7 @@ class LoopRules:
     polls: int | None = 8
     failing: int | None = 3
     outage: int = 6
-    same_error: int | None = 5
+    same_error: int | None = 4
     failing_tool: int | None = 8
     same_answer: int | None = 6
     rewordings: int | None = 5

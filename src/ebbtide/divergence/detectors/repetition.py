@@ -141,6 +141,8 @@ class Repetition:
             return None
         symbols = cast("tuple[_Symbol, ...]", self.cycles.turn(period))
         is_proof = is_look
+        if not is_look:
+            least = max(least, self._rules.copies + 1)
         if is_change and period == 1:
             least = max(least, self._rules.repeated_changes or _NEVER)
         if any(answer == UNKNOWN for _, answer in symbols):
