@@ -54,15 +54,14 @@ _TOP, _BOTTOM = 2, 5  # lines of a long answer that are looked at
 _SALIENT: Final = 3  # lines that are kept
 _CUT: Final = 300  # characters of a line
 
-#: In small letters, one of these stands in every line that a rule below matches; looking for them is cheap.
+#: In small letters, one of these stands in every answer that a rule below matches; looking for them is cheap.
 _HINTS: Final = (
-    "err", "fail", "not", "n't", "exception", "denied", "no ", "invalid", "out", "panic", "refused", "unable",
-    "false", "missing", "[]", "{}", "exit", "return", "forbidden", "unauthor", "reject", "0", "fatal", "unknown",
-    "expired", "none", "null", "lock", "limit", "conflict", "must", "require", "http", "uncaught", "unhandled",
-    "unavailable", "quota", "throttled", "declined", "abort", "undefined", "unre", "fault", "nil", "code",
-    "status", "zero", "is in use", "human", "robot", "checking", "traffic", "captcha", "cookies", "backoff", "errimage", "oomkilled", "critical", "severe",
+    "err", "fail", "not", "n't", "no ", "denied", "exce", "nvalid", "time", "refus", "unab", "false", "missing",
+    "exit", "return", "forbid", "unauth", "reject", "fatal", "unkn", "panic", "null", "none", "[]", "{}", "limit",
+    "status", "http", "human", "captcha", "backoff", "lock", "must", "requir", "oom", "abort", "out of", "expired",
 )  # fmt: skip
-_HINT: Final = re.compile("|".join(map(re.escape, _HINTS)))
+_NUMBERED: Final = 200  # characters up to which a zero may say that nothing was found
+_TOP_HINT, _BOTTOM_HINT = 120, 240  # characters at either end of a long answer in which hints are looked for
 
 #: What a program prints of its own failure, in any line that is looked at.
 _STRONG: Final = re.compile(
@@ -154,14 +153,15 @@ def outcome_of(answer: str, arguments: str = "", *, failed: bool = False) -> Out
     >>> outcome_of("12 passed in 3.1s") is None
     True
     """
+    is_hinted = _is_hinted(answer)
+    if not is_hinted and not failed and (len(answer) > _NUMBERED or "0" not in answer):
+        return None
     whole = len(answer) <= _TOP_READ + _BOTTOM_READ
     view = answer if whole else f"{answer[:_TOP_READ]}\n{answer[-_BOTTOM_READ:]}"
     lines = [line.strip()[:_CUT] for line in view.splitlines() if line and not line.isspace()]
     is_short = whole and len(lines) <= _SHORT and len(answer) <= _LONG
     ends = lines if is_short else [*lines[:_TOP], *lines[_TOP:][-_BOTTOM:]]
-    hinted = [line for line in ends if _HINT.search(line.lower())]
-    if not hinted and not failed:
-        return None
+    hinted = [line for line in ends if _is_hinted(line)] if is_hinted else []
     salient = [line for line in hinted if _STRONG.search(line) and not _ALL_WELL.search(line)]
     ending = Ending.FAILED
     if not salient and is_short and not failed and _EMPTY.search(ends[0] if ends else ""):
@@ -181,6 +181,16 @@ def outcome_of(answer: str, arguments: str = "", *, failed: bool = False) -> Out
     telling = [pair for pair in pairs if ending is Ending.EMPTY or _says_something(pair[0])]
     is_down = ending is Ending.FAILED and bool(_DOWN.search(text))
     return Outcome(ending, tuple(telling or pairs[:1]), numbers, is_down)
+
+
+def _is_hinted(text: str) -> bool:
+    if len(text) > _TOP_HINT + _BOTTOM_HINT:
+        text = text[:_TOP_HINT] + text[-_BOTTOM_HINT:]
+    text = text.lower()
+    for hint in _HINTS:  # noqa: SIM110 - `any` takes twice the time
+        if hint in text:
+            return True
+    return False
 
 
 def _template(line: str) -> str:
