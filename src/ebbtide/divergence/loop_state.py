@@ -207,7 +207,7 @@ class LoopState:
         text = result if type(result) is str else _text_of(result)
         outcome = None
         if text is not None:
-            outcome = outcome_of(text, argument_text(args), failed=failed)
+            outcome = outcome_of(text, args, failed=failed)
             if not text and effect is Effect.READ and policy is not None and not policy.is_command(args):
                 outcome = NOTHING  # a query that finds nothing says nothing; a command that is quiet is well
             self.outcome = outcome
@@ -300,8 +300,8 @@ class LoopState:
         if text is not None:
             ended = self.outcomes.see(
                 name,
-                settled(key),
-                settled_answer(answer),
+                key,
+                answer,
                 args,
                 text,
                 outcome,

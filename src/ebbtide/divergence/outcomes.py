@@ -1,9 +1,17 @@
-"""What the calls of one chain lead to, whatever they are: the rules that look at outcomes and not at equality."""
+"""What the calls of one chain lead to, whatever they are: the rules that look at outcomes and not at equality.
+
+Reading every answer word by word costs ten times what everything else does, and most calls bring something new. So
+calls are only *probed*, and not all of them: where words of a call were in none of those before, it brought something,
+and no stretch without news can reach over it. The next probe is due before such a stretch could be full. Where a
+probe finds nothing new, the calls that are kept are read after all, and so are those that follow, until news comes.
+"""
 
 from __future__ import annotations
 
+import re
+from collections import deque
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ebbtide.divergence.detectors.near_duplicates import argument_text
 from ebbtide.divergence.detectors.readback import ReadBack
@@ -12,10 +20,37 @@ from ebbtide.divergence.detectors.stagnation import Stagnation
 from ebbtide.divergence.detectors.undone import Undone
 from ebbtide.divergence.loop_registry import Finding, LoopRegistry
 from ebbtide.events.effect import Effect
-from ebbtide.events.identity import Key
+from ebbtide.events.identity import Answer, Key, settled, settled_answer
 from ebbtide.events.outcome import Ending, Outcome
 from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
+from ebbtide.text.noise import is_generated
+
+_KEPT = 24  # calls that are read when a probe finds nothing new
+_TEXT = 1_000  # characters of an answer, and of its arguments, that are kept
+_PENDING = 64  # deeds that are kept until they matter
+_WORD = re.compile(r"\w{3,}|\w*\d\w*")
+_COMPARED = 12  # calls before a probe in which its words are looked for
+_READ = 600  # characters of each that are
+_STALE = 3  # probes in a row that find nothing new before the calls are read
+_SAMPLE = 6  # words that are looked for
+_LEAST = 2  # of them that have to be new, where there are as many
+_SHORT = 120  # characters up to which an answer may only acknowledge, so that its arguments are what is new
+
+
+class Call(NamedTuple):
+    """A call whose answer is known, as far as a stretch without news needs it."""
+
+    tool: str
+    key: Key
+    arguments: str
+    text: str
+    effect: Effect | None
+    is_empty: bool
+    is_failed: bool
+    is_repeat: bool
+    now: int
+    event: int
 
 
 class Outcomes:
@@ -26,13 +61,35 @@ class Outcomes:
         registry: The loops of the chain.
     """
 
-    __slots__ = ("read_back", "recurrences", "stagnation", "undone")
+    __slots__ = (
+        "_calls",
+        "_calm",
+        "_changes",
+        "_deeds",
+        "_is_close",
+        "_least",
+        "_rest",
+        "_stale",
+        "read_back",
+        "recurrences",
+        "stagnation",
+        "undone",
+    )
 
     def __init__(self, rules: LoopRules, registry: LoopRegistry) -> None:
         self.recurrences = Recurrences(rules, registry)
         self.stagnation = Stagnation(rules, registry)
         self.read_back = ReadBack(rules, registry)
         self.undone = Undone(rules, registry)
+        self._least = rules.nothing_new
+        self._calls: deque[Call] = deque(maxlen=_KEPT)
+        self._is_close = False  # whether every call is read
+        self._calm = 0  # calls in a row that were read and brought something
+        self._rest = 0  # calls before the next probe
+        self._stale = 0  # probes in a row that found nothing new
+        # Deeds matter where something is looked at again, or changed again.
+        self._deeds: deque[object] = deque(maxlen=_PENDING)
+        self._changes: deque[tuple[str, Key, object, int, int]] = deque(maxlen=_PENDING)
 
     def reset(self) -> None:
         """Begin afresh: another task, or another run."""
@@ -40,12 +97,17 @@ class Outcomes:
         self.stagnation.reset()
         self.read_back.reset()
         self.undone.reset()
+        self._calls.clear()
+        self._deeds.clear()
+        self._changes.clear()
+        self._is_close = False
+        self._rest = self._stale = 0
 
     def see(  # noqa: PLR0917
         self,
         tool: str,
         key: Key,
-        answer: Key,
+        answer: Answer,
         args: object,
         text: str,
         outcome: Outcome | None,
@@ -73,51 +135,144 @@ class Outcomes:
             failed: Whether it failed.
             times: Times that it gave this answer; 0 where it came for the first time.
         """
-        arguments = argument_text(args)
-        if effect is Effect.ACKNOWLEDGE:
-            finding = self.stagnation.think(tool, arguments, now, event)
-        else:
-            finding = self.stagnation.see(
-                tool,
-                key,
-                arguments,
-                text,
-                effect,
-                is_empty=outcome is not None and outcome.ending is Ending.EMPTY,
-                is_failed=failed,
-                is_repeat=times > 1,
-                now=now,
-                event=event,
-            )
-            if self.stagnation.has_found:
-                self.recurrences.found()
-        head = tool if policy is None else policy.head(tool, args)
-        if outcome is None:
-            self.recurrences.succeeded(head)
-        else:
+        finding = self._follow(tool, key, args, text, outcome, effect, now, event, failed=failed, times=times)
+        if outcome is not None:
+            head = tool if policy is None else policy.head(tool, args)
             recurrence = self.recurrences.see(tool, head, args, outcome, now, event)
             finding = finding or recurrence
+        elif self.recurrences.heads:
+            self.recurrences.succeeded(tool if policy is None else policy.head(tool, args))
         if failed:
             return finding
         if effect is Effect.CHANGE:
-            undone = self.undone.change(tool, key, args, now, event)
-            finding = finding or undone
-            self.read_back.change(args)
+            self._deeds.append(args)
+            self._changes.append((tool, key, args, now, event))
+            if times:
+                undone = self._settle_changes()
+                finding = finding or undone
         elif effect is not Effect.ACKNOWLEDGE and (policy is None or not policy.is_command(args)):
             if effect is not Effect.READ:
-                self.read_back.change(args)
+                self._deeds.append(args)
             if times:
-                unseen = self.read_back.look(tool, key, args, answer, now, event)
+                self._settle_deeds()
+                unseen = self.read_back.look(tool, settled(key), args, settled_answer(answer), now, event)
                 finding = finding or unseen
+        return finding
+
+    def _follow(  # noqa: PLR0917
+        self,
+        tool: str,
+        key: Key,
+        args: object,
+        text: str,
+        outcome: Outcome | None,
+        effect: Effect | None,
+        now: int,
+        event: int,
+        *,
+        failed: bool,
+        times: int,
+    ) -> Finding | None:
+        least = self._least
+        if least is None:
+            return None
+        call = Call(
+            tool=tool,
+            key=key,
+            arguments=argument_text(args)[:_TEXT],
+            text=text[:_TEXT],
+            effect=effect,
+            is_empty=outcome is not None and outcome.ending is Ending.EMPTY,
+            is_failed=failed,
+            is_repeat=times > 1,
+            now=now,
+            event=event,
+        )
+        self._calls.append(call)
+        if self._is_close:
+            return self._read(call, least)
+        self._rest -= 1
+        searches = outcome is None and self.recurrences.searches
+        if self._rest > 0 and not searches:
+            return None
+        if self._is_fresh(call):
+            self._rest, self._stale = least - _STALE, 0
+            if searches and len(text) > _SHORT:
+                self.recurrences.found()
+            return None
+        if self._rest > 0:
+            return None
+        self._stale += 1
+        if self._stale < min(_STALE, least):
+            return None
+        self._is_close, self._calm = True, 0
+        finding = None
+        for earlier in tuple(self._calls):
+            finding = self._read(earlier, least)
+        return finding
+
+    def _read(self, call: Call, least: int) -> Finding | None:
+        """Read a call word by word."""
+        stagnation = self.stagnation
+        if call.effect is Effect.ACKNOWLEDGE:
+            finding = stagnation.think(call.tool, call.arguments, call.now, call.event)
+        else:
+            finding = stagnation.see(
+                call.tool,
+                settled(call.key),
+                call.arguments,
+                call.text,
+                call.effect,
+                is_empty=call.is_empty,
+                is_failed=call.is_failed,
+                is_repeat=call.is_repeat,
+                now=call.now,
+                event=call.event,
+            )
+            if stagnation.has_found:
+                self.recurrences.found()
+        self._calm = 0 if stagnation.stretch.count else self._calm + 1
+        if self._calm > least:
+            self._is_close, self._rest, self._stale = False, least - _STALE, 0
+        return finding
+
+    def _is_fresh(self, call: Call) -> bool:
+        """Whether words of a call are in none of those before it."""
+        if call.is_repeat or call.is_failed or call.is_empty:
+            return False
+        before = list(self._calls)[-1 - _COMPARED : -1]
+        words = [word for word in _sample(call.text) if word not in call.arguments]
+        if words and _are_new(words, [earlier.text for earlier in before], _LEAST):
+            return True
+        if words and len(call.text) > _SHORT:
+            return False
+        return _are_new(_sample(call.arguments), [earlier.arguments for earlier in before], 1)
+
+    def _settle_deeds(self) -> None:
+        while self._deeds:
+            self.read_back.change(self._deeds.popleft())
+
+    def _settle_changes(self) -> Finding | None:
+        finding = None
+        while self._changes:
+            tool, key, args, now, event = self._changes.popleft()
+            finding = self.undone.change(tool, settled(key), args, now, event)
         return finding
 
     def to_state(self) -> dict[str, Any]:
         """All that later findings depend on."""
+        self._settle_deeds()
+        self._settle_changes()
         return {
             "attempts": [[head, attempts.to_state()] for head, attempts in self.recurrences.heads.items()],
             "stagnation": self.stagnation.to_state(),
             "read_back": self.read_back.to_state(),
             "undone": self.undone.to_state(),
+            "watch": [self._is_close, self._calm, self._rest, self._stale],
+            "calls": [
+                [call.tool, settled(call.key).hex(), *call[2:4], call.effect, *call[5:]]
+                for call in self._calls
+            ],
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -126,3 +281,27 @@ class Outcomes:
         self.stagnation.restore(state["stagnation"])
         self.read_back.restore(state["read_back"])
         self.undone.restore(state["undone"])
+        self._is_close, self._calm, self._rest, self._stale = state["watch"]
+        for tool, key, arguments, text, effect, *rest in state["calls"]:
+            effect = None if effect is None else Effect(effect)
+            self._calls.append(Call(tool, bytes.fromhex(key), arguments, text, effect, *rest))
+
+
+def _are_new(words: list[str], before: list[str], least: int) -> bool:
+    """Whether at least so many of some words, or all, are in none of the texts before."""
+    others = "\n".join([text[:_READ] for text in before])
+    count = 0
+    for word in words:
+        if word not in others and not is_generated(word):
+            count += 1
+            if count >= least or count == len(words):
+                return True
+    return False
+
+
+def _sample(text: str) -> list[str]:
+    """Words from the middle and from the end of a text, where answers of one kind differ."""
+    middle = len(text) // 2
+    near = text if len(text) <= _READ // 2 else f"{text[middle : middle + 80]} {text[-80:]}"
+    words = list(dict.fromkeys(_WORD.findall(near)))
+    return words[-_SAMPLE:]

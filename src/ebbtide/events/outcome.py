@@ -11,6 +11,7 @@ what a program prints of itself. A short one is taken at its word.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -140,12 +141,12 @@ _TERM: Final = re.compile(r"[^\s'\"`,;:()\[\]{}<>|=]{3,}")
 _TERMS: Final = 40  # of the arguments that are recognised inside an answer
 
 
-def outcome_of(answer: str, arguments: str = "", *, failed: bool = False) -> Outcome | None:
+def outcome_of(answer: str, args: object = "", *, failed: bool = False) -> Outcome | None:
     """What an answer says about how its call ended; None where neither failure nor emptiness can be seen.
 
     Args:
         answer: Its text.
-        arguments: The values of the arguments, which the answer may repeat.
+        args: The arguments, which the answer may repeat.
         failed: Whether a flag, or what is declared about the tool, says that it failed.
 
     >>> outcome_of("bash: foo: command not found", "foo").ending.value
@@ -173,7 +174,7 @@ def outcome_of(answer: str, arguments: str = "", *, failed: bool = False) -> Out
             return None
         salient = ends[-1:]
     text = without_noise("\n".join(salient[-_SALIENT:]))
-    stable = without_fresh_names(_without_terms(_SOURCE.sub("", text), arguments))
+    stable = without_fresh_names(_without_terms(_SOURCE.sub("", text), _values(args)))
     tallies = [line for line in ends if line not in salient and _TALLY.search(line)]
     counted = without_noise("\n".join((_PLACE.sub("", stable), *tallies)))
     numbers = tuple(float(number.replace(",", "")) for number in _COUNT.findall(counted)[:16])
@@ -191,6 +192,16 @@ def _is_hinted(text: str) -> bool:
         if hint in text:
             return True
     return False
+
+
+def _values(args: object) -> str:
+    if isinstance(args, str):
+        return args
+    if isinstance(args, Mapping):
+        return " ".join(map(_values, args.values()))
+    if isinstance(args, list | tuple):
+        return " ".join(map(_values, args))
+    return "" if args is None else str(args)
 
 
 def _template(line: str) -> str:

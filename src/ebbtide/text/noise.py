@@ -66,7 +66,7 @@ KNOWN_NOISE: Final = (
         r"|d(?:\d+h)?|h(?:\d+m)?|m(?:\d+(?:\.\d+)?s)?)(?![\w(=])",
     ),
 )
-_COMPILED: Final = tuple((rule, re.compile(rule.pattern), f"<{rule.id}>") for rule in KNOWN_NOISE)
+_COMPILED: Final = tuple((rule.hints, re.compile(rule.pattern), f"<{rule.id}>") for rule in KNOWN_NOISE)
 _WORD: Final = re.compile(r"[A-Za-z0-9]+")
 _SWITCH: Final = re.compile(r"[A-Za-z]\d|\d[A-Za-z]")
 _DIGIT: Final = re.compile(r"\d")
@@ -82,9 +82,14 @@ def without_noise(text: str) -> str:
     """
     if not _DIGIT.search(text):
         return text
-    for rule, pattern, label in _COMPILED:
-        if not rule.hints or any(hint in text for hint in rule.hints):
+    for hints, pattern, label in _COMPILED:
+        if not hints:
             text = pattern.sub(label, text)
+            continue
+        for hint in hints:
+            if hint in text:
+                text = pattern.sub(label, text)
+                break
     return text
 
 

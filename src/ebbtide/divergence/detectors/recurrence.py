@@ -153,6 +153,11 @@ class Recurrences:
         """An attempt ended well: what failed before is over."""
         self.heads.pop(head, None)
 
+    @property
+    def searches(self) -> bool:
+        """Whether something was looked for and not found."""
+        return any(attempts.empty for attempts in self.heads.values())
+
     def found(self) -> None:
         """Something was found: it is another search now."""
         for attempts in self.heads.values():
