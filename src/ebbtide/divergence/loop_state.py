@@ -48,6 +48,7 @@ from ebbtide.profile.divergence import LoopRules
 
 _NAME = 64  # characters of a name that are kept; the rest counts by its hash
 _BATCH = 64  # calls of one batch that are distinguished
+_UNSETTLED = 64  # commands whose effect may wait
 _STORM_S = 1.0  # a service that is down is hammered when it is asked again sooner
 _PASSIVE = (Effect.POLL, Effect.CLOCK)
 _DEEDS = (Effect.CHANGE, Effect.ACKNOWLEDGE)
@@ -93,6 +94,9 @@ class LoopState:
         self.runs = 0
         self.unreadable = 0
         self.unrecorded = 0  # calls whose arguments are not known
+        self._effect: Effect | None = None
+        self._lazy: tuple[ToolPolicy, object] | None = None  # a command whose effect is not known yet
+        self._unsettled: list[tuple[int, ToolPolicy, object]] = []  # with their places
         self.waited = False  # whether time passed since the last call
         self.latest_wait = 0  # place of the latest call before which time passed
         self.latest_user: Key = UNKNOWN
@@ -104,7 +108,6 @@ class LoopState:
         # Of the latest call: what its answer says, what it does, and the place at which it came before with
         # the same answer, or 0.
         self.outcome: Outcome | None = None
-        self.effect: Effect | None = None
         self.same_since = 0
         self.batch: str | int | None = None
         self.batch_calls: set[Key] = set()
@@ -174,12 +177,16 @@ class LoopState:
     def call(self, call: ToolCall, policy: ToolPolicy | None) -> Finding | None:  # noqa: PLR0915
         """Take a call that has ended, and say what it shows."""
         name, args, result, failed = call.name, call.args, call.result, call.error
-        effect = self.effect = self.outcome = None
+        effect = self._effect = self.outcome = None
+        self._lazy = None
         self.same_since = 0
         if policy is not None:
-            effect = self.effect = policy.effect_of(args)
             if policy.exempt:
                 return None
+            if policy.is_command(args) and not policy.may_wait(args):
+                self._lazy = (policy, args)  # most commands are new, and then what they do can wait
+            else:
+                effect = self._effect = policy.effect_of(args)
             if effect is Effect.WAIT:
                 self.waited = True
                 self.speech.reset()
@@ -230,6 +237,9 @@ class LoopState:
                         repetition.loosen(key)
         if expected == answer:
             self.same_since = answers.place(key)
+        if expected is not None or outcome is not None or len(self._unsettled) >= _UNSETTLED:
+            effect = self.effect
+            self.find_effects()
         now = repetition.calls = repetition.calls + 1
         if self.waited:
             self.waited, self.latest_wait = False, now
@@ -260,11 +270,14 @@ class LoopState:
             period = cycles.push((key, answer))
         if memory is None or (memory.same_answers == 1 and not cycles.repeats_recent):
             answers.latest_news = now
-            if not bad:
-                if effect is Effect.CHANGE:
-                    self._changed(now)
-                elif effect is None:
-                    answers.latest_change = now
+            if bad:
+                pass
+            elif self._lazy is not None:
+                self._unsettled.append((now, *self._lazy))
+            elif effect is Effect.CHANGE:
+                self._changed(now)
+            elif effect is None:
+                answers.latest_change = now
             if self.spending:
                 self.spend.news()
         finding = None
@@ -280,6 +293,8 @@ class LoopState:
             finding = repetition.again(memory, key, name, policy, call, is_look=is_look)
         before, self.latest = self.latest, (name, key, size, answer, event)
         if name == before[0] or (answer == before[3] and stem_of(name) == stem_of(before[0])):
+            if answer == before[3]:
+                effect = self.effect
             run = self.same_tool.follow(
                 before, self.latest, args, result, policy, effect, now, is_told=outcome is not None
             )
@@ -307,6 +322,7 @@ class LoopState:
                 outcome,
                 policy,
                 effect,
+                self._lazy,
                 now,
                 event,
                 failed=bad,
@@ -319,6 +335,32 @@ class LoopState:
         if finding is None and (now % self._window == 0 or now - answers.latest_news >= self._stale):
             finding = repetition.monotony()
         return finding
+
+    @property
+    def effect(self) -> Effect | None:
+        """What the latest call does."""
+        if self._lazy is not None:
+            policy, args = self._lazy
+            self._lazy = None
+            self._effect = policy.effect_of(args)
+        return self._effect
+
+    def find_effects(self) -> None:
+        """Find out what the commands did whose effect has not mattered until now."""
+        if not self._unsettled:
+            return
+        answers, cycles = self.repetition.answers, self.repetition.cycles
+        latest = self.repetition.calls
+        for now, policy, args in self._unsettled:
+            effect = policy.effect_of(args)
+            if effect is Effect.CHANGE:
+                since = cycles.recent[max(len(cycles) - (latest - now), 0) :]
+                self._changed(now)
+                for symbol in since:
+                    cycles.push(symbol)
+            elif effect is None:
+                answers.latest_change = max(answers.latest_change, now)
+        self._unsettled.clear()
 
     def _unreadable(self, name: str) -> None:
         """A call that cannot be read matches nothing, not even itself."""

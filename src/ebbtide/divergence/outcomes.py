@@ -46,6 +46,7 @@ class Call(NamedTuple):
     arguments: str
     text: str
     effect: Effect | None
+    lazy: tuple[ToolPolicy, object] | None  # a command whose effect is not known yet
     is_empty: bool
     is_failed: bool
     is_repeat: bool
@@ -113,6 +114,7 @@ class Outcomes:
         outcome: Outcome | None,
         policy: ToolPolicy | None,
         effect: Effect | None,
+        lazy: tuple[ToolPolicy, object] | None,
         now: int,
         event: int,
         *,
@@ -129,13 +131,16 @@ class Outcomes:
             text: Its answer.
             outcome: What the answer says of how it ended.
             policy: What is declared about the tool.
-            effect: What the call does.
+            effect: What the call does; None where that is not known, or not yet.
+            lazy: A command whose effect is not known yet, with its policy.
             now: Place among the counted calls.
             event: Number of the event.
             failed: Whether it failed.
             times: Times that it gave this answer; 0 where it came for the first time.
         """
-        finding = self._follow(tool, key, args, text, outcome, effect, now, event, failed=failed, times=times)
+        finding = self._follow(
+            tool, key, args, text, outcome, effect, lazy, now, event, failed=failed, times=times
+        )
         if outcome is not None:
             head = tool if policy is None else policy.head(tool, args)
             recurrence = self.recurrences.see(tool, head, args, outcome, now, event)
@@ -144,13 +149,15 @@ class Outcomes:
             self.recurrences.succeeded(tool if policy is None else policy.head(tool, args))
         if failed:
             return finding
+        if lazy is not None or (policy is not None and policy.is_command(args)):
+            return finding
         if effect is Effect.CHANGE:
             self._deeds.append(args)
             self._changes.append((tool, key, args, now, event))
             if times:
                 undone = self._settle_changes()
                 finding = finding or undone
-        elif effect is not Effect.ACKNOWLEDGE and (policy is None or not policy.is_command(args)):
+        elif effect is not Effect.ACKNOWLEDGE:
             if effect is not Effect.READ:
                 self._deeds.append(args)
             if times:
@@ -167,6 +174,7 @@ class Outcomes:
         text: str,
         outcome: Outcome | None,
         effect: Effect | None,
+        lazy: tuple[ToolPolicy, object] | None,
         now: int,
         event: int,
         *,
@@ -182,6 +190,7 @@ class Outcomes:
             arguments=argument_text(args)[:_TEXT],
             text=text[:_TEXT],
             effect=effect,
+            lazy=lazy,
             is_empty=outcome is not None and outcome.ending is Ending.EMPTY,
             is_failed=failed,
             is_repeat=times > 1,
@@ -214,7 +223,8 @@ class Outcomes:
     def _read(self, call: Call, least: int) -> Finding | None:
         """Read a call word by word."""
         stagnation = self.stagnation
-        if call.effect is Effect.ACKNOWLEDGE:
+        effect = _effect_of(call)
+        if effect is Effect.ACKNOWLEDGE:
             finding = stagnation.think(call.tool, call.arguments, call.now, call.event)
         else:
             finding = stagnation.see(
@@ -222,7 +232,7 @@ class Outcomes:
                 settled(call.key),
                 call.arguments,
                 call.text,
-                call.effect,
+                effect,
                 is_empty=call.is_empty,
                 is_failed=call.is_failed,
                 is_repeat=call.is_repeat,
@@ -270,7 +280,7 @@ class Outcomes:
             "undone": self.undone.to_state(),
             "watch": [self._is_close, self._calm, self._rest, self._stale],
             "calls": [
-                [call.tool, settled(call.key).hex(), *call[2:4], call.effect, *call[5:]]
+                [call.tool, settled(call.key).hex(), *call[2:4], _effect_of(call), *call[6:]]
                 for call in self._calls
             ],
         }
@@ -284,7 +294,14 @@ class Outcomes:
         self._is_close, self._calm, self._rest, self._stale = state["watch"]
         for tool, key, arguments, text, effect, *rest in state["calls"]:
             effect = None if effect is None else Effect(effect)
-            self._calls.append(Call(tool, bytes.fromhex(key), arguments, text, effect, *rest))
+            self._calls.append(Call(tool, bytes.fromhex(key), arguments, text, effect, None, *rest))
+
+
+def _effect_of(call: Call) -> Effect | None:
+    if call.lazy is None:
+        return call.effect
+    policy, args = call.lazy
+    return policy.effect_of(args)
 
 
 def _are_new(words: list[str], before: list[str], least: int) -> bool:

@@ -20,6 +20,7 @@ from ebbtide.settings_file import read_settings
 from ebbtide.text.name_table import NameTable
 
 _SEPARATOR = re.compile("[.:/]")
+_WAITING = ("sleep", "wait", "watch", "Sleep", "status", "follow", "-f", "timeout", "read ")
 _STATEMENTS = ("sql", "query", "statement")
 _REMEMBERED = 4096  # names whose answer is kept: a model can make up any number of names
 
@@ -136,6 +137,18 @@ class ToolPolicy:
         return self.command is not None and (
             isinstance(args, str) or (isinstance(args, Mapping) and self.command in args)
         )
+
+    def may_wait(self, args: object) -> bool:
+        """Whether a command may be one that waits; looking for the words of those is cheap."""
+        if not isinstance(args, Mapping):
+            return True
+        command = args.get(self.command)
+        if not isinstance(command, str):
+            return True
+        for word in _WAITING:  # noqa: SIM110 - `any` takes twice the time
+            if word in command:
+                return True
+        return False
 
     def head(self, name: str, args: object) -> str:
         """What a person would call the call: its tool, and in a shell the command."""

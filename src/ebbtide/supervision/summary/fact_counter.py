@@ -29,7 +29,6 @@ _SHOWN: Final = 80  # characters of a message or a call
 _NOTICED_S: Final = 1.0  # a shorter wait is none
 _PAUSE_S: Final = 300.0
 _WAITS: Final = (Effect.WAIT, Effect.POLL)
-_PASSIVE: Final = (Effect.READ, Effect.POLL, Effect.WAIT, Effect.CLOCK)
 _CODE: Final = re.compile(r"\W*exit(?:ed with)? code\W*-?\d+\W*", re.IGNORECASE)  # which says no reason
 _OPAQUE: Final = re.compile(r"<[\w.<>]+ (?:object|instance) at 0x[0-9a-fA-F]+>")
 _Name = TypeVar("_Name", str, Key)
@@ -47,7 +46,6 @@ class FactCounter:
         self._lookups = 0
         self._looks: Counter[Key] = Counter()
         self._titles: dict[Key, str] = {}
-        self._deeds: dict[str, int] = {}  # place of the latest call that may have changed something, by chain
         self._waits: dict[str, float] = {}
         self._pauses = 0
         self._pause_seconds = 0.0
@@ -73,7 +71,7 @@ class FactCounter:
                     self._wait(ts - latest, event, loops)
 
     def _call(self, call: ToolCall, loops: LoopState) -> None:
-        result, outcome, effect = call.result, loops.outcome, loops.effect
+        result, outcome = call.result, loops.outcome
         if call.args is None:
             self._without_arguments += 1
         if result is None:
@@ -83,10 +81,8 @@ class FactCounter:
             self._opaque_answers += 1
         if call.error or (outcome is not None and outcome.ending is Ending.FAILED):
             self._fail(call, outcome)
-        elif loops.same_since and effect is Effect.READ and loops.same_since > self._deeds.get(loops.name, 0):
+        elif loops.same_since > loops.repetition.answers.latest_change and loops.effect is Effect.READ:
             self._look(call)
-        if effect not in _PASSIVE:
-            self._deeds[loops.name] = loops.repetition.calls
 
     def _fail(self, call: ToolCall, outcome: Outcome | None) -> None:
         self._failed += 1
