@@ -261,7 +261,7 @@ class LoopState:
         bad = failed or (outcome is not None and outcome.ending is Ending.FAILED)
         is_look = bad or effect is Effect.READ
         if effect in _DEEDS and text and not bad and counts_deeds(text):
-            answer = b"deed %d" % now  # something was done again, though it says the same
+            answer = key_of("deed", now)  # something was done again, though it says the same
         memory = answers.see(key, answer, failed, now)
         if memory is None:
             period = None

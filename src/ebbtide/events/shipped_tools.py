@@ -34,8 +34,9 @@ def shipped() -> ToolPolicies:
         for name, policy in declarations(family):
             earlier = policies.get(name)
             policies[name] = policy if earlier is None else _both(earlier, policy)
-    policies["*"] = ToolPolicy(command="command", sql="sql", source="shipped: arguments")
-    return ToolPolicies(policies)
+    # Behind the others, so that a bare name is looked up before it takes the whole name in.
+    any_tool = ToolPolicies({"*": ToolPolicy(command="command", sql="sql", source="shipped: arguments")})
+    return ToolPolicies(policies, fallback=any_tool)
 
 
 def declarations(family: str) -> Iterator[tuple[str, ToolPolicy]]:

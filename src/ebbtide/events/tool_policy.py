@@ -22,7 +22,7 @@ from ebbtide.text.name_table import NameTable
 _SEPARATOR = re.compile("[.:/]")
 _WAITING = ("sleep", "wait", "watch", "Sleep", "status", "follow", "-f", "timeout", "read ")
 _STATEMENTS = ("sql", "query", "statement")
-_REMEMBERED = 4096  # names whose answer is kept: a model can make up any number of names
+_REMEMBERED = 256  # names whose answer is kept: a model can make up any number of names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Generic, TypeVar
 
 _V = TypeVar("_V")
-_REMEMBERED = 4096  # names whose answer is kept: a model can make up any number of names
+_REMEMBERED = 256  # names whose answer is kept: a model can make up any number of names
 
 
 class NameTable(Generic[_V]):

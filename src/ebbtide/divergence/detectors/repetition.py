@@ -314,7 +314,9 @@ class Repetition:
             "loose": pack_keys(sorted(self.loose)),
             "idle": [self._idle, self._idle_last, pack_keys(sorted(self._idle_calls))],
             "stream": pack_keys(self._stream()),
-            "run": [finding.period, self.cycles.run(finding.period or 0), finding.at] if finding else None,
+            "run": [finding.period, self.cycles.run(finding.period or 0), finding.at, finding.is_proof]
+            if finding
+            else None,
             "event": self.event,
             "steps": pack_numbers(self.steps),
             "names": names,
@@ -345,11 +347,11 @@ class Repetition:
             for call, answer, (last, first, *rest, young) in zip(keys[::2], keys[1::2], rows, strict=True)
         )
         if state["run"]:
-            period, run, at = state["run"]
+            period, run, at, is_proof = state["run"]
             self.cycles.lengthen(period, run)
             finding = self.cycle(period, None, None)
             if finding is not None:
-                finding.at = at
+                finding.at, finding.is_proof, finding.step = at, is_proof, 1 if is_proof else None
 
     def _stream(self) -> list[Key]:
         """The stream; nothing stands for what came once and is too far back to come again in any period."""

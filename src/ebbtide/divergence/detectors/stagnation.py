@@ -22,7 +22,7 @@ from typing import Any
 from zlib import crc32
 
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, LoopRegistry
-from ebbtide.divergence.packing import pack_keys, pack_numbers, unpack_keys, unpack_numbers
+from ebbtide.divergence.packing import pack_keys, unpack_keys
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
 from ebbtide.events.identity import Key, key_of
@@ -37,7 +37,7 @@ _SHARE = 0.06  # of the words of an answer that have to be new
 _ALIKE = 0.75  # of the words of two answers from which they are nearly the same
 _UNSEEN = 0.2  # of the lines of an answer up to which they were seen before
 _RECENT = 6  # answers that one is compared with
-_TOOLS = 8  # whose latest arguments are known
+_TOOLS = 8  # whose latest arguments are known, and that a stretch names
 _ACKNOWLEDGEMENT = 16  # words up to which an answer may only say that something was done
 
 _WORD = re.compile(r"[^\W\d_]{2,}|(?<![\d.])\d+(?![\d]*\w)")
@@ -97,13 +97,17 @@ class Vocabulary:
         self._younger |= fresh
         return len(fresh - self._older)
 
-    def to_state(self) -> list[str]:
+    def to_state(self) -> list[list[str]]:
         """All that later answers depend on."""
-        return [pack_numbers(sorted(self._older)), pack_numbers(sorted(self._younger))]
+        return [_packed(self._older), _packed(self._younger)]
 
-    def restore(self, state: list[str]) -> None:
+    def restore(self, state: list[list[str]]) -> None:
         """Take up what `to_state` gave."""
-        self._older, self._younger = (set(unpack_numbers(words)) for words in state)
+        self._older, self._younger = ({int.from_bytes(code) for code in unpack_keys(words)} for words in state)
+
+
+def _packed(codes: set[int]) -> list[str]:
+    return pack_keys([code.to_bytes(4) for code in sorted(codes)])
 
 
 @dataclass(slots=True)
@@ -269,7 +273,7 @@ class Stagnation:
 
     def _is_step(self, tool: str, arguments: str) -> bool:
         """Whether a call asks for another name what the latest call of the tool asked for one."""
-        terms = arguments.split()
+        terms = arguments[:_HEAD].split()
         before = self._latest.pop(tool, None)
         if len(self._latest) >= _TOOLS:
             del self._latest[next(iter(self._latest))]
@@ -310,7 +314,8 @@ class Stagnation:
         stretch.count += 1
         if stretch.count == 1:
             stretch.first_event = event
-        stretch.tools[tool] = None
+        if len(stretch.tools) < _TOOLS:
+            stretch.tools[tool] = None
         least = self._rules.nothing_new
         if least is None or stretch.count < least:
             return None
