@@ -36,12 +36,12 @@ def test_the_first_screen_of_a_stuck_run() -> None:
     printed = process.stdout.decode().splitlines()
     assert process.returncode == 0
     assert printed[0].startswith("STUCK")
-    assert "search_web and open_page in turn, 11 times, same answers" in printed[1]
+    assert "web_search and web_fetch in turn, 11 times, same answers" in printed[1]
     assert len(printed) <= 30
     text = " ".join(" ".join(printed).split())
     for part in ("$1.60, 87,800 tokens", "25 tool calls", "would have been stopped after event", "saves"):
         assert part in text
-    assert "STOP calls 4-25: search_web and open_page in turn, 11 times, same answers, $1.54" in text
+    assert "STOP calls 4-25: web_search and web_fetch in turn, 11 times, same answers, $1.54" in text
 
 
 def test_the_first_screen_answers_in_order(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_table_fits_the_terminal_and_cuts_nothing(columns: str, tmp_path: Path
     assert max(map(len, table.splitlines())) <= int(columns)
     letters = "".join(table.split())
     assert name in letters
-    assert "search_webandopen_pageinturn,11times,sameanswers(calls4-25,$1.54)." in letters
+    assert "web_searchandweb_fetchinturn,11times,sameanswers(calls4-25,$1.54)." in letters
     assert "\u2026" not in letters
 
 
@@ -163,7 +163,7 @@ def test_a_page_for_one_and_for_many(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "why"),
     [
-        (("--fail-on", "stuck", "--fail-on", "cost=5", STUCK), 50, "--fail-on stuck: STUCK: search_web"),
+        (("--fail-on", "stuck", "--fail-on", "cost=5", STUCK), 50, "--fail-on stuck: STUCK: web_search"),
         (("--fail-on", "stuck,cost=2", HEALTHY), 0, ""),
         (("--fail-on", "stuck", EXAMPLES), 50, "stuck.jsonl: --fail-on stuck"),
         (("--fail-on", "stuk", STUCK), 2, "--fail-on 'stuk': expected stuck, limit"),
@@ -184,10 +184,10 @@ def stuck() -> RunSummary:
 @pytest.mark.parametrize(
     ("condition", "why"),
     [
-        ("stuck", "STUCK: search_web"),
-        ("stop", "STUCK: search_web"),
-        ("escalate", "STUCK: search_web"),
-        ("nudge", "STUCK: search_web"),
+        ("stuck", "STUCK: web_search"),
+        ("stop", "STUCK: web_search"),
+        ("escalate", "STUCK: web_search"),
+        ("nudge", "STUCK: web_search"),
         ("limit", None),
         ("unread", None),
         ("cost=1", "it cost $1.60"),

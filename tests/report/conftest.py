@@ -21,7 +21,7 @@ from ebbtide.supervision.verdict import Verdict
 
 def cells(count: int, *, start: int = 8, period: int = 2, text: str = "") -> tuple[Cell, ...]:
     """A timeline that turns in circles from an event on; each tenth is a message, each seventh fails."""
-    names = ("search_web", "open_page", "read_file", "edit_file", "run_tests")
+    names = ("web_search", "web_fetch", "read_file", "edit_file", "run_tests")
     timeline = []
     for number in range(1, count + 1):
         looping = number >= start
@@ -54,7 +54,7 @@ def stuck(count: int = 60, **changes: Any) -> RunSummary:
         "source": f"runs/stuck{text}.jsonl",
         "format": "ebbtide-events",
         "verdict": verdict,
-        "reason": f"search_web and open_page in turn, {count // 2 - 4} times, same answers.{text}",
+        "reason": f"web_search and web_fetch in turn, {count // 2 - 4} times, same answers.{text}",
         "latest": verdict,
         "spent": Spending(
             events=count,
@@ -72,16 +72,16 @@ def stuck(count: int = 60, **changes: Any) -> RunSummary:
                 kind="cycle",
                 action=Action.STOP,
                 cause=Cause.DIVERGENCE,
-                sentence=f"search_web and open_page in turn, {count // 2 - 4} times, same answers{text}",
+                sentence=f"web_search and web_fetch in turn, {count // 2 - 4} times, same answers{text}",
                 advice=f"Try something else, or say what is missing and finish.{text}",
-                tools=("search_web", f"open_page{text}"),
+                tools=("web_search", f"web_fetch{text}"),
                 first_event=8,
                 last_event=count,
                 copies=count // 2 - 4,
                 cost_usd=0.05 * (count - 8),
                 tokens=2_000 * (count - 8),
                 seconds=6.0 * (count - 8),
-                evidence=f"open_page https://ferry.example/2021\n\u2192 Annual report 2021.{text}",
+                evidence=f"web_fetch https://ferry.example/2021\n\u2192 Annual report 2021.{text}",
             ),
             RunFinding(
                 id="r1",

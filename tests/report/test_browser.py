@@ -91,7 +91,7 @@ def test_the_page_comes_up_with_its_timeline_and_charts(tmp_path, make_stuck) ->
     assert path.root.get("data-ready") == "true"
     assert path.counts["canvas"] == 3
     assert path.slider["aria-valuemax"] == "60"
-    assert "search_web" in path.slider["aria-valuetext"]
+    assert "web_search" in path.slider["aria-valuetext"]
     assert "Most often:" in path.text
     assert re.search(r"1 of 27 equal", path.text)
 

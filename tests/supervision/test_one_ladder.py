@@ -49,8 +49,8 @@ class Case:
 
 
 LS = ToolCall(name="ls", args={"path": "."}, result="a b")
-SEARCH = ToolCall(name="search_web", args={"q": "x"}, result="none")
-OPEN = ToolCall(name="open_page", args={"url": "y"}, result="not there")
+SEARCH = ToolCall(name="web_search", args={"q": "x"}, result="none")
+OPEN = ToolCall(name="web_fetch", args={"url": "y"}, result="not there")
 FAIL = ToolCall(name="fetch", args={"url": "y"}, result="ValueError: no", error=True)
 CHANT = [*[ModelCall(part=ModelPart.CHUNK, text="no no no no no no ")] * 12, ModelCall()]
 IDLE = [
@@ -71,7 +71,7 @@ CASES = {
         events=[SEARCH, OPEN] * 6,
         actions="allow allow allow allow allow nudge allow allow allow stop",
         kind="cycle",
-        reason="search_web and open_page in turn, 6 times, same answers (calls 1-12).",
+        reason="web_search and web_fetch in turn, 6 times, same answers (calls 1-12).",
         nudge="The same calls gave the same answers in turn",
     ),
     "a call that fails": Case(

@@ -50,8 +50,8 @@ def say(text: str | None, *, agent: str | None = None, ts: float | None = None, 
 def pair(cost_usd: float, ts: float | None = None) -> list[Event]:
     usage = Usage(cost_usd=cost_usd)
     return [
-        ToolCall(name="search_web", args={"q": "x"}, result="none", ts=ts, usage=usage),
-        ToolCall(name="open_page", ts=ts, usage=usage),
+        ToolCall(name="web_search", args={"q": "x"}, result="none", ts=ts, usage=usage),
+        ToolCall(name="web_fetch", ts=ts, usage=usage),
     ]
 
 
@@ -93,12 +93,12 @@ def test_a_finding_says_where_what_how_often_and_what_it_cost():
     events += [call for _ in range(11) for call in pair(cost_usd=1.84 / 22)]
     summary = recorded(*events, *[look(number, cost_usd=1.0) for number in range(30, 40)])
     finding = summary.findings[0]
-    line = "calls 31-52: search_web and open_page in turn, 11 times, same answers, $1.84"
+    line = "calls 31-52: web_search and web_fetch in turn, 11 times, same answers, $1.84"
     assert sentences.finding_line(finding, sentences.unit(summary.spent)) == line
     assert (finding.action, finding.cause, finding.copies) == (Action.STOP, Cause.DIVERGENCE, 11)
     assert (summary.verdict.action, summary.headline) == (Action.STOP, Headline.STUCK)
     assert summary.reason == (
-        "search_web and open_page in turn, 11 times, same answers (calls 31-52, $1.84)."
+        "web_search and web_fetch in turn, 11 times, same answers (calls 31-52, $1.84)."
     )
 
 

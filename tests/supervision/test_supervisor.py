@@ -62,13 +62,13 @@ DEBATE = (
 
 
 def test_a_loop_is_a_nudge_first_and_a_stop_where_it_goes_on():
-    """After three equal calls the model is told, after five the run has ended, and the end stays."""
+    """After three equal looks the model is told, after the fourth the run has ended, and the end stays."""
     supervisor = Supervisor()
-    assert run(supervisor, *[LS] * 5) == ["allow", "allow", "nudge", "allow", "stop"]
+    assert run(supervisor, *[LS] * 4) == ["allow", "allow", "nudge", "stop"]
     verdict = supervisor.verdict()
     assert (verdict.cause, verdict.kind, verdict.chain_id) == (Cause.DIVERGENCE, "repeat", "")
     assert verdict.reason == (
-        "ls 5 times in a row, same arguments, same answer: it went on after it had been reported."
+        "ls 4 times in a row, same arguments, same answer: it went on after it had been reported."
     )
     assert run(supervisor, LS, LS) == ["stop", "stop"]
 

@@ -88,7 +88,7 @@ def _stuck() -> str:
     run.says("The report of 2019 has its own figure. The report of 2020 has it for comparison.")
     run.user("Take whichever you find.")
     run.tool("read_file", {"path": "table.csv"}, "year,revenue\n2018,41.2\n2020,17.9")
-    run.tool("search_web", {"q": "ferry company reports"}, "3 results: about us, timetable, report 2021")
+    run.tool("web_search", {"q": "ferry company reports"}, "3 results: about us, timetable, report 2021")
     run.says("The report of 2021 is on the site, the two others are not listed there.")
     run.user("Keep looking.")
     page = "Report 2021. For earlier years write to us."
@@ -96,8 +96,8 @@ def _stuck() -> str:
         if number % 4 == 0:
             run.says("The report of 2019 has its own figure. I will look for the report again.")
             run.user("Yes, go on.")
-        run.tool("search_web", {"q": "ferry annual report 2019"}, "2 results: report 2021, timetable")
-        run.tool("open_page", {"url": "https://ferry.example/2021"}, page)
+        run.tool("web_search", {"q": "ferry annual report 2019"}, "2 results: report 2021, timetable")
+        run.tool("web_fetch", {"url": "https://ferry.example/2021"}, page)
         run.says("The figure for 2019 is still missing. I will search for the report again.")
     return run.lines()
 

@@ -59,10 +59,10 @@ class RunRecorder:
     >>> from ebbtide.events.event import ToolCall
     >>> from ebbtide.events.usage import Usage
     >>> run = RunRecorder()
-    >>> for name in ("search_web", "open_page") * 11:
+    >>> for name in ("web_search", "web_fetch") * 11:
     ...     _ = run.record(ToolCall(name=name, result="nothing", usage=Usage(cost_usd=0.25)))
     >>> run.summary("run.jsonl", "ebbtide").reason
-    'search_web and open_page in turn, 11 times, same answers (calls 1-22, $5.50).'
+    'web_search and web_fetch in turn, 11 times, same answers (calls 1-22, $5.50).'
     """
 
     def __init__(

@@ -71,7 +71,7 @@ class RunFinding:
             A verdict may also have the kind ``ready_rounds``, which is no finding: the result was ready.
         action: The highest rung that it came to.
         cause: Which engine found it.
-        sentence: What happened, in one sentence for a person, its size in it: "search_web and open_page in
+        sentence: What happened, in one sentence for a person, its size in it: "web_search and web_fetch in
             turn, 11 times, same answers".
         advice: What to do about it.
         chain_id: The chain; empty for the main one.
