@@ -29,7 +29,8 @@ from ebbtide.text.noise import is_generated
 _KEPT = 24  # calls that are read when a probe finds nothing new
 _TEXT = 1_000  # characters of an answer, and of its arguments, that are kept
 _PENDING = 64  # deeds that are kept until they matter
-_WORD = re.compile(r"\w{3,}|\w*\d\w*")
+_ANSWER_WORD = re.compile(r"[^\W\d_]{4,}")
+_ARGUMENT_WORD = re.compile(r"\w{3,}|\w*\d\w*")
 _COMPARED = 12  # calls before a probe in which its words are looked for
 _READ = 600  # characters of each that are
 _STALE = 3  # probes in a row that find nothing new before the calls are read
@@ -251,12 +252,12 @@ class Outcomes:
         if call.is_repeat or call.is_failed or call.is_empty:
             return False
         before = list(self._calls)[-1 - _COMPARED : -1]
-        words = [word for word in _sample(call.text) if word not in call.arguments]
+        words = [word for word in _sample(call.text, _ANSWER_WORD) if word not in call.arguments]
         if words and _are_new(words, [earlier.text for earlier in before], _LEAST):
             return True
         if words and len(call.text) > _SHORT:
             return False
-        return _are_new(_sample(call.arguments), [earlier.arguments for earlier in before], 1)
+        return _are_new(_sample(call.arguments, _ARGUMENT_WORD), [earlier.arguments for earlier in before], 1)
 
     def _settle_deeds(self) -> None:
         while self._deeds:
@@ -316,9 +317,9 @@ def _are_new(words: list[str], before: list[str], least: int) -> bool:
     return False
 
 
-def _sample(text: str) -> list[str]:
+def _sample(text: str, pattern: re.Pattern[str]) -> list[str]:
     """Words from the middle and from the end of a text, where answers of one kind differ."""
     middle = len(text) // 2
     near = text if len(text) <= _READ // 2 else f"{text[middle : middle + 80]} {text[-80:]}"
-    words = list(dict.fromkeys(_WORD.findall(near)))
+    words = list(dict.fromkeys(pattern.findall(near)))
     return words[-_SAMPLE:]
