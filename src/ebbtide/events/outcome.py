@@ -34,15 +34,19 @@ class Outcome:
         ending: Failed or empty.
         lines: The lines that say so, each as a template and in its own words. In neither are known noise,
             generated names, the arguments that it repeats and its place; in the template neither are quoted parts
-            and numbers.
+            and numbers. Empty where they only say that it failed.
         numbers: What those lines count, in order: numbers before a word, a percent sign or a slash.
         is_down: Whether they say that a service is down or busy.
+        is_weak: Whether they only say it in words, as a person would, and not as a program does.
+        is_short: Whether the answer is short, so that it is no content that speaks of failures.
     """
 
     ending: Ending
     lines: tuple[tuple[str, str], ...]
     numbers: tuple[float, ...]
     is_down: bool = False
+    is_weak: bool = False
+    is_short: bool = True
 
 
 #: Of a query whose answer is an empty text.
@@ -69,12 +73,12 @@ _STRONG: Final = re.compile(
     r"^\W*(?:[\w./\\ -]{1,60}:\s*)?(?:fatal|error|failed|failure|panic|uncaught|unhandled|exception|"
     r"npm (?:ERR!|error)|E:)\b(?!\W*(?:none|no|0|null|false|nil)\b)"
     r"|^Traceback \(most recent"
-    r"|^\W*[\w.]*(?:Error|Exception|Failure|Fault)(?:\[\w+\])?\W*(?::|$)"
+    r"|^\W*[\w.]*(?:Error|Exception|Failure|Fault)(?:\[\w+\])?(?::|\W*$)"
     r"|^\W*(?:Failed|Unable|Cannot|Could not|Couldn't) (?!find\b|locate\b)"
     r"|\berror\[\w+\]|: error:|\berror TS\d+|ERR!"
     r"|\b[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b(?!: 0)"
     r"|\b(?:failed|failures|errors)[:=] ?[1-9]"
-    r"|(?-i:\bFAIL(?:ED|URE)?\b)|\b(?:CrashLoopBackOff|ImagePullBackOff|ErrImagePull|OOMKilled)\b"
+    r"|(?-i:\b(?:FAIL(?:ED|URE)?|TIMEOUT)\b)|\b(?:CrashLoopBackOff|ImagePullBackOff|ErrImagePull|OOMKilled)\b"
     r"|^\W*[\d:T.,Z+ -]{8,}\W*(?-i:ERROR|FATAL|CRITICAL|SEVERE|PANIC)\b"
     r"|^(?:---? )?FAIL(?:ED)?\b|\bBUILD FAILED\b|\bTests? failed\b|^make(?:\[\d+\])?: \*\*\*"
     r"|\b(?:exit(?:ed)?(?: with)?(?: code| status)?|return ?code|exit_code|rc)\W{1,5}(?:code\W{1,3})?-?[1-9]\d*"
@@ -91,7 +95,7 @@ _STRONG: Final = re.compile(
 )
 #: What a short answer says in words.
 _WEAK: Final = re.compile(
-    r"\b(?:(?:can|could|would|did|does|do|is|was|were|has|have)(?: ?not|n't) (?!need|any|only|yet been|produce)"
+    r"\b(?:(?:can|could|would|did|does|do)(?: ?not|n't) (?!need|any|only|yet been|produce)"
     r"|cannot|unable to|failed|fails|failure|error|exception|invalid|denied|refused|forbidden|unauthori[sz]ed"
     r"|timed? ?out|rejected|not (?:found|exist|allowed|permitted|supported|available|authori[sz]ed|possible|"
     r"recogni[sz]ed|valid|enough|defined|installed|clickable|visible|interactable|reachable)|no such|"
@@ -115,6 +119,14 @@ _EMPTY: Final = re.compile(
     r"|\{\"?(?:results|items|hits|data|matches|rows|records|documents|events|value)\"?: ?\[\]",
     re.IGNORECASE,
 )
+#: What programs complain of and go on.
+_HARMLESS: Final = re.compile(
+    r"child_copy|dofork|fork: retry|post-quantum|Remainder of file ignored|\bDeprecationWarning\b|^\*\* WARNING"
+)
+#: Words of lines that only give a code.
+_CODE_WORDS: Final = frozenset(
+    "process command exited exit status return returncode rc with code error".split()
+)
 _ALL_WELL: Final = re.compile(
     r"\b(?:0|no|zero|without(?: any)?) (?:errors?|failures?|failed|problems?|conflicts?|issues?)\b"
     r"|\bnone failed\b|\b(?:errors?|failures?|failed|exit code)\W{1,4}(?:none|no|0|null|false|nil)\b",
@@ -128,6 +140,8 @@ _COUNT: Final = re.compile(
 _TALLY: Final = re.compile(r"\b(?:pass(?:ed|ing)?|ok|remaining|left|total|succeeded|done)\b", re.IGNORECASE)
 _PLACE: Final = re.compile(r"(?:\bline |:)\d+(?::\d+)?\b|\((?:\d+),(?:\d+)\)")
 _SOURCE: Final = re.compile(r"^[\w./\\-]+:\d+:(?:\d+:)?", re.MULTILINE)
+_CODE_LENGTH: Final = 60  # characters up to which a line may only give a code
+_WORDS: Final = re.compile(r"[a-z]+")
 _LETTERS: Final = re.compile(r"[A-Za-z]{3,}")
 #: Words of lines that only say that something failed.
 _EMPTY_WORDS: Final = frozenset(
@@ -163,12 +177,17 @@ def outcome_of(answer: str, args: object = "", *, failed: bool = False) -> Outco
     is_short = whole and len(lines) <= _SHORT and len(answer) <= _LONG
     ends = lines if is_short else [*lines[:_TOP], *lines[_TOP:][-_BOTTOM:]]
     hinted = [line for line in ends if _is_hinted(line)] if is_hinted else []
-    salient = [line for line in hinted if _STRONG.search(line) and not _ALL_WELL.search(line)]
-    ending = Ending.FAILED
+    hinted = [line for line in hinted if not _ALL_WELL.search(line) and not _HARMLESS.search(line)]
+    salient = [line for line in hinted if _STRONG.search(line)]
+    ending, is_weak = Ending.FAILED, False
     if not salient and is_short and not failed and _EMPTY.search(ends[0] if ends else ""):
         salient, ending = ends[:1], Ending.EMPTY
-    elif not salient and is_short:
-        salient = [line for line in hinted if _WEAK.search(line) and not _ALL_WELL.search(line)]
+    elif is_short and all(map(_is_code, salient)):
+        is_weak = not salient
+        salient = [line for line in hinted if _WEAK.search(line)] or salient
+    elif not is_short and (salient or failed) and all(map(_is_code, salient)):
+        # It failed, and its end does not say why: somewhere before it may.
+        salient = [line for line in lines if _STRONG.search(line) and not _ALL_WELL.search(line)] or salient
     if not salient:
         if not failed:
             return None
@@ -181,7 +200,8 @@ def outcome_of(answer: str, args: object = "", *, failed: bool = False) -> Outco
     pairs = [(_template(line), _BLANK.sub(" ", line)) for line in stable.split("\n")]
     telling = [pair for pair in pairs if ending is Ending.EMPTY or _says_something(pair[0])]
     is_down = ending is Ending.FAILED and bool(_DOWN.search(text))
-    return Outcome(ending, tuple(telling or pairs[:1]), numbers, is_down)
+    telling = telling or [pair for pair in pairs[:1] if not _is_code(pair[1])]
+    return Outcome(ending, tuple(telling), numbers, is_down=is_down, is_weak=is_weak, is_short=is_short)
 
 
 def _is_hinted(text: str) -> bool:
@@ -202,6 +222,11 @@ def _values(args: object) -> str:
     if isinstance(args, list | tuple):
         return " ".join(map(_values, args))
     return "" if args is None else str(args)
+
+
+def _is_code(line: str) -> bool:
+    """Whether a line only gives a code, such as "exit code 1"."""
+    return len(line) <= _CODE_LENGTH and _CODE_WORDS.issuperset(_WORDS.findall(line.lower()))
 
 
 def _template(line: str) -> str:

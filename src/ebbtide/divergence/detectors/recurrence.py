@@ -201,6 +201,8 @@ class Recurrences:
         else:
             if attempts.is_better(outcome.numbers):
                 attempts.forget()
+            if not outcome.lines:
+                return None  # that it failed again says nothing about why
             attempts.count(outcome.lines, event)
             counts = (
                 (attempts.stale, rules.outcome_again, attempts.stale_event),

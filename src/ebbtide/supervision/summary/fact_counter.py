@@ -87,7 +87,7 @@ class FactCounter:
     def _fail(self, call: ToolCall, outcome: Outcome | None) -> None:
         self._failed += 1
         _count(self._failures, call.name)
-        if outcome is None or outcome.ending is not Ending.FAILED:
+        if outcome is None or outcome.ending is not Ending.FAILED or not outcome.lines:
             return
         template, line = outcome.lines[0]
         if not _CODE.fullmatch(line):
