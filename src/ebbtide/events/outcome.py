@@ -60,14 +60,14 @@ _HINTS: Final = (
     "false", "missing", "[]", "{}", "exit", "return", "forbidden", "unauthor", "reject", "0", "fatal", "unknown",
     "expired", "none", "null", "lock", "limit", "conflict", "must", "require", "http", "uncaught", "unhandled",
     "unavailable", "quota", "throttled", "declined", "abort", "undefined", "unre", "fault", "nil", "code",
-    "status", "zero", "is in use", "human", "robot", "checking", "traffic", "captcha", "cookies", "backoff", "errimage", "oomkilled", "critical", "severe",
+    "status", "zero", "is in use", "human", "robot", "checking", "traffic", "captcha", "cookies", "backoff", "too many", "errimage", "oomkilled", "critical", "severe",
 )  # fmt: skip
 _HINT: Final = re.compile("|".join(map(re.escape, _HINTS)))
 
 #: What a program prints of its own failure, in any line that is looked at.
 _STRONG: Final = re.compile(
     r"^\W*(?:[\w./\\ -]{1,60}:\s*)?(?:fatal|error|failed|failure|panic|uncaught|unhandled|exception|"
-    r"npm (?:ERR!|error)|E:)\b(?!\W*(?:none|no|0|null|false|nil)\b)"
+    r"npm (?:ERR!|error)|E:)\b(?!\W*(?:none|no(?! ['\"\w])|0|null|false|nil)\b)"
     r"|^Traceback \(most recent"
     r"|^\W*[\w.]*(?:Error|Exception|Failure|Fault)(?:\[\w+\])?\W*(?::|$)"
     r"|^\W*(?:Failed|Unable|Cannot|Could not|Couldn't) (?!find\b|locate\b)"
@@ -117,7 +117,7 @@ _EMPTY: Final = re.compile(
 )
 _ALL_WELL: Final = re.compile(
     r"\b(?:0|no|zero|without(?: any)?) (?:errors?|failures?|failed|problems?|conflicts?|issues?)\b"
-    r"|\bnone failed\b|\b(?:errors?|failures?|failed|exit code)\W{1,4}(?:none|no|0|null|false|nil)\b",
+    r"|\bnone failed\b|\b(?:errors?|failures?|failed|exit code)\W{1,4}(?:none|no(?! ['\"\w])|0|null|false|nil)\b",
     re.IGNORECASE,
 )
 _QUOTED: Final = re.compile(r"'[^'\n]{1,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{1,200}`|\[[^\[\]\n]{0,300}\]")
