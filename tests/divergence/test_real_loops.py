@@ -19,8 +19,8 @@ NOT_DECIDABLE = {
     # Two declared changes without answers: each of them makes the other one new.
     "pos-forge-12333",
 }
-# Their sources stop at the third equal call. Where the answer or the effect is not known it takes one more, and for
-# a change that is declared and says each time that it was made, several.
+# Their sources stop at the third equal call. Where the answer or the effect is not known it takes one more,
+# and for a change that is declared and says each time that it was made, several.
 SUSPECTED_LATER = {
     "pos-forge-12-x3",
     "pos-openrouter-3-rounds",

@@ -133,7 +133,7 @@ def test_an_agent_that_is_stuck_is_stopped_with_the_reason() -> None:
 
 @pytest.mark.clause("X02")
 def test_what_may_be_a_deed_ends_the_run_late() -> None:
-    """Equal calls of a tool of which nobody knows what it does: nudges first, and a stop at three times as many."""
+    """Of a tool of which nobody knows what it does: nudges first, and a stop at three times as many."""
     sink = Sink()
     run = ExecutionContext(supervisor=Supervisor(), pipeline=sink)
     act = run.wrap_tool_call(lambda place: place, name="act")

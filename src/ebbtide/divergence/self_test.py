@@ -107,7 +107,7 @@ _LOOPS: dict[LoopKind, Callable[[int], Event]] = {
     LoopKind.STAGNATION: lambda n: _call(n, f"text of file {n % 7}", path=f"file {n % 7}"),
     LoopKind.UNSEEN_CHANGES: _unseen,
     LoopKind.UNDONE_CHANGES: lambda n: _call(
-        n, "done", table="flags", sql=f"UPDATE flags SET fast = {n % 2}"
+        n, "done", table="flags", sql=f"ALTER TABLE flags {('ADD', 'DROP')[n % 2]} COLUMN fast"
     ),
     LoopKind.WAITING: lambda n: _call(n, '{"status": "running"}', job=7),
     LoopKind.SWEEP: _read,

@@ -25,9 +25,9 @@ TOOLS = ToolPolicies(
 WORDS = [letter * 4 for letter in "abcdefghijklmnopqrstuvwxyz"]
 PLANS = list(permutations(("look", "mend", "test", "build", "ship")))
 HITS = (
-    "The billing service keeps its invoices in the archive, see the handbook of the finance team for more about it.",
-    "See the handbook of the finance team for more about the billing service, it keeps its invoices in the archive.",
-    "For more about the invoices of the billing service, see the handbook in the archive of the finance team, it keeps.",
+    "The billing service keeps its invoices in the archive, see the handbook for more about it.",
+    "See the handbook for more about the billing service, it keeps its invoices in the archive.",
+    "For more about the invoices of the billing service, see the handbook in the archive, it keeps.",
 )
 
 

@@ -103,7 +103,9 @@ class Vocabulary:
 
     def restore(self, state: list[list[str]]) -> None:
         """Take up what `to_state` gave."""
-        self._older, self._younger = ({int.from_bytes(code) for code in unpack_keys(words)} for words in state)
+        self._older, self._younger = (
+            {int.from_bytes(code) for code in unpack_keys(words)} for words in state
+        )
 
 
 def _packed(codes: set[int]) -> list[str]:
