@@ -5,7 +5,7 @@ import pytest
 from ebbtide.text.noise import KNOWN_NOISE, is_generated, without_fresh_names, without_noise
 
 PAIRS = {
-    "temp": ("see /tmp/tmpab12/log", "see /tmp/tmpcd34/log"),
+    "temp": ("see /var/folders/ab12/log", "see /var/folders/cd34/log"),
     "uuid": ("id 123e4567-e89b-42d3-a456-426614174000", "id 223e4567-e89b-42d3-a456-426614174999"),
     "process": ("worker pid 4711 is up", "worker pid 4712 is up"),
     "elapsed": ('{"duration_ms": 12, "n": 1}', '{"duration_ms": 97, "n": 1}'),
