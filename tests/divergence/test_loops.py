@@ -1,11 +1,12 @@
 """What is a loop, and what is honest work that looks like one: a table of short runs."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from ebbtide.divergence.monitor import find_loops
+from ebbtide.divergence.monitor import LoopMonitor, find_loops
 from ebbtide.divergence.signals import LoopKind, LoopSignal, Unit
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
@@ -41,24 +42,31 @@ def each(count: int, make: Callable[[int], Event | Iterable[Event]]) -> Run:
 PAGE = [tool("read", f"page {n}", path="log", offset=100 * n, limit=100) for n in range(20)]
 TEST = tool("test", "2 failed, in test_cart and test_price", error=True, suite="all")
 WORDS = ["votes", "answers", "questions", "polls", "survey"]
+RULES = Profile.DEFAULT.divergence
+SUSPECTED = RULES.copies + 1  # equal calls of a tool of which nobody knows what it does
 LAMENT = "I will mark the task as complete now, and then I am done with all of it. "
 
 LOOPS: dict[str, tuple[LoopKind, Run]] = {
     "one call, one answer": (LoopKind.REPEAT, [tool("ls", "a b", path=".")] * 3),
-    "one call without an answer": (LoopKind.REPEAT, [tool("ls", path=".")] * 3),
+    "one call without an answer": (LoopKind.REPEAT, [tool("ls", path=".")] * RULES.unknown_answers),
+    "one call of which nobody knows what it does": (LoopKind.REPEAT, [tool("t", "x", a=1)] * SUSPECTED),
     "the order of keys does not hide it": (
         LoopKind.REPEAT,
-        [tool("t", "x", a=1, b=2), tool("t", "x", b=2, a=1), tool("t", "x", a=1, b=2)],
+        [
+            tool("read", "x", path="a", n=2),
+            tool("read", "x", n=2, path="a"),
+            tool("read", "x", path="a", n=2),
+        ],
     ),
     "thoughts between the calls do not hide it": (
         LoopKind.REPEAT,
         each(3, lambda n: [said(f"thought {n}", ModelPart.THOUGHT), tool("ls", "a b", path=".")]),
     ),
     "two in turn": (LoopKind.CYCLE, [tool("read", "x", path="a"), tool("edit", "no match", error=True)] * 3),
-    "seven in turn": (LoopKind.CYCLE, [tool("read", f"text {n}", path=str(n)) for n in range(7)] * 3),
+    "five in turn": (LoopKind.CYCLE, [tool("read", f"text {n}", path=str(n)) for n in range(5)] * 3),
     "two answers of one call in turn": (
         LoopKind.CYCLE,
-        [tool("gen", "files a b"), tool("gen", "files a c")] * 3,
+        [tool("gen", "files a b"), tool("gen", "files a c")] * SUSPECTED,
     ),
     "one call among known others": (
         LoopKind.NO_PROGRESS,
@@ -70,7 +78,10 @@ LOOPS: dict[str, tuple[LoopKind, Run]] = {
         LoopKind.NO_PROGRESS,
         each(
             6,
-            lambda n: [tool("read", f"a long text {n}", path=str(n)), tool("grep", "no match at all", p="f")],
+            lambda n: [
+                tool("read", f"a long text {n}", path=str(n)),
+                tool("grep", "app.py: import f", p="f"),
+            ],
         ),
     ),
     "one failure, in other words each time": (
@@ -79,11 +90,11 @@ LOOPS: dict[str, tuple[LoopKind, Run]] = {
     ),
     "one error, whatever is asked": (
         LoopKind.SAME_ERROR,
-        each(5, lambda n: tool("get", f"no document doc-{n} here", error=True, id=f"doc-{n}")),
+        each(4, lambda n: tool("get", f"no document doc-{n} here", error=True, id=f"doc-{n}")),
     ),
     "errors that come back": (
         LoopKind.SAME_ERROR,
-        each(6, lambda n: tool("sql", ("no table", "no column")[n % 2], error=True, query=f"select {n} * 7")),
+        each(5, lambda n: tool("sql", ("no table", "no column")[n % 2], error=True, query=f"select {n} * 7")),
     ),
     "a tool that only fails": (
         LoopKind.FAILING_TOOL,
@@ -91,7 +102,7 @@ LOOPS: dict[str, tuple[LoopKind, Run]] = {
     ),
     "one answer, whatever is asked": (
         LoopKind.SAME_ANSWER,
-        each(6, lambda n: tool("find", "read, grep and glob", q="abcdef"[n])),
+        each(6, lambda n: tool("ask", "There are three tools: read, grep and glob. " * 4, q="abcdef"[n])),
     ),
     "the same words in another order": (
         LoopKind.NEAR_DUPLICATE,
@@ -101,7 +112,7 @@ LOOPS: dict[str, tuple[LoopKind, Run]] = {
         LoopKind.NEAR_DUPLICATE,
         each(
             12,
-            lambda n: tool("sh", "busy", command=f"sleep 20; cat status.json; echo {'abcdefghijkl'[n] * 4}"),
+            lambda n: tool("sh", "busy", command=f"python status.py --short {'abcdefghijkl'[n] * 4}"),
         ),
     ),
     "calls that grow": (
@@ -123,7 +134,6 @@ LOOPS: dict[str, tuple[LoopKind, Run]] = {
     "condensations": (LoopKind.CONDENSATION, [Notice(kind=NoticeKind.COMPACTION)] * 10),
     "one message": (LoopKind.MONOLOGUE, [said("I am waiting for your answer.")] * 3),
     "two messages in turn": (LoopKind.MONOLOGUE, [said("Over to you."), said("No, to you.")] * 3),
-    "model calls of which nothing is known": (LoopKind.MONOLOGUE, [ModelCall()] * 5),
     "chanting in a stream": (LoopKind.CHANTING, each(6, lambda _: said(LAMENT, ModelPart.CHUNK))),
     "chanting within a message": (LoopKind.CHANTING, [said("So: " + LAMENT * 5)]),
     "chanting in pieces that cut words": (
@@ -136,7 +146,11 @@ LOOPS: dict[str, tuple[LoopKind, Run]] = {
     ),
     "a service that stays down": (
         LoopKind.REPEAT,
-        each(6, lambda n: tool("get", "503 unavailable", error=True, gap=2.0**n, url="u")),
+        each(6, lambda n: tool("get", "503 unavailable", error=True, gap=4.0 * n, url="u")),
+    ),
+    "a test that stays red after each edit": (
+        LoopKind.RECURRENCE,
+        each(5, lambda n: [tool("edit", "ok", path="a", old=f"line {n}", new="y"), TEST]),
     ),
 }
 
@@ -153,9 +167,15 @@ WORK: dict[str, Run] = {
             tool("test", f"{20 - n} failed", error=True),
         ],
     ),
-    "a test that stays red after each edit": each(
-        12, lambda n: [tool("edit", "ok", path="a", old=f"line {n}", new="y"), TEST]
+    "a test that is red in another place after each edit": each(
+        12,
+        lambda n: [
+            tool("edit", "ok", path="a", old=f"line {n}", new="y"),
+            tool("test", f"1 failed, in {'abcdefghijkl'[n] * 3}", error=True),
+        ],
     ),
+    "calls whose arguments were not recorded": [ToolCall(name="ls", args=None, result="a b")] * 30,
+    "model calls of which nothing is known": [ModelCall()] * 30,
     "edits of one file, all acknowledged": each(
         9,
         lambda n: tool(
@@ -256,9 +276,11 @@ def declared(run: Run) -> list[LoopSignal]:
 @pytest.mark.parametrize(
     ("run", "first"),
     [
-        pytest.param([tool("poll", "running")] * 8, 8, id="a poll takes more patience"),
+        pytest.param([tool("poll", "running")] * 8, RULES.polls, id="a poll takes more patience"),
         pytest.param(
-            [tool("poll", "running"), tool("sleep", "ok", s=5)] * 8, 15, id="waiting is not counted"
+            [tool("poll", "running"), tool("sleep", "ok", s=5)] * RULES.waits,
+            2 * RULES.waits - 1,
+            id="waiting takes the most patience",
         ),
         pytest.param([tool("sleep", "ok", s=5)] * 50, None, id="waiting alone is no loop"),
         pytest.param(
@@ -270,14 +292,27 @@ def declared(run: Run) -> list[LoopSignal]:
         pytest.param(
             each(30, lambda n: tool("note", "a long acknowledgement", q=n)), None, id="acknowledged"
         ),
-        pytest.param(each(30, lambda n: tool("job", f'{{"ok": 1, "ms": {n}}}')), 3, id="volatile fields"),
-        pytest.param(each(9, lambda n: tool("send", "ok", to="a", id=n)), 3, id="key fields"),
+        pytest.param(
+            each(30, lambda n: tool("job", f'{{"ok": 1, "ms": {n}}}')), SUSPECTED, id="volatile fields"
+        ),
+        pytest.param(each(9, lambda n: tool("send", "ok", to="a", id=n)), SUSPECTED, id="key fields"),
         pytest.param([tool("step", "ok")] * 99, None, id="exempt"),
         pytest.param([tool("slow", "ok")] * 6, 6, id="a threshold of its own"),
         pytest.param(
-            each(30, lambda n: [tool("edit", "ok", line=n), tool("slow", "red", error=True)]),
+            each(30, lambda n: [tool("edit", "ok", line=n), tool("slow", f"{30 - n} red", error=True)]),
             None,
-            id="landed changes",
+            id="landed changes that help",
+        ),
+        pytest.param(
+            each(30, lambda n: [tool("edit", "ok", line=n), tool("slow", "red", error=True)]),
+            2 * RULES.outcome_again,
+            id="landed changes that do not",
+        ),
+        pytest.param(  # the first of them makes everything new
+            [tool("edit", "ok", line=1)] * 9, (RULES.repeated_changes or 0) + 1, id="one change, again"
+        ),
+        pytest.param(
+            [tool("sh", "busy", command="sleep 20; cat status.json")] * 9, RULES.polls, id="a look that waits"
         ),
     ],
 )
@@ -313,7 +348,7 @@ def test_calls_whose_arguments_barely_differ_need_one_answer() -> None:
 @pytest.mark.clause("D14")
 def test_names_of_a_group_count_as_one() -> None:
     """search_web and search_docs, declared as one group, are the same call."""
-    run = [tool(name, "nothing", q="x") for name in ("search_web", "search_docs", "search_web")]
+    run = [tool(name, "a hit", q="x") for name in ("search_web", "search_docs") * 2]
     assert [signal.kind for signal in declared(run)] == [LoopKind.REPEAT]
     assert find_loops(run) == []
 
@@ -323,7 +358,7 @@ def test_a_call_spread_over_chains_is_found() -> None:
     """Three chains that each come twice to one answer are a loop of the session; reading it once is none."""
 
     def chain(name: str, times: int) -> Run:
-        return [ToolCall(name="get", args={"id": 7}, result="not ready yet", chain_id=name)] * times
+        return [ToolCall(name="get", args={"id": 7}, result="two open tickets", chain_id=name)] * times
 
     assert find_loops([*chain("a", 1), *chain("b", 1), *chain("c", 1), *chain("d", 1)]) == []
     assert find_loops([*chain("a", 2), *chain("b", 2)]) == []
@@ -351,9 +386,9 @@ def test_agents_that_act_in_turn_hand_over() -> None:
 def test_a_window_of_known_calls_is_monotonous() -> None:
     """Thirty-two calls that were all known, in no order, are told as monotony or as a lack of progress."""
     order = [n * n * 7 % 31 % 12 for n in range(120)]
-    kinds = {
-        signal.kind for signal in find_loops([tool("read", f"text {n}", path=f"file {n}") for n in order])
-    }
+    profile = Profile(name="calls", divergence=replace(RULES, nothing_new=None))
+    run = [tool("read", f"text {n}", path=f"file {n}") for n in order]
+    kinds = {signal.kind for signal in find_loops(run, profile)}
     assert kinds <= {LoopKind.MONOTONY, LoopKind.NO_PROGRESS, LoopKind.CYCLE}
     assert kinds
 
@@ -361,9 +396,7 @@ def test_a_window_of_known_calls_is_monotonous() -> None:
 @pytest.mark.clause("D13")
 def test_a_window_of_low_entropy_is_monotonous() -> None:
     """Few calls that vary, and now and then a new one that hides them from every other rule."""
-    others_off = LoopRules(
-        interleaved=None, interleaved_with_news=None, unchanged_by_changes=None, stale=None
-    )
+    others_off = LoopRules(interleaved=None, interleaved_with_news=None, nothing_new=None, stale=None)
     run: Run = []
     for n in range(160):
         way = ("up", "down")[(n * n // 3 + n // 7) % 2]
@@ -384,8 +417,58 @@ def test_a_call_may_be_in_every_batch() -> None:
     """The same call twice in one batch counts once, and in the next batch again, whatever came before it."""
     run = [
         ToolCall(name=name, args={"u": 1}, result="x", batch=f"batch {number}")
-        for number in range(4)
+        for number in range(SUSPECTED)
         for name in ("get", "look", "get")
     ]
     (signal,) = find_loops(run)
-    assert (signal.kind, signal.period, signal.copies) == (LoopKind.CYCLE, 2, 3)
+    assert (signal.kind, signal.period, signal.copies) == (LoopKind.CYCLE, 2, SUSPECTED)
+
+
+def test_a_long_cycle_is_suspected_before_it_is_proven() -> None:
+    """Ten looks at known things hold nothing new; three equal turns of seven calls are a cycle."""
+    run = [tool("read", f"text {n}", path=str(n)) for n in range(7)] * RULES.copies
+    assert [(signal.kind, signal.last_event, signal.is_proof) for signal in find_loops(run)] == [
+        (LoopKind.STAGNATION, 7 + (RULES.nothing_new or 0), False),
+        (LoopKind.CYCLE, 7 * RULES.copies, True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("run", "first", "is_proof"),
+    [
+        pytest.param([tool("look", "a", q=1)] * 9, RULES.copies, True, id="a look"),
+        pytest.param([tool("t", "it broke", error=True, q=1)] * 9, RULES.copies, True, id="a failure"),
+        pytest.param([tool("t", "a", q=1)] * 9, SUSPECTED, False, id="an unknown effect"),
+        pytest.param([tool("look", q=1)] * 9, RULES.unknown_answers, False, id="an unknown answer"),
+        pytest.param(
+            each(9, lambda n: tool("look", f"receipt x{n}k{n}q", q=1)), SUSPECTED, False, id="generated names"
+        ),
+        pytest.param(
+            each(9, lambda n: tool("look", f"2 hits in {n}.5s", q=1)), RULES.copies, True, id="durations"
+        ),
+    ],
+)
+def test_what_a_repeat_proves(run: Run, first: int, is_proof: bool) -> None:
+    """Equal known answers of a look or a failure are proof; all else is suspected one copy later."""
+    signal = declared(run)[0]
+    assert (signal.kind, signal.last_event, signal.is_proof) == (LoopKind.REPEAT, first, is_proof)
+
+
+def test_calls_without_recorded_arguments_are_counted() -> None:
+    """They are equal to nothing, and the chain says how many there were."""
+    monitor = LoopMonitor()
+    for event in [ToolCall(name="ls", args=None, result="a b")] * 5:
+        assert monitor.update(event) == ()
+    chain = monitor.chain("")
+    assert chain is not None
+    assert (chain.unrecorded, monitor.degraded) == (5, 0)
+
+
+@pytest.mark.parametrize(("effect", "first"), [(Effect.CHANGE, None), (Effect.READ, 8)])
+def test_a_declared_change_makes_what_follows_a_new_look(effect: Effect, first: int | None) -> None:
+    """A check with one answer is a repeat among looks, and a new look after each change."""
+    tools = ToolPolicies({"act": ToolPolicy(effect=effect), "check": ToolPolicy(effect=Effect.READ)})
+    run = each(4, lambda n: [tool("act", f"line {n} done", n=n * n), tool("check", "all green", of="a.py")])
+    rules = replace(RULES, interleaved_with_news=4)
+    signals = find_loops(run, Profile(name="looks", divergence=rules), tools=tools)
+    assert (signals[0].last_event if signals else None) == first

@@ -17,7 +17,7 @@ def test_every_detector_of_the_default_profile_fires() -> None:
         LoopKind.BUDGET_END
     }
     assert checks[LoopKind.BUDGET_END].wiring is Wiring.OFF
-    assert checks[LoopKind.REPEAT].event == 3
+    assert checks[LoopKind.REPEAT].event == Profile.DEFAULT.divergence.copies + 1
 
 
 def test_a_budget_turns_its_detector_on() -> None:

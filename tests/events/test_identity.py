@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -78,7 +79,6 @@ def test_different_things_stay_apart(left: object, right: object) -> None:
         {"of": {1, 2, 3}},
         {1: "number as key", "x": 2},
         {(1, 2): {"nested": {3: 4}}},
-        {"object": object()},
         {"lone": "\ud800"},
         ["a", ("b",)],
         {"big": 10**400},
@@ -86,14 +86,33 @@ def test_different_things_stay_apart(left: object, right: object) -> None:
     ],
 )
 def test_odd_arguments_are_known_again(args: object) -> None:
-    """Bytes, sets, keys that are no texts, objects and lone surrogates have an identity, and keep it."""
+    """Bytes, sets, keys that are no texts and lone surrogates have an identity, and keep it."""
     assert key(args) is not None
     assert key(args) == key(args)
 
 
 def test_objects_count_by_type_and_text_form() -> None:
-    """Two objects of one type without a text form of their own are the same argument."""
-    assert key({"of": object()}) == key({"of": object()})
+    """An object without a text form of its own cannot be read, wherever it stands; any other can."""
+    assert key({"of": Decimal("1.0")}) == key({"of": Decimal("1.0")}) != key({"of": Decimal("1.00")})
+    for opaque in (object(), [object()], {"x": object()}):
+        assert key({"of": opaque}) is None
+        assert identify_answer(opaque) is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_readable"),
+    [
+        ("<Response object at 0x7f3a2b1c>", False),
+        ("[<Page at 0x7f3a2b1c>, <Page at 0x7f3a2b1d>]", False),
+        ("result: <Page at 0x7f3a2b1c>", False),
+        ("one of <Page at 0x7f3a2b1c> has the title News", True),
+        ("a fault at 0x7f3a2b1c", True),
+        (None, True),
+    ],
+)
+def test_the_text_of_an_object_that_says_nothing_is_no_answer(answer: str | None, is_readable: bool) -> None:
+    """A default form names an address and nothing else; an answer that is not known can be read as such."""
+    assert (identify_answer(answer) is not None) is is_readable
 
 
 def test_arguments_that_cannot_be_read_have_no_identity() -> None:

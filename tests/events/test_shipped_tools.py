@@ -64,9 +64,20 @@ def test_effects_by_argument(name: str, args: Any, effect: Effect | None) -> Non
     assert policy.effect_of(args) is effect
 
 
-def test_an_unknown_tool_is_not_declared() -> None:
-    """Nothing is guessed from a name."""
-    assert shipped().get("delete_everything") is None
+@pytest.mark.parametrize(
+    ("args", "effect"),
+    [
+        ({}, None),
+        ({"path": "a"}, None),
+        ({"command": "ls"}, Effect.READ),
+        ({"sql": "DELETE FROM a"}, Effect.CHANGE),
+    ],
+)
+def test_an_unknown_tool_is_not_declared(args: Any, effect: Effect | None) -> None:
+    """Nothing is guessed from a name; a command or a statement among the arguments says what it does."""
+    policy = shipped().get("delete_everything")
+    assert policy is not None
+    assert policy.effect_of(args) is effect
 
 
 def test_noise_is_taken_out_and_failures_are_seen() -> None:

@@ -14,8 +14,9 @@ from ebbtide.events.event import Event
 from ebbtide.events.transcript import Round
 from ebbtide.events.usage import Usage
 from ebbtide.guard.execution_context import ExecutionContext
+from ebbtide.profile import Profile
 from ebbtide.supervision.facts import DryRoundFacts
-from ebbtide.supervision.ladder import Action, Cause
+from ebbtide.supervision.ladder import SUSPECT_TIMES, Action, Cause
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
 
@@ -79,32 +80,32 @@ def stuck(supervisor: Supervisor) -> Supervisor:
 
 @pytest.mark.clause("X02")
 def test_a_loop_is_a_nudge_first_and_then_ends_the_run() -> None:
-    """The third equal call nudges, the fifth ends the run, and the sixth is not made."""
+    """The third equal call of a look nudges, the fourth ends the run, and the fifth is not made."""
     sink, places = Sink(), []
     run = ExecutionContext(supervisor=Supervisor(), pipeline=sink, chain_id="c")
-    look = run.wrap_tool_call(lambda place: places.append(place) or "nothing", name="look")
+    look = run.wrap_tool_call(lambda place: places.append(place) or "nothing", name="ls")
     nudges = []
-    for _ in range(5):
+    for _ in range(4):
         look("attic")
         nudges.append(len(run.take_nudges()))
-    assert nudges == [0, 0, 1, 0, 0]
+    assert nudges == [0, 0, 1, 0]
     for place in ("attic", "cellar"):  # no other call either
         with pytest.raises(RunStopped) as halt:
             look(place)
-        assert halt.value.report.results == ("nothing",) * 5
-    assert places == ["attic"] * 5
+        assert halt.value.report.results == ("nothing",) * 4
+    assert places == ["attic"] * 4
     verdict = halt.value.verdict
     assert (verdict.action, verdict.cause, verdict.kind) == (Action.STOP, Cause.DIVERGENCE, "repeat")
     assert str(halt.value) == verdict.reason
     assert verdict.reason == (
-        "look 5 times in a row, same arguments, same answer: it went on after it had been reported."
+        "ls 4 times in a row, same arguments, same answer: it went on after it had been reported."
     )
     stopped = run.report().halted
     assert isinstance(stopped, RunStopped)
     assert stopped.verdict == verdict
     assert sink.actions == ["nudge", "stop"]
     assert sink.events[1] == {"event_type": "VERDICT", "severity": "stop", **verdict.to_dict()}
-    assert run.report().spent.steps == 5
+    assert run.report().spent.steps == 4
 
 
 @pytest.mark.clause("X01", "X02")
@@ -120,7 +121,7 @@ def test_an_agent_that_is_stuck_is_stopped_with_the_reason() -> None:
     with pytest.raises(RunHalted) as halt, run:
         agent()
     assert halt.value.verdict.kind == "repeat"
-    assert halt.value.report.spent.steps == 5
+    assert halt.value.report.spent.steps == 4
     assert run.take_nudges() == [f"{REPEATED} Try something else, or say what is missing and finish."]
     assert run.take_nudges() == []
     healthy = ExecutionContext(Limits(steps=1000), supervisor=Supervisor())
@@ -128,6 +129,27 @@ def test_an_agent_that_is_stuck_is_stopped_with_the_reason() -> None:
     for number in range(500):
         read_file(path=f"file {number}")
     assert not healthy.take_nudges()
+
+
+@pytest.mark.clause("X02")
+def test_what_may_be_a_deed_ends_the_run_late() -> None:
+    """Of a tool of which nobody knows what it does: nudges first, and a stop at three times as many."""
+    sink = Sink()
+    run = ExecutionContext(supervisor=Supervisor(), pipeline=sink)
+    act = run.wrap_tool_call(lambda place: place, name="act")
+    least = Profile.DEFAULT.divergence.copies + 1
+    for _ in range(least):
+        act("attic")
+    assert sink.actions == ["nudge"]
+
+    def go_on() -> None:
+        while True:
+            act("attic")
+
+    with pytest.raises(RunStopped):
+        go_on()
+    assert set(sink.actions[:-1]) == {"nudge"}
+    assert run.report().spent.steps >= SUSPECT_TIMES * least
 
 
 def test_contexts_that_share_a_supervisor_end_together() -> None:
@@ -217,7 +239,7 @@ def test_a_supervisor_that_only_observes_refuses_nothing(make: Any) -> None:
     """In shadow every call is made and the model is told nothing; the verdicts reach the pipeline."""
     sink = Sink()
     run = ExecutionContext(supervisor=make(shadow=True), chain_id="", pipeline=sink)
-    look = run.wrap_tool_call(lambda place: place)
+    look = run.wrap_tool_call(lambda place: place, name="ls")
     assert [look("attic") for _ in range(8)] == ["attic"] * 8
     assert list(run.wrap_llm_call(lambda: (word for word in "abc"))()) == ["a", "b", "c"]
     assert run.report().halted is None
@@ -257,7 +279,7 @@ def test_no_nudge_is_lost_and_none_comes_twice() -> None:
     """Two that come with one event are one text; what is handed over again before the model is not new."""
     sink = Sink()
     run = ExecutionContext(supervisor=Supervisor(limits=Limits(tool_calls=4)), pipeline=sink)
-    look = run.wrap_tool_call(lambda place: place, name="look")
+    look = run.wrap_tool_call(lambda place: place, name="ls")
     ask = run.wrap_llm_call(lambda number: f"This is thought number {number}.")
     for _ in range(3):
         look("attic")
@@ -275,7 +297,7 @@ def test_a_nudge_that_the_time_brings_is_not_lost() -> None:
     """It is found when the model is to be called, at the event of another nudge."""
     now = [0.0]
     run = ExecutionContext(supervisor=Supervisor(limits=Limits(wall_s=60)), clock=lambda: now[0])
-    look = run.wrap_tool_call(lambda place: place, name="look")
+    look = run.wrap_tool_call(lambda place: place, name="ls")
     for _ in range(3):
         look("attic")
     now[0] = 50.0
@@ -289,8 +311,8 @@ def test_what_comes_back_is_reported_again() -> None:
     """An ending that fell and holds once more reaches the pipeline twice."""
     sink, supervisor = Sink(), Supervisor()
     run = ExecutionContext(supervisor=supervisor, pipeline=sink)
-    look = run.wrap_tool_call(lambda place: place, name="look")
-    for _ in range(5):
+    look = run.wrap_tool_call(lambda place: place, name="ls")
+    for _ in range(4):
         look("attic")
     supervisor.acknowledge()
 
@@ -314,7 +336,7 @@ def test_a_pipeline_may_make_calls_of_its_own() -> None:
     notes: list[str] = []
     run = ExecutionContext(supervisor=Supervisor(), pipeline=Calling())
     note = run.wrap_tool_call(notes.append, name="note")
-    look = run.wrap_tool_call(lambda place: place, name="look")
+    look = run.wrap_tool_call(lambda place: place, name="ls")
 
     def work() -> None:
         for _ in range(3):

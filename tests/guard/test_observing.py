@@ -309,7 +309,7 @@ def test_a_tool_that_returns_nothing_has_answered() -> None:
     assert [call.result for call in recorder.events_recorded] == [""]
     watched = ExecutionContext(supervisor=Supervisor())
     for _ in range(3):
-        watched.wrap_tool_call(lambda: None, name="save")()
+        watched.wrap_tool_call(lambda: None, name="ls")()
     (nudge,) = watched.take_nudges()
     assert nudge.startswith("The same call gave the same answer again")
 
@@ -360,7 +360,7 @@ def test_a_graph_is_drawn_only_where_one_is_given() -> None:
     sink = Sink()
     run = ExecutionContext(Limits(steps=5), supervisor=Supervisor(), pipeline=sink)
     with run:
-        look = run.wrap_tool_call(lambda place: place, name="look")
+        look = run.wrap_tool_call(lambda place: place, name="ls")
         for _ in range(3):
             look("attic")
     assert run.graph is None
@@ -376,12 +376,12 @@ def test_with_a_graph_repeats_are_reported_as_well() -> None:
     """The node of each call, the spec's event of a repeat, and the verdict, under the name of one chain."""
     sink, graph = Sink(), ExecutionGraph("chain-9")
     run = ExecutionContext(Limits(steps=5), supervisor=Supervisor(), pipeline=sink, graph=graph)
-    look = run.wrap_tool_call(lambda place: place, name="look")
+    look = run.wrap_tool_call(lambda place: place, name="ls")
     for _ in range(3):
         look("attic")
     assert run.graph is graph
     assert [event["event_type"] for event in sink.events] == ["divergence_suspected", "VERDICT"]
     assert {event["chain_id"] for event in sink.events} == {"chain-9"}
-    assert [node["name"] for node in graph.snapshot()["nodes"].values()] == ["run", *["look"] * 3]
+    assert [node["name"] for node in graph.snapshot()["nodes"].values()] == ["run", *["ls"] * 3]
     context = ExecutionContext(graph=ExecutionGraph("chain-9"), chain_id="mine")
     assert context.report().chain_id == "mine"

@@ -336,7 +336,8 @@ def find_loops(
 ) -> list[LoopSignal]:
     """Every signal of a recorded run: the fold of `LoopMonitor.update` over its events.
 
-    >>> [signal.period for signal in find_loops(ToolCall(name=name, result="same") for name in "ababab")]
+    >>> calls = [ToolCall(name="read", args={"path": name}, result="same") for name in "ababab"]
+    >>> [signal.period for signal in find_loops(calls)]
     [2]
     """
     monitor = LoopMonitor(profile, tools=tools)

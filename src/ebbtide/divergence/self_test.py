@@ -80,6 +80,12 @@ def _monotonous(number: int) -> ToolCall:
     return _call(number, f"text of file {file}", path=f"file {file}")
 
 
+def _unseen(number: int) -> ToolCall:
+    if number % 2:
+        return _call(number, "the owner is nobody", id="order-17")
+    return _call(number, "done", id="order-17", owner=f"person {number}")
+
+
 def _other_chain(number: int) -> ToolCall:
     return ToolCall(name=_PROBE, args={"q": 1}, result="the same answer", chain_id=f"chain {number // 2}")
 
@@ -91,10 +97,19 @@ _LOOPS: dict[LoopKind, Callable[[int], Event]] = {
     LoopKind.FAILING_CALL: lambda n: _call(n, f"error, the {n}th", error=True, command="x"),
     LoopKind.SAME_ERROR: lambda n: _call(n, "no such document", error=True, id=f"doc-{n}"),
     LoopKind.FAILING_TOOL: lambda n: _call(n, f"wrong way {n * n}", error=True, query=f"q {n * 7919 % 97}"),
-    LoopKind.SAME_ANSWER: lambda n: _call(n, "read, grep and glob", q=chr(97 + n % 26) * (1 + n // 26)),
+    LoopKind.SAME_ANSWER: lambda n: _call(
+        n, "There are three tools: read, grep and glob. " * 4, q=chr(97 + n % 26) * (1 + n // 26)
+    ),
     LoopKind.NEAR_DUPLICATE: _reworded,
     LoopKind.MONOTONY: _monotonous,
     LoopKind.GROWING_CALL: lambda n: _call(n, f"{n} hits", c="ls" + " && grep x y" * n),
+    LoopKind.RECURRENCE: lambda n: _call(n, "no results", q=f"billing {chr(97 + n % 26) * 3}"),
+    LoopKind.STAGNATION: lambda n: _call(n, f"text of file {n % 7}", path=f"file {n % 7}"),
+    LoopKind.UNSEEN_CHANGES: _unseen,
+    LoopKind.UNDONE_CHANGES: lambda n: _call(
+        n, "done", table="flags", sql=f"ALTER TABLE flags {('ADD', 'DROP')[n % 2]} COLUMN fast"
+    ),
+    LoopKind.WAITING: lambda n: _call(n, '{"status": "running"}', job=7),
     LoopKind.SWEEP: _read,
     LoopKind.COVERED_RANGE: _covered,
     LoopKind.HANDOFF_CYCLE: lambda n: Notice(

@@ -63,7 +63,7 @@ _CUT: Final = 300  # characters of a line
 _HINTS: Final = (
     "err", "fail", "not", "n't", "no ", "denied", "exce", "nvalid", "time", "refus", "unab", "false", "missing",
     "exit", "return", "forbid", "unauth", "reject", "fatal", "unkn", "panic", "null", "none", "[]", "{}", "limit",
-    "status", "http", "human", "captcha", "backoff", "lock", "must", "requir", "oom", "abort", "out of", "expired",
+    "status", "http", "human", "captcha", "backoff", "lock", "must", "requir", "oom", "abort", "out of", "expired", "too many",
 )  # fmt: skip
 _NUMBERED: Final = 200  # characters up to which a zero may say that nothing was found
 _TOP_HINT, _BOTTOM_HINT = 120, 240  # characters at either end of a long answer in which hints are looked for
@@ -71,7 +71,7 @@ _TOP_HINT, _BOTTOM_HINT = 120, 240  # characters at either end of a long answer 
 #: What a program prints of its own failure, in any line that is looked at.
 _STRONG: Final = re.compile(
     r"^\W*(?:[\w./\\ -]{1,60}:\s*)?(?:fatal|error|failed|failure|panic|uncaught|unhandled|exception|"
-    r"npm (?:ERR!|error)|E:)\b(?!\W*(?:none|no|0|null|false|nil)\b)"
+    r"npm (?:ERR!|error)|E:)\b(?!\W*(?:none|no(?! ['\"\w])|0|null|false|nil)\b)"
     r"|^Traceback \(most recent"
     r"|^\W*[\w.]*(?:Error|Exception|Failure|Fault)(?:\[\w+\])?(?::|\W*$)"
     r"|^\W*(?:Failed|Unable|Cannot|Could not|Couldn't) (?!find\b|locate\b)"
@@ -129,7 +129,7 @@ _CODE_WORDS: Final = frozenset(
 )
 _ALL_WELL: Final = re.compile(
     r"\b(?:0|no|zero|without(?: any)?) (?:errors?|failures?|failed|problems?|conflicts?|issues?)\b"
-    r"|\bnone failed\b|\b(?:errors?|failures?|failed|exit code)\W{1,4}(?:none|no|0|null|false|nil)\b",
+    r"|\bnone failed\b|\b(?:errors?|failures?|failed|exit code)\W{1,4}(?:none|no(?! ['\"\w])|0|null|false|nil)\b",
     re.IGNORECASE,
 )
 _QUOTED: Final = re.compile(r"'[^'\n]{1,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{1,200}`|\[[^\[\]\n]{0,300}\]")

@@ -40,8 +40,8 @@ def test_calls_that_grow_are_counted_from_the_first_of_them() -> None:
 def test_changes_that_grow_are_no_run(effect: Effect | None, kinds: list[LoopKind]) -> None:
     """What a tool was declared to change is done: the next call has nothing before it to grow from."""
     run = [
-        ToolCall(name="write", args={"text": "begin" + " and go on" * number}, result=f"{number} lines")
+        ToolCall(name="add", args={"text": "begin" + " and go on" * number}, result=f"{number} lines")
         for number in range(12)
     ]
-    tools = ToolPolicies({"write": ToolPolicy(effect=effect)})
+    tools = ToolPolicies({"add": ToolPolicy(effect=effect)})
     assert [signal.kind for signal in find_loops(run, tools=tools)][:1] == kinds

@@ -141,8 +141,8 @@ def test_a_total_at_the_end_was_not_spent_there() -> None:
 
 def test_unknown_stays_unknown() -> None:
     """Without a cost there is no sum, and a signal says so; a cost of zero is a sum."""
-    free = ToolCall(name="ls", result="a", usage=Usage(cost_usd=0.0, output_tokens=0))
-    unknown = ToolCall(name="ls", result="a")
+    free = ToolCall(name="ls", args={}, result="a", usage=Usage(cost_usd=0.0, output_tokens=0))
+    unknown = ToolCall(name="ls", args={}, result="a")
     assert [(s.cost_usd, s.tokens) for s in find_loops([free] * 3)] == [(0.0, 0)]
     assert [(s.cost_usd, s.tokens) for s in find_loops([unknown] * 3)] == [(None, None)]
     monitor = LoopMonitor()
