@@ -7,13 +7,13 @@ from typing import Any
 
 from ebbtide.divergence.detectors.near_duplicates import argument_text
 from ebbtide.divergence.detectors.readback import ReadBack
-from ebbtide.divergence.detectors.recurrence import Attempts, Recurrences
+from ebbtide.divergence.detectors.recurrence import AttemptRow, Recurrences
 from ebbtide.divergence.detectors.stagnation import Stagnation
 from ebbtide.divergence.detectors.undone import Undone
 from ebbtide.divergence.loop_registry import Finding, LoopRegistry
 from ebbtide.events.effect import Effect
 from ebbtide.events.identity import Key
-from ebbtide.events.outcome import Ending, Outcome
+from ebbtide.events.outcome import CallOutcome, Ending
 from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
@@ -48,7 +48,7 @@ class Outcomes:
         answer: Key,
         args: object,
         text: str,
-        outcome: Outcome | None,
+        outcome: CallOutcome | None,
         policy: ToolPolicy | None,
         effect: Effect | None,
         now: int,
@@ -122,7 +122,7 @@ class Outcomes:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take up what `to_state` gave."""
-        self.recurrences.heads = {head: Attempts.restored(attempts) for head, attempts in state["attempts"]}
+        self.recurrences.heads = {head: AttemptRow.restored(attempts) for head, attempts in state["attempts"]}
         self.stagnation.restore(state["stagnation"])
         self.read_back.restore(state["read_back"])
         self.undone.restore(state["undone"])

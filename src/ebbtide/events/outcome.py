@@ -26,7 +26,7 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CallOutcome:
     """What the answer of a call says about its end.
 
     Args:
@@ -45,7 +45,7 @@ class Outcome:
 
 
 #: Of a query whose answer is an empty text.
-NOTHING: Final = Outcome(Ending.EMPTY, (("", ""),), ())
+NOTHING: Final = CallOutcome(Ending.EMPTY, (("", ""),), ())
 
 _TOP_READ, _BOTTOM_READ = 500, 1_000  # characters at either end of an answer that are looked at
 _SHORT: Final = 6  # lines up to which an answer is taken at its word
@@ -141,7 +141,7 @@ _TERM: Final = re.compile(r"[^\s'\"`,;:()\[\]{}<>|=]{3,}")
 _TERMS: Final = 40  # of the arguments that are recognised inside an answer
 
 
-def outcome_of(answer: str, arguments: str = "", *, failed: bool = False) -> Outcome | None:
+def outcome_of(answer: str, arguments: str = "", *, failed: bool = False) -> CallOutcome | None:
     """What an answer says about how its call ended; None where neither failure nor emptiness can be seen.
 
     Args:
@@ -180,7 +180,7 @@ def outcome_of(answer: str, arguments: str = "", *, failed: bool = False) -> Out
     pairs = [(_template(line), _BLANK.sub(" ", line)) for line in stable.split("\n")]
     telling = [pair for pair in pairs if ending is Ending.EMPTY or _says_something(pair[0])]
     is_down = ending is Ending.FAILED and bool(_DOWN.search(text))
-    return Outcome(ending, tuple(telling or pairs[:1]), numbers, is_down)
+    return CallOutcome(ending, tuple(telling or pairs[:1]), numbers, is_down)
 
 
 def _template(line: str) -> str:
@@ -232,7 +232,7 @@ def is_under_way(answer: str) -> bool:
     return len(answer) <= _STATE_LENGTH and bool(_STATE.search(answer))
 
 
-def may_still_come(answer: str, outcome: Outcome | None) -> bool:
+def may_still_come(answer: str, outcome: CallOutcome | None) -> bool:
     """Whether what is looked at may still come.
 
     It may unless the answer says that it ended, and nothing that is still under way. A failure may pass where it says

@@ -24,7 +24,7 @@ from ebbtide.divergence.loop_registry import Finding, LoopRegistry
 from ebbtide.divergence.packing import pack_keys, unpack_keys
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.identity import Key, key_of
-from ebbtide.events.outcome import Ending, Outcome
+from ebbtide.events.outcome import CallOutcome, Ending
 from ebbtide.profile.divergence import LoopRules
 
 _HEADS = 16  # that are followed at once
@@ -37,7 +37,7 @@ _APART = 3  # attempts at different things that count as one
 
 
 @dataclass(slots=True)
-class Attempts:
+class AttemptRow:
     """Attempts of one head in a row, none of which ended well, since something got better."""
 
     stale: int = 0  # those in a row of which every line had come before
@@ -105,7 +105,7 @@ class Attempts:
         return state
 
     @classmethod
-    def restored(cls, state: Mapping[str, Any]) -> Attempts:
+    def restored(cls, state: Mapping[str, Any]) -> AttemptRow:
         """The attempts that `to_state` described."""
         values = dict(state)
         for name in ("templates", "wordings"):
@@ -143,7 +143,7 @@ class Recurrences:
     def __init__(self, rules: LoopRules, registry: LoopRegistry) -> None:
         self._rules = rules
         self._registry = registry
-        self.heads: dict[str, Attempts] = {}
+        self.heads: dict[str, AttemptRow] = {}
 
     def reset(self) -> None:
         """Begin afresh: another task, or another run."""
@@ -159,7 +159,7 @@ class Recurrences:
             attempts.empty = 0
 
     def see(  # noqa: PLR0917
-        self, tool: str, head: str, args: object, outcome: Outcome, now: int, event: int
+        self, tool: str, head: str, args: object, outcome: CallOutcome, now: int, event: int
     ) -> Finding | None:
         """Take an attempt that failed or came back empty.
 
@@ -175,7 +175,7 @@ class Recurrences:
         if attempts is None:
             if len(self.heads) >= _HEADS:
                 del self.heads[next(iter(self.heads))]
-            attempts = Attempts()
+            attempts = AttemptRow()
         self.heads[head] = attempts
         is_empty = outcome.ending is Ending.EMPTY
         is_apart = attempts.is_apart(words_of(args), 0.0 if is_empty else _OWN)

@@ -107,7 +107,7 @@ class Vocabulary:
 
 
 @dataclass(slots=True)
-class Stretch:
+class StaleStretch:
     """The stretch that goes on."""
 
     count: int = 0  # calls, or messages that no call follows
@@ -125,13 +125,13 @@ class Stagnation:
 
     __slots__ = (
         "_answers",
+        "_arguments",
         "_changes",
         "_latest",
         "_pieces",
         "_recent",
         "_registry",
         "_rules",
-        "_said",
         "has_found",
         "stretch",
         "vocabulary",
@@ -141,18 +141,18 @@ class Stagnation:
         self._rules = rules
         self._registry = registry
         self.vocabulary = Vocabulary()
-        self._said = Vocabulary()
+        self._arguments = Vocabulary()
         self._pieces = Vocabulary()
         self._answers: dict[Key, None] = {}
         self._changes: dict[Key, None] = {}
-        self.stretch = Stretch()
+        self.stretch = StaleStretch()
         self._recent: deque[set[str]] = deque(maxlen=_RECENT)
         self._latest: dict[str, list[str]] = {}  # tool -> the terms of its latest arguments
         self.has_found = False  # whether the latest answer held something new
 
     def reset(self) -> None:
         """Begin afresh: another task, or another run."""
-        self.stretch = Stretch()
+        self.stretch = StaleStretch()
         self._changes.clear()
 
     def see(
@@ -184,12 +184,12 @@ class Stagnation:
             event: Number of the event.
         """
         looks, changes = effect is Effect.READ, effect is Effect.CHANGE
-        asked, words = words_of(arguments), words_of(answer)
-        content = words - asked
+        question, words = words_of(arguments), words_of(answer)
+        content = words - question
         fresh = self.vocabulary.add(content)
         is_alike, is_covered = self._is_alike(content), self._is_covered(answer)
         is_step = self._is_step(tool, arguments)
-        has_new_words = self._said.add(asked) > 0
+        has_new_words = self._arguments.add(question) > 0
         self.has_found = fresh > _SHARE * len(words) and not is_empty and not is_failed
         if fresh > _SHARE * len(words) and not is_empty:
             self._bring_news()
@@ -222,7 +222,7 @@ class Stagnation:
     def think(self, tool: str, arguments: str, now: int, event: int) -> Finding | None:
         """Take a call whose answer only acknowledges what the model says in its arguments, such as a plan."""
         words = words_of(arguments)
-        if self._said.add(words) > _SHARE * len(words):
+        if self._arguments.add(words) > _SHARE * len(words):
             self._bring_news()
             return None
         return self._count(tool, now, event)
@@ -239,7 +239,7 @@ class Stagnation:
 
     def _bring_news(self) -> None:
         """A call found or did something new."""
-        self.stretch = Stretch()
+        self.stretch = StaleStretch()
 
     def _ease(self) -> None:
         """A call that may have brought something takes back one that did not."""
@@ -284,7 +284,7 @@ class Stagnation:
         stretch = self.stretch
         return {
             "words": self.vocabulary.to_state(),
-            "said": self._said.to_state(),
+            "arguments": self._arguments.to_state(),
             "pieces": self._pieces.to_state(),
             "answers": pack_keys(list(self._answers)),
             "changes": pack_keys(list(self._changes)),
@@ -296,14 +296,14 @@ class Stagnation:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take up what `to_state` gave."""
         self.vocabulary.restore(state["words"])
-        self._said.restore(state["said"])
+        self._arguments.restore(state["arguments"])
         self._pieces.restore(state["pieces"])
         self._answers = dict.fromkeys(unpack_keys(state["answers"]))
         self._changes = dict.fromkeys(unpack_keys(state["changes"]))
         self._recent.extend(map(set, state["recent"]))
         self._latest = dict(state["latest"])
         count, first_event, tools = state["stretch"]
-        self.stretch = Stretch(count, first_event, dict.fromkeys(tools))
+        self.stretch = StaleStretch(count, first_event, dict.fromkeys(tools))
 
     def _count(self, tool: str, now: int, event: int) -> Finding | None:
         stretch = self.stretch
