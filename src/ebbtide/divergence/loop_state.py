@@ -19,7 +19,7 @@ from ebbtide.divergence.loop_registry import Finding, Loop, LoopRegistry
 from ebbtide.divergence.numbering import Numbering
 from ebbtide.divergence.outcomes import Outcomes
 from ebbtide.divergence.signals import LoopKind
-from ebbtide.divergence.waiting import Waiting
+from ebbtide.divergence.waiting import Waits
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
 from ebbtide.events.identity import (
@@ -76,7 +76,7 @@ class LoopState:
         self.chains = chains
         self.registry = LoopRegistry()
         self.repetition = Repetition(rules, self.registry, self._patience)
-        self.waiting = Waiting(rules, self.repetition)
+        self.waiting = Waits(rules, self.repetition)
         self.failing = FailingTools(rules, self.registry)
         self.same_tool = SameTool(rules, self.registry)
         self.sweeps = Sweeps(rules)

@@ -342,7 +342,7 @@ def find_loops(
 
 
 def tools_of(tools: ToolPolicies | None, rules: LoopRules) -> ToolPolicies:
-    """What is declared about tools: by the user first, then by what is shipped, unless the rules leave that out."""
+    """What is declared about tools: by the user first, then what is shipped, where the rules want it."""
     own = ToolPolicies() if tools is None else tools
     if not rules.shipped_tools:
         return own

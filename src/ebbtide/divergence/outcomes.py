@@ -1,4 +1,4 @@
-"""What the calls of one chain lead to, whatever they are: the rules that look at outcomes and not at equality."""
+"""What the calls of one chain lead to: the rules that look at outcomes and not at equality."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from ebbtide.events.outcome import CallOutcome, is_under_way, may_still_come
 from ebbtide.profile.divergence import LoopRules
 
 
-class Waiting:
+class Waits:
     """Follows where time passed in one chain, and the looks that it passed between.
 
     Args:

@@ -1,11 +1,11 @@
 """How a call ended, by what its answer says: harnesses put most failures into the text and set no flag.
 
-Three endings can be told: it failed, it came back empty, or neither can be seen. The lines that say so are the
-*salient* part of the answer. Compared are those, not the answer: attempts that differ in everything else and
-end in the same salient lines have the same outcome.
+Three endings can be told: it failed, it came back empty, or neither can be seen. The lines that say so are
+the *salient* part of the answer. Compared are those, not the answer: attempts that differ in everything else
+and end in the same salient lines have the same outcome.
 
-A long answer is content, and content may be about errors: there, only its first and last lines count, and only
-what a program prints of itself. A short one is taken at its word.
+A long answer is content, and content may be about errors: there, only its first and last lines count, and
+only what a program prints of itself. A short one is taken at its word.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class CallOutcome:
     Args:
         ending: Failed or empty.
         lines: The lines that say so, each as a template and in its own words. In neither are known noise,
-            generated names, the arguments that it repeats and its place; in the template neither are quoted parts
-            and numbers.
+            generated names, the arguments that it repeats and its place; in the template neither are quoted
+            parts and numbers.
         numbers: What those lines count, in order: numbers before a word, a percent sign or a slash.
         is_down: Whether they say that a service is down or busy.
     """
@@ -57,10 +57,12 @@ _CUT: Final = 300  # characters of a line
 #: In small letters, one of these stands in every line that a rule below matches; looking for them is cheap.
 _HINTS: Final = (
     "err", "fail", "not", "n't", "exception", "denied", "no ", "invalid", "out", "panic", "refused", "unable",
-    "false", "missing", "[]", "{}", "exit", "return", "forbidden", "unauthor", "reject", "0", "fatal", "unknown",
-    "expired", "none", "null", "lock", "limit", "conflict", "must", "require", "http", "uncaught", "unhandled",
+    "false", "missing", "[]", "{}", "exit", "return", "forbidden", "unauthor", "reject", "0", "fatal",
+    "unknown", "expired", "none", "null", "lock", "limit", "conflict", "must", "require", "http", "uncaught",
+    "unhandled",
     "unavailable", "quota", "throttled", "declined", "abort", "undefined", "unre", "fault", "nil", "code",
-    "status", "zero", "is in use", "human", "robot", "checking", "traffic", "captcha", "cookies", "backoff", "errimage", "oomkilled", "critical", "severe",
+    "status", "zero", "is in use", "human", "robot", "checking", "traffic", "captcha", "cookies", "backoff",
+    "errimage", "oomkilled", "critical", "severe",
 )  # fmt: skip
 _HINT: Final = re.compile("|".join(map(re.escape, _HINTS)))
 
@@ -77,7 +79,8 @@ _STRONG: Final = re.compile(
     r"|(?-i:\bFAIL(?:ED|URE)?\b)|\b(?:CrashLoopBackOff|ImagePullBackOff|ErrImagePull|OOMKilled)\b"
     r"|^\W*[\d:T.,Z+ -]{8,}\W*(?-i:ERROR|FATAL|CRITICAL|SEVERE|PANIC)\b"
     r"|^(?:---? )?FAIL(?:ED)?\b|\bBUILD FAILED\b|\bTests? failed\b|^make(?:\[\d+\])?: \*\*\*"
-    r"|\b(?:exit(?:ed)?(?: with)?(?: code| status)?|return ?code|exit_code|rc)\W{1,5}(?:code\W{1,3})?-?[1-9]\d*"
+    r"|\b(?:exit(?:ed)?(?: with)?(?: code| status)?|return ?code|exit_code|rc)\W{1,5}"
+    r"(?:code\W{1,3})?-?[1-9]\d*"
     r"|: (?:command not found|No such file or directory|Permission denied|not found)$"
     r"|\bHTTP(?:/[\d.]+)? (?:status )?(?:error )?[45]\d\d\b|\b(?:status|code|status_code)\W{1,4}[45]\d\d\b"
     r"|\b[45]\d\d (?:Not Found|Forbidden|Unauthorized|Bad Request|Internal Server Error|Bad Gateway|"
@@ -85,19 +88,22 @@ _STRONG: Final = re.compile(
     r"|\"(?:success|ok)\": ?false|\"(?:is_?error)\": ?true|\"status\": ?\"(?:error|failed|failure)\""
     r"|\"error(?:s|_message|Message|_code)?\": ?(?:\"[^\"]|\{|\[[^\]])"
     r"|\bIntroduced new syntax error|^<tool_use_error>|##\[error\]"
-    r"|\b(?:verify(?:ing)? (?:that )?you are (?:a )?human|are you a robot|checking (?:your browser|if the site connection)"
+    r"|\b(?:verify(?:ing)? (?:that )?you are (?:a )?human|are you a robot|"
+    r"checking (?:your browser|if the site connection)"
     r"|unusual traffic|captcha|enable javascript and cookies)\b",
     re.IGNORECASE,
 )
 #: What a short answer says in words.
 _WEAK: Final = re.compile(
-    r"\b(?:(?:can|could|would|did|does|do|is|was|were|has|have)(?: ?not|n't) (?!need|any|only|yet been|produce)"
+    r"\b(?:(?:can|could|would|did|does|do|is|was|were|has|have)(?: ?not|n't) "
+    r"(?!need|any|only|yet been|produce)"
     r"|cannot|unable to|failed|fails|failure|error|exception|invalid|denied|refused|forbidden|unauthori[sz]ed"
     r"|timed? ?out|rejected|not (?:found|exist|allowed|permitted|supported|available|authori[sz]ed|possible|"
     r"recogni[sz]ed|valid|enough|defined|installed|clickable|visible|interactable|reachable)|no such|"
-    r"unavailable|conflict|rate limit|too many requests|quota|haven't granted|unknown (?:\w+ )?(?:tool|command|"
-    r"function|option|column|table|argument|parameter|id|host|error)|is required|is missing|must (?:be|have|"
-    r"match)|out of (?:range|stock|memory)|locked|expired|unresolved|unreachable|throttled|declined|"
+    r"unavailable|conflict|rate limit|too many requests|quota|haven't granted|"
+    r"unknown (?:\w+ )?(?:tool|command|function|option|column|table|argument|parameter|id|host|error)|"
+    r"is required|is missing|must (?:be|have|match)|out of (?:range|stock|memory)|"
+    r"locked|expired|unresolved|unreachable|throttled|declined|"
     r"no longer|not in|abort(?:ed|ing)|undefined)\b",
     re.IGNORECASE,
 )
@@ -108,7 +114,8 @@ _EMPTY: Final = re.compile(
     r"(?:results?|match(?:es)?|rows?|records?|hits?|items?|files?|documents?|docs|entries|events?|data|"
     r"messages?|issues?|resources?|pods?|flights?|products?|orders?|articles?|pages?|papers?|tickets?|users?|"
     r"emails?|contacts?|customers?|answers?|information|logs?|series|slots?|occurrences?|references?)\b"
-    r"|^\W*(?:nothing|none|not) found\b|^\W*(?:Could not|Couldn't|Cannot|Unable to) (?:find|locate)\b|^\W*(?:\[\]|\{\}|None|null|\(0 rows\)|nil)\W*$"
+    r"|^\W*(?:nothing|none|not) found\b|^\W*(?:Could not|Couldn't|Cannot|Unable to) (?:find|locate)\b"
+    r"|^\W*(?:\[\]|\{\}|None|null|\(0 rows\)|nil)\W*$"
     r"|^\W*\"?(?:results|items|hits|data|matches|rows|records|documents|events|total\w*|count|entries)\"?"
     r"\W{1,3}(?:\[\]|0)\W*$"
     r"|^\{\"\w+\": ?(?:\[\]|\{\})\}$|\b(?:added|updated|inserted|created|changed|imported|matched) 0\b"
@@ -131,10 +138,10 @@ _SOURCE: Final = re.compile(r"^[\w./\\-]+:\d+:(?:\d+:)?", re.MULTILINE)
 _LETTERS: Final = re.compile(r"[A-Za-z]{3,}")
 #: Words of lines that only say that something failed.
 _EMPTY_WORDS: Final = frozenset(
-    "error errors failed failure failures fail exit code status process command build test tests returned non zero "
-    "with did not complete successfully traceback most recent call last text argument temp time duration warning "
-    "passed skipped total files suites run ran the for and make target recipe line err npm lifecycle script "
-    "elifecycle aborting due previous could compile".split()
+    "error errors failed failure failures fail exit code status process command build test tests returned "
+    "non zero with did not complete successfully traceback most recent call last text argument temp time "
+    "duration warning passed skipped total files suites run ran the for and make target recipe line err "
+    "npm lifecycle script elifecycle aborting due previous could compile".split()
 )
 _BLANK: Final = re.compile(r"\s+")
 _TERM: Final = re.compile(r"[^\s'\"`,;:()\[\]{}<>|=]{3,}")
@@ -195,7 +202,8 @@ def _says_something(template: str) -> bool:
 _UNDER_WAY: Final = re.compile(
     r"\b(?:pending|running|in[ _-]?progress|queued|waiting|processing|starting|building|deploying|creating|"
     r"updating|modifying|provisioning|scheduled|initiali[sz]ing|syncing|progressing|not ready|active|open|"
-    r"optimizing|backing|restoring|uploading|downloading|validating|scaling|ongoing)\b|\b0/[1-9]|\b\d{1,2} ?%",
+    r"optimizing|backing|restoring|uploading|downloading|validating|scaling|ongoing)\b"
+    r"|\b0/[1-9]|\b\d{1,2} ?%",
     re.IGNORECASE,
 )
 _OVER: Final = re.compile(
@@ -206,9 +214,9 @@ _OVER: Final = re.compile(
 
 
 _DOWN: Final = re.compile(
-    r"\b(?:connection (?:was )?(?:refused|reset)|could not connect|timed? ?out|temporarily|unavailable|try again|"
-    r"throttl\w+|too many requests|rate limit\w*|50[234]|529|429|not ready|starting up|unreachable|bad gateway|"
-    r"overloaded)\b",
+    r"\b(?:connection (?:was )?(?:refused|reset)|could not connect|timed? ?out|temporarily|unavailable|"
+    r"try again|throttl\w+|too many requests|rate limit\w*|50[234]|529|429|not ready|starting up|unreachable|"
+    r"bad gateway|overloaded)\b",
     re.IGNORECASE,
 )
 _DEEDS: Final = re.compile(
@@ -235,8 +243,8 @@ def is_under_way(answer: str) -> bool:
 def may_still_come(answer: str, outcome: CallOutcome | None) -> bool:
     """Whether what is looked at may still come.
 
-    It may unless the answer says that it ended, and nothing that is still under way. A failure may pass where it says
-    that a service is down or busy.
+    It may unless the answer says that it ended, and nothing that is still under way. A failure may pass where
+    it says that a service is down or busy.
 
     >>> may_still_come('{"status": "failed"}', None), may_still_come("2 of 3 completed, 1 running", None)
     (False, True)

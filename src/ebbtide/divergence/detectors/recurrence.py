@@ -1,16 +1,18 @@
 """The same outcome under ever new attempts: everything moves, and the end of it does not.
 
-An attempt is what a person would name it by: a tool, or the command in a shell. Failures and empty answers end alike
-where a line says the same, apart from the arguments, generated names, quoted parts and numbers. A number that reaches
-a new extreme is progress: fewer failing tests, a later step, a longer distance. An attempt with a line that is new, or
-new in its names, may be: the same error in one file after the other is repaired step by step. So it takes more of
-those. What is counted is attempts since something got better. One that ends well ends the count.
+An attempt is what a person would name it by: a tool, or the command in a shell. Failures and empty answers
+end alike where a line says the same, apart from the arguments, generated names, quoted parts and numbers. A
+number that reaches a new extreme is progress: fewer failing tests, a later step, a longer distance. An
+attempt with a line that is new, or new in its names, may be: the same error in one file after the other is
+repaired step by step. So it takes more of those. What is counted is attempts since something got better. One
+that ends well ends the count.
 
-Attempts at one thing resemble each other. A record that is refused and another one that is, or a search for another
-thing, are different work, and a service that is down is nobody's doing: of such attempts only every third counts.
+Attempts at one thing resemble each other. A record that is refused and another one that is, or a search for
+another thing, are different work, and a service that is down is nobody's doing: of such attempts only every
+third counts.
 
-What was changed between two attempts does not matter here, since changing things is what attempts are made of. So
-it is a suspicion, and never proof.
+What was changed between two attempts does not matter here, since changing things is what attempts are made
+of. So it is a suspicion, and never proof.
 """
 
 from __future__ import annotations
@@ -29,8 +31,8 @@ from ebbtide.profile.divergence import LoopRules
 
 _HEADS = 16  # that are followed at once
 _LINES = 64  # of one head that are known again
-# Of the words of an attempt that failed, those that not all have: from this share on it may be about something
-# else, unless this share of those came before.
+# Of the words of an attempt that failed, those that not all have: from this share on it may be about
+# something else, unless this share of those came before.
 _OWN, _REUSED = 0.5, 0.4
 _WORDS = 256  # of attempts that are known
 _APART = 3  # attempts at different things that count as one
@@ -86,10 +88,10 @@ class AttemptRow:
 
     def count(self, lines: tuple[tuple[str, str], ...], event: int) -> None:
         """Take one more attempt that failed, by the lines that say so."""
-        is_known = any([_is_known(self.templates, template) for template, _ in lines])
-        is_stale = all([_is_known(self.wordings, wording) for _, wording in lines])
-        self.stale = self.stale + 1 if is_stale else 1
-        self.varied = self.varied + 1 if is_known else 1
+        templates = [_is_known(self.templates, template) for template, _ in lines]
+        wordings = [_is_known(self.wordings, wording) for _, wording in lines]
+        self.stale = self.stale + 1 if all(wordings) else 1
+        self.varied = self.varied + 1 if any(templates) else 1
         if self.stale == 1:
             self.stale_event = event
         if self.varied == 1:

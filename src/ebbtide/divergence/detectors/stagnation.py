@@ -1,13 +1,13 @@
 """Stretches in which nothing new comes, whatever moves: the answers hold no new word.
 
-Searches in ever new words that bring the same hits, agents that hand a job back and forth, promises that no call
-follows: what they have in common is a vocabulary that no longer grows. An answer brings something new where it holds
-words or numbers that no answer held before, apart from those of the question and from noise. A deed brings something
-new where its arguments do: a file that is written, a record that is changed. A change that was made before, and
-undone in between, is none.
+Searches in ever new words that bring the same hits, agents that hand a job back and forth, promises that no
+call follows: what they have in common is a vocabulary that no longer grows. An answer brings something new
+where it holds words or numbers that no answer held before, apart from those of the question and from noise. A
+deed brings something new where its arguments do: a file that is written, a record that is changed. A change
+that was made before, and undone in between, is none.
 
-A sweep is no stagnation: one call after the other for another name each, with an answer that is mostly the same, is
-how things are checked one by one. Each step takes back one call of the stretch.
+A sweep is no stagnation: one call after the other for another name each, with an answer that is mostly the
+same, is how things are checked one by one. Each step takes back one call of the stretch.
 
 It is a suspicion: words can be known and still say something new together.
 """
@@ -66,7 +66,7 @@ def words_of(text: str) -> set[str]:
 
 
 def pieces_of(text: str) -> set[str]:
-    """The lines of a text without their numbers and places; of a text of few lines, its sentences and fields."""
+    """The lines of a text without numbers and places; of a text of few lines, its sentences and fields."""
     text = text[:_HEAD]
     pieces = text.splitlines() if text.count("\n") > 1 else _BREAK.split(text)
     return {piece for line in pieces if len(piece := _PLACE.sub("", line).strip()) >= _PIECE}
