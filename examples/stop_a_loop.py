@@ -1,8 +1,8 @@
-"""An agent that asks for the same pages for ever, and the three lines that stop it with the reason."""
+"""An agent that asks for the same pages for ever, and the lines that stop it with the reason."""
 
 from itertools import cycle
 
-from ebbtide import ExecutionContext, Limits, RunHalted, Supervisor
+from ebbtide import ExecutionContext, Limits, RunHalted, Supervisor, ToolPolicies, ToolPolicy
 
 
 def open_page(url: str) -> str:
@@ -12,7 +12,8 @@ def open_page(url: str) -> str:
 
 def main() -> None:
     """Run the loop."""
-    with ExecutionContext(Limits(cost_usd=1.0, tool_calls=100), supervisor=Supervisor()) as run:
+    tools = ToolPolicies({"open_page": ToolPolicy(effect="read")})  # asking it again changes nothing
+    with ExecutionContext(Limits(cost_usd=1.0, tool_calls=100), supervisor=Supervisor(tools=tools)) as run:
         tool = run.wrap_tool_call(open_page)
         try:
             for url in cycle(["ferry.example/2021", "ferry.example/2019"]):  # what the model asks for

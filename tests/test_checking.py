@@ -46,7 +46,7 @@ def test_a_file_gives_what_its_events_give(stuck):
     assert summary == check_events(calls, source=str(stuck), form="ebbtide")
     assert summary.verdict.action is Action.STOP
     assert summary.saving is not None
-    assert summary.saving.after.events == 4
+    assert summary.saving.after.events == 5
     assert summary.timed
 
 

@@ -46,9 +46,9 @@ def stuck(
 
 
 def test_each_rung_has_its_event() -> None:
-    """The third equal call is a nudge, the fifth a stop, after which nothing is asked."""
+    """The third equal look is a nudge, the fourth a stop, after which nothing is asked."""
     alarms = supervise([look() for _ in range(9)])
-    assert alarms.alarms == (Alarm(3, "repeat", Action.NUDGE), Alarm(5, "repeat", Action.STOP))
+    assert alarms.alarms == (Alarm(3, "repeat", Action.NUDGE), Alarm(4, "repeat", Action.STOP))
     assert (alarms.nudge, alarms.end, alarms.stop) == (alarms.alarms[0], alarms.alarms[1], alarms.alarms[1])
 
 
@@ -89,9 +89,9 @@ def test_a_chain_that_ended_ends_no_other() -> None:
     alarms = supervise([*(look("a") for _ in range(8)), *(look("b") for _ in range(5))])
     assert [(alarm.place, alarm.action) for alarm in alarms.alarms if alarm.rule == "repeat"] == [
         (3, Action.NUDGE),
-        (5, Action.STOP),
+        (4, Action.STOP),
         (11, Action.NUDGE),
-        (13, Action.STOP),
+        (12, Action.STOP),
     ]
 
 
@@ -276,6 +276,6 @@ def test_a_set_is_measured_rung_by_rung() -> None:
     }
     assert result["rules"]["end"] == {"repeat": 1}
     assert [(run["id"], run["nudge"]["event"], run["end"]["event"]) for run in result["runs"]] == [
-        ("loop", 3, 5)
+        ("loop", 3, 4)
     ]
     assert result["outcomes"]["end"]["lost"] == 0

@@ -71,9 +71,9 @@ def check_events(
         progress: As for `check`.
 
     >>> from ebbtide.events.event import ToolCall
-    >>> summary = check_events(ToolCall(name="ls", result="a.txt") for _ in range(6))
+    >>> summary = check_events(ToolCall(name="ls", args={}, result="a.txt") for _ in range(6))
     >>> summary.verdict.action.value, summary.saving.verdict.event, summary.saving.after.events
-    ('stop', 5, 1)
+    ('stop', 4, 2)
     >>> summary.reason
     'ls 6 times in a row, same arguments, same answer (calls 1-6).'
     """

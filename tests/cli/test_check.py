@@ -123,8 +123,9 @@ def test_standard_input_and_json() -> None:
 
 def test_everything_shows_the_evidence() -> None:
     """--all has what one screen leaves out."""
-    assert "https://ferry.example/reports/2021" not in ebbtide("check", STUCK).stdout.decode()
-    assert "https://ferry.example/reports/2021" in ebbtide("check", "--all", STUCK).stdout.decode()
+    measure = "$1.03 since the last new answer, above $1.00"
+    assert measure not in ebbtide("check", STUCK).stdout.decode()
+    assert measure in ebbtide("check", "--all", STUCK).stdout.decode()
 
 
 def test_a_folder_is_a_table_the_worst_first(tmp_path: Path) -> None:
@@ -244,12 +245,12 @@ def test_limits_are_held_against_a_recorded_run(tmp_path: Path) -> None:
 
 
 def test_declared_tools_count(tmp_path: Path) -> None:
-    """A poller that is declared is no loop."""
+    """Equal calls of which nobody knows what they do are noise; a poller that is declared is no loop."""
     file = tmp_path / "poll.jsonl"
     file.write_bytes(
-        lines(*[{"kind": "tool", "name": "job_status", "args": {"id": 7}, "result": "running"}] * 6)
+        lines(*[{"kind": "tool", "name": "job_status", "args": {"id": 7}, "result": "part 3 of 9"}] * 6)
     )
-    assert ebbtide("check", file).stdout.startswith(b"STUCK")
+    assert ebbtide("check", file).stdout.startswith(b"NOISY")
     tools = tmp_path / "tools.toml"
     tools.write_text('[tools."*_status"]\neffect = "poll"\n')
     assert ebbtide("check", "--tools", tools, file).stdout.startswith(b"HEALTHY")

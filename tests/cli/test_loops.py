@@ -48,7 +48,7 @@ def test_json_has_the_findings_of_check() -> None:
 def test_a_declared_poller_is_no_loop(tmp_path: Path) -> None:
     """What is declared about a tool counts."""
     events = tmp_path / "poll.jsonl"
-    line = json.dumps({"kind": "tool", "name": "job_status", "args": {"id": 7}, "result": "running"})
+    line = json.dumps({"kind": "tool", "name": "job_status", "args": {"id": 7}, "result": "part 3 of 9"})
     events.write_text(f"{line}\n" * 5)
     assert ebbtide("loops", events).returncode == 30
     tools = tmp_path / "tools.toml"

@@ -147,7 +147,7 @@ def test_escape_sequences_never_reach_the_terminal() -> None:
     """What a trace says is shown without its controls."""
     evil = "\x1b[2J\x07\u202e"
     event = json.dumps({"kind": "tool", "name": f"ls{evil}", "args": {"p": evil}, "result": evil}).encode()
-    process = ebbtide("watch", "-", stdin=(event + b"\n") * 8)
+    process = ebbtide("watch", "-", stdin=(event + b"\n") * 16)
     assert b"STOP" in process.stdout
     assert not {0x1B, 0x07} & set(process.stdout)
     assert "\u202e" not in process.stdout.decode()

@@ -35,7 +35,7 @@ def loops(*events: Event) -> LoopState:
 
 
 def idle(count: int, usage: Usage | None = None, ts: float | None = None) -> list[Event]:
-    return [ToolCall(name=f"t{n % 3}", result="same", usage=usage, ts=ts) for n in range(count + 3)]
+    return [ToolCall(name=f"t{n % 3}", args={}, result="same", usage=usage, ts=ts) for n in range(count + 3)]
 
 
 def measured(
@@ -103,5 +103,5 @@ def test_a_person_begins_the_stretch_afresh():
     monitor.update(Message(text="Try the other one."))
     assert calls_without_news(state) == 0
     for expected in (0, 1, 2):  # the first look after it is a new one
-        monitor.update(ToolCall(name="t0", result="same"))
+        monitor.update(ToolCall(name="t0", args={}, result="same"))
         assert calls_without_news(state) == expected

@@ -62,21 +62,21 @@ ANSWERS = [ModelCall(text=f"Part {number} of the answer is {number * 7}.") for n
 CASES = {
     "six equal calls": Case(
         events=[LS] * 7,
-        actions="allow allow nudge allow stop",
+        actions="allow allow nudge stop",
         kind="repeat",
         reason="ls 7 times in a row, same arguments, same answer (calls 1-7).",
         nudge="The same call gave the same answer again",
     ),
     "a cycle of two calls": Case(
         events=[SEARCH, OPEN] * 6,
-        actions="allow allow allow allow allow nudge allow allow allow stop",
+        actions="allow allow allow allow allow nudge allow stop",
         kind="cycle",
         reason="web_search and web_fetch in turn, 6 times, same answers (calls 1-12).",
         nudge="The same calls gave the same answers in turn",
     ),
     "a call that fails": Case(
         events=[FAIL] * 7,
-        actions="allow allow nudge allow stop",
+        actions="allow allow nudge stop",
         kind="repeat",
         reason="fetch 7 times in a row, same arguments, same answer (calls 1-7).",
         nudge="The same call gave the same answer again",
@@ -255,16 +255,16 @@ def test_folded_and_read_from_a_file(case: Case, tmp_path: Path) -> None:
 
 
 def test_six_equal_calls() -> None:
-    """The example of the documents: a nudge after the third, an end after the fifth, no sixth."""
+    """The example of the documents: a nudge after the third, an end after the fourth, no fifth."""
     run = ExecutionContext(supervisor=Supervisor())
     ls = run.wrap_tool_call(lambda path: f"a b in {path}", name="ls")
     nudges = []
-    for _ in range(5):
+    for _ in range(4):
         ls(path=".")
         nudges.append(run.take_nudges())
-    assert [len(texts) for texts in nudges] == [0, 0, 1, 0, 0]
+    assert [len(texts) for texts in nudges] == [0, 0, 1, 0]
     with pytest.raises(RunStopped, match="it went on after it had been reported"):
         ls(path=".")
     supervisor = Supervisor()
     actions = [supervisor.record(LS).action.value for _ in range(6)]
-    assert actions == ["allow", "allow", "nudge", "allow", "stop", "stop"]
+    assert actions == ["allow", "allow", "nudge", "stop", "stop", "stop"]

@@ -51,7 +51,7 @@ def pair(cost_usd: float, ts: float | None = None) -> list[Event]:
     usage = Usage(cost_usd=cost_usd)
     return [
         ToolCall(name="web_search", args={"q": "x"}, result="none", ts=ts, usage=usage),
-        ToolCall(name="web_fetch", ts=ts, usage=usage),
+        ToolCall(name="web_fetch", args={"url": "y"}, result="not there", ts=ts, usage=usage),
     ]
 
 
@@ -103,13 +103,13 @@ def test_a_finding_says_where_what_how_often_and_what_it_cost():
 
 
 def test_the_saving_is_what_came_after_the_first_ending():
-    """A loop of two calls is ended after its fifth turn; what the run took from there is the saving."""
+    """A loop of two calls is ended after its fourth turn; what the run took from there is the saving."""
     events = [call for _ in range(11) for call in pair(cost_usd=0.1, ts=1.0)]
     saving = recorded(*events, look(1, ts=9.0)).saving
     assert saving is not None
-    assert (saving.verdict.event, saving.verdict.action) == (10, Action.STOP)
-    assert (saving.after.events, saving.after.tool_calls, saving.after.seconds) == (13, 13, 8.0)
-    assert saving.after.cost_usd == pytest.approx(1.2)
+    assert (saving.verdict.event, saving.verdict.action) == (8, Action.STOP)
+    assert (saving.after.events, saving.after.tool_calls, saving.after.seconds) == (15, 15, 8.0)
+    assert saving.after.cost_usd == pytest.approx(1.4)
 
 
 def test_no_ending_and_an_ending_at_the_end_save_nothing():
@@ -120,7 +120,7 @@ def test_no_ending_and_an_ending_at_the_end_save_nothing():
 
 def test_a_loop_that_comes_back_costs_without_what_was_between():
     """Honest work between two stretches of a loop is not the loop's."""
-    loop = [ToolCall(name="ls", result="a", usage=Usage(cost_usd=0.1))] * 3
+    loop = [ToolCall(name="ls", args={}, result="a", usage=Usage(cost_usd=0.1))] * 3
     events = [*loop, *[look(number, cost_usd=5.0) for number in range(4)], *loop]
     finding = recorded(*events).findings[0]
     assert (finding.first_event, finding.last_event) == (1, 10)
@@ -129,8 +129,8 @@ def test_a_loop_that_comes_back_costs_without_what_was_between():
 
 def test_the_most_expensive_findings_come_first_and_then_the_longest():
     """Money comes before length."""
-    cheap = [ToolCall(name="ls", result="a", usage=Usage(cost_usd=0.01))] * 9
-    dear = [ToolCall(name="buy", result="b", usage=Usage(cost_usd=0.5))] * 4
+    cheap = [ToolCall(name="ls", args={}, result="a", usage=Usage(cost_usd=0.01))] * 9
+    dear = [ToolCall(name="buy", args={}, result="b", usage=Usage(cost_usd=0.5))] * 4
     assert [finding.tools for finding in recorded(*cheap, *dear).findings] == [("buy",), ("ls",)]
     long = [replace(call, usage=None) for call in (*dear, *cheap)]
     assert [finding.tools for finding in recorded(*long).findings] == [("ls",), ("buy",)]
@@ -142,7 +142,7 @@ def test_chains_are_apart_and_events_are_numbered_over_all():
     for number in range(6):
         events += [
             look(number, cost_usd=1.0),
-            ToolCall(name="ls", result="a", chain_id="sub", usage=Usage(cost_usd=0.1)),
+            ToolCall(name="ls", args={}, result="a", chain_id="sub", usage=Usage(cost_usd=0.1)),
         ]
     summary = recorded(*events)
     finding = summary.findings[0]
@@ -150,13 +150,14 @@ def test_chains_are_apart_and_events_are_numbered_over_all():
     assert finding.cost_usd == pytest.approx(0.6)
     assert summary.chains == ("", "sub")
     assert summary.saving is not None
-    assert summary.saving.after.events == 1
+    assert summary.saving.after.events == 2
 
 
 def test_numbers_of_the_source_do_not_move_findings():
     """Events may be numbered by their file, with gaps; started calls and duplicates take no number."""
     calls = [
-        ToolCall(name="ls", result="a", seq=10 * number, usage=Usage(cost_usd=1.0)) for number in range(3, 7)
+        ToolCall(name="ls", args={}, result="a", seq=10 * number, usage=Usage(cost_usd=1.0))
+        for number in range(3, 7)
     ]
     events = [replace(calls[0], phase=Phase.STARTED, seq=None), look(0, seq=5), *calls, calls[-1]]
     summary = recorded(*events)
@@ -307,21 +308,23 @@ def test_a_summary_may_be_asked_for_while_the_run_goes_on():
     """What comes later is in the next one; what was reported stays reported."""
     recorder = RunRecorder()
     for number in range(8):
-        recorder.record(ToolCall(name="ls", result="a", usage=Usage(cost_usd=0.1)))
+        recorder.record(ToolCall(name="ls", args={}, result="a", usage=Usage(cost_usd=0.1)))
         findings = recorder.summary("run", "test").findings
         assert [finding.copies for finding in findings] == ([number + 1] if number >= 2 else [])
 
 
 def test_shadow_says_where_it_would_have_ended():
     """The verdict is marked, and the saving is there."""
-    summary = recorded(*[ToolCall(name="ls", result="a")] * 7, shadow=True)
+    summary = recorded(*[ToolCall(name="ls", args={}, result="a")] * 7, shadow=True)
     assert summary.saving is not None
     assert summary.saving.verdict.shadow
 
 
 def test_the_wire_form_is_json_and_the_value_can_be_sent_to_another_process():
     """`to_dict` leaves the timeline out; its verdicts are those of `Verdict.to_dict`."""
-    summary = recorded(*[ToolCall(name="ls", result="a")] * 7, say("We'll use SQLite here."), timeline=True)
+    summary = recorded(
+        *[ToolCall(name="ls", args={}, result="a")] * 7, say("We'll use SQLite here."), timeline=True
+    )
     wire = json.loads(json.dumps(summary.to_dict()))
     assert wire["schema"] == 2
     assert "timeline" not in wire

@@ -236,10 +236,11 @@ def test_a_person_s_words_are_no_rounds_where_tools_are_called_or_somebody_asks_
 
 
 def test_answers_that_are_not_known_are_not_the_same():
-    """A trace may leave answers out."""
+    """A trace may leave answers out: equal calls are a suspicion then, one call later than proof."""
     supervisor = Supervisor()
-    verdicts = [supervisor.record(ToolCall(name="ls", args={"path": "."})) for _ in range(3)]
-    assert verdicts[-1].reason == "ls 3 times in a row, same arguments, no answers known."
+    verdicts = [supervisor.record(ToolCall(name="ls", args={"path": "."})) for _ in range(4)]
+    assert verdicts[-2].action is Action.ALLOW
+    assert verdicts[-1].reason == "ls 4 times in a row, same arguments, no answers known."
     assert verdicts[-1].nudge is not None
     assert "answer" not in verdicts[-1].nudge
 

@@ -158,6 +158,11 @@ class LoopRegistry:
         loop.next_at = finding.count * 2 if loop.reports >= _OFTEN else finding.count + step
         return loop, True
 
+    def report_next(self, key: Key) -> None:
+        """Let the next call of a loop be reported, however often it was."""
+        loop = self.loops[key]
+        loop.next_at = loop.count + 1
+
     def persistent(self) -> list[Loop]:
         """Loops that went on, or came back, after they had been reported."""
         return [loop for loop in self.loops.values() if loop.reports > 1]

@@ -9,7 +9,7 @@ from ebbtide.divergence.answer_texts import AnswerTexts, Likeness
 from ebbtide.divergence.detectors.across_chains import Chains
 from ebbtide.divergence.detectors.failing import FailingTools, is_outage
 from ebbtide.divergence.detectors.hand_offs import HandOffs
-from ebbtide.divergence.detectors.near_duplicates import argument_text, stem_of
+from ebbtide.divergence.detectors.near_duplicates import stem_of
 from ebbtide.divergence.detectors.repetition import Repetition
 from ebbtide.divergence.detectors.same_tool import NO_CALL, SameTool
 from ebbtide.divergence.detectors.speech import Speech
@@ -19,6 +19,7 @@ from ebbtide.divergence.loop_registry import Finding, Loop, LoopRegistry
 from ebbtide.divergence.numbering import Numbering
 from ebbtide.divergence.outcomes import Outcomes
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.divergence.waiting import Waits
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
 from ebbtide.events.identity import (
@@ -36,11 +37,9 @@ from ebbtide.events.identity import (
 )
 from ebbtide.events.outcome import (
     NOTHING,
+    CallOutcome,
     Ending,
-    Outcome,
     counts_deeds,
-    is_under_way,
-    may_still_come,
     outcome_of,
 )
 from ebbtide.events.tool_policy import ToolPolicy
@@ -78,6 +77,7 @@ class LoopState:
         self.chains = chains
         self.registry = LoopRegistry()
         self.repetition = Repetition(rules, self.registry, self._patience)
+        self.waiting = Waits(rules, self.repetition)
         self.failing = FailingTools(rules, self.registry)
         self.same_tool = SameTool(rules, self.registry)
         self.sweeps = Sweeps(rules)
@@ -97,8 +97,6 @@ class LoopState:
         self._effect: Effect | None = None
         self._lazy: tuple[ToolPolicy, object] | None = None  # a command whose effect is not known yet
         self._unsettled: list[tuple[int, ToolPolicy, object]] = []  # with their places
-        self.waited = False  # whether time passed since the last call
-        self.latest_wait = 0  # place of the latest call before which time passed
         self.latest_user: Key = UNKNOWN
         self.has_spoken = False  # whether `speech` has anything to forget
         self.spending = False
@@ -107,7 +105,7 @@ class LoopState:
         self.latest = NO_CALL
         # Of the latest call: what its answer says, what it does, and the place at which it came before with
         # the same answer, or 0.
-        self.outcome: Outcome | None = None
+        self.outcome: CallOutcome | None = None
         self.same_since = 0
         self.batch: str | int | None = None
         self.batch_calls: set[Key] = set()
@@ -122,33 +120,6 @@ class LoopState:
             self._message(event)
             return None
         return self._notice(event) if isinstance(event, Notice) else None
-
-    def loop_of(self, call: ToolCall, policy: ToolPolicy | None) -> Loop | None:
-        """The loop that a call would go on with, of those that went on after they had been reported."""
-        persistent = self.registry.persistent()
-        if not persistent or (policy is not None and policy.exempt):
-            return None
-        name, args = call.name, call.args
-        if policy is not None:
-            name, args = policy.group or name, policy.arguments(args)
-        if args is None:
-            return None
-        identity = identify(name, args, settle=self.settle)
-        if identity is None:
-            return None
-        key = settled(identity[0])
-        answer = self.repetition.answers.expected(identity[0])
-        expected = None if answer is None else settled_answer(answer)
-        members = {key} if expected is None else {key, key + expected}
-        return next(
-            (
-                loop
-                for loop in persistent
-                if (loop.tool is not None and loop.tool == name) or members & loop.members
-                if self.goes_on(loop)
-            ),
-            None,
-        )
 
     def pause(self) -> None:
         """So much time has passed that the same call is a new look at things."""
@@ -188,7 +159,7 @@ class LoopState:
             else:
                 effect = self._effect = policy.effect_of(args)
             if effect is Effect.WAIT:
-                self.waited = True
+                self.waiting.has_time_passed = True
                 self.speech.reset()
                 return None
             name = policy.group or name
@@ -224,40 +195,40 @@ class LoopState:
             self.retried and self._sent(key, answer)
         ):
             return None
-        repetition, event = self.repetition, self.event
+        repetition, waiting, event = self.repetition, self.waiting, self.event
         answers, cycles = repetition.answers, repetition.cycles
         expected = answers.expected(key)
         if text:
             if expected is None or expected == answer:
                 self.texts.put(key, text)
-            elif likeness := self.texts.compare(key, text):
-                if is_failed(expected) == failed:
-                    answer = expected
-                    if likeness is not Likeness.NOISE:
-                        repetition.loosen(key)
+            elif (likeness := self.texts.compare(key, text)) and is_failed(expected) == failed:
+                answer = expected
+                if likeness is not Likeness.NOISE:
+                    repetition.loosen(key)
         if expected == answer:
             self.same_since = answers.place(key)
         if expected is not None or outcome is not None or len(self._unsettled) >= _UNSETTLED:
             effect = self.effect
             self.find_effects()
         now = repetition.calls = repetition.calls + 1
-        if self.waited:
-            self.waited, self.latest_wait = False, now
+        if waiting.has_time_passed:
+            waiting.has_time_passed, waiting.latest = False, now
         repetition.names.append(name)
         repetition.steps.append(event - repetition.event)
         repetition.event = event
         if self.spending:
             self.before_calls.append(self.spend.before(event))
         if effect is not None and effect in _PASSIVE:
-            return self._passive(effect, name, key, answer, now, call)
-        if (
-            text
-            and expected == answer
-            and effect not in _DEEDS
-            and (self.latest_wait > answers.place(key) or is_under_way(text))
-            and may_still_come(text, outcome)
-        ):
-            return self._wait(name, key, answer, now, call)
+            # Its work is waiting: only the same answer again and again counts, with more patience.
+            if effect is Effect.CLOCK:
+                answer = UNKNOWN  # what it says moves by itself
+            elif answer != expected:
+                answers.latest_news = answers.latest_change = now
+                if self.spending:
+                    self.spend.news()
+            return waiting.look(name, key, answer, call)
+        if text and expected == answer and effect not in _DEEDS and waiting.is_wait(key, text, outcome):
+            return waiting.look(name, key, answer, call)
         bad = failed or (outcome is not None and outcome.ending is Ending.FAILED)
         is_look = bad or effect is Effect.READ
         if effect in _DEEDS and text and not bad and counts_deeds(text):
@@ -401,15 +372,6 @@ class LoopState:
         self.hand_offs.reset()
         self.chains.reset()
 
-    def _wait(self, name: str, key: Key, answer: Answer, now: int, call: ToolCall) -> Finding | None:
-        """The same look again at something that takes its time: with time between two looks, that is waiting."""
-        before = self.repetition.answers.place(key)
-        memory = self.repetition.answers.see(key, answer, False, now)  # noqa: FBT003
-        least = self._rules.waits if self.latest_wait > before else self._rules.polls
-        if memory is None or least is None or memory.same_answers < least:
-            return None
-        return self.repetition.repeated(LoopKind.WAITING, memory, key, name, memory.same_answers, least, call)
-
     def _patience(self, call: ToolCall | None) -> int:
         """Times that it takes at least: more where a service is down, unless it is asked without a pause."""
         if (
@@ -419,19 +381,6 @@ class LoopState:
         ):
             return 0
         return self._rules.outage
-
-    def _passive(  # noqa: PLR0917
-        self, effect: Effect | None, name: str, key: Key, answer: Answer, now: int, call: ToolCall
-    ) -> Finding | None:
-        """A tool whose work is waiting: only the same answer again and again counts, with more patience."""
-        answers = self.repetition.answers
-        if effect is Effect.CLOCK:
-            answer = UNKNOWN  # what it says moves by itself
-        elif answer != answers.expected(key):
-            answers.latest_news = answers.latest_change = now
-            if self.spending:
-                self.spend.news()
-        return self._wait(name, key, answer, now, call)
 
     def _model(self, event: ModelCall) -> Finding | None:
         text = event.text

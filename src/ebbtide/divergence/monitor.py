@@ -16,6 +16,7 @@ from ebbtide.divergence.detectors.across_chains import Chains
 from ebbtide.divergence.detectors.near_duplicates import argument_text
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, Loop
 from ebbtide.divergence.loop_state import LoopState
+from ebbtide.divergence.next_call import loop_of
 from ebbtide.divergence.packing import pack_state, unpack_state
 from ebbtide.divergence.signals import LoopSignal, Measurement
 from ebbtide.divergence.state import chain_state, restore_chain
@@ -135,7 +136,7 @@ class LoopMonitor:
             elif chain.gap_s is not None:
                 chain.gap_s = None
             if chain.gap_s is not None and chain.gap_s >= self._rules.wait_s:
-                chain.waited = True
+                chain.waiting.has_time_passed = True
             chain.tally.add(event, chain.ts if ts is not None else None)
             signals: tuple[LoopSignal, ...] = ()
             if event.usage is not None:
@@ -145,10 +146,7 @@ class LoopMonitor:
                     signals = self._report(chain, event, burst)
             if event.agent is not None and event.agent != chain.hand_offs.agent:
                 signals += self._hand_off(chain, event, event.agent)
-            if call is None:
-                finding = chain.see(event)
-            else:
-                finding = chain.call(call, self._tools.get(call.name))
+            finding = chain.see(event) if call is None else chain.call(call, self._tools.get(call.name))
             return signals if finding is None else signals + self._report(chain, event, finding)
         except Exception as error:  # noqa: BLE001 - watching must never break the run that is watched
             self._fault(f"{type(error).__name__}: {error}")
@@ -167,7 +165,7 @@ class LoopMonitor:
             chain = self._chains.get(call.chain_id)
             if chain is None:
                 return None
-            loop = chain.loop_of(call, self._tools.get(call.name))
+            loop = loop_of(chain, call, self._tools.get(call.name))
             return None if loop is None else _signal(chain, loop, call, None)
 
     def chain(self, chain_id: str) -> LoopState | None:
@@ -345,7 +343,7 @@ def find_loops(
 
 
 def tools_of(tools: ToolPolicies | None, rules: LoopRules) -> ToolPolicies:
-    """What is declared about tools: by the user first, then by what is shipped, unless the rules leave that out."""
+    """What is declared about tools: by the user first, then what is shipped, where the rules want it."""
     own = ToolPolicies() if tools is None else tools
     if not rules.shipped_tools:
         return own

@@ -1,9 +1,10 @@
-"""What the calls of one chain lead to, whatever they are: the rules that look at outcomes and not at equality.
+"""What the calls of one chain lead to: the rules that look at outcomes and not at equality.
 
-Reading every answer word by word costs ten times what everything else does, and most calls bring something new. So
-calls are only *probed*, and not all of them: where words of a call were in none of those before, it brought something,
-and no stretch without news can reach over it. The next probe is due before such a stretch could be full. Where a
-probe finds nothing new, the calls that are kept are read after all, and so are those that follow, until news comes.
+Reading every answer word by word costs ten times what everything else does, and most calls bring something new.
+So calls are only *probed*, and not all of them: where words of a call were in none of those before, it brought
+something, and no stretch without news can reach over it. The next probe is due before such a stretch could be
+full. Where a probe finds nothing new, the calls that are kept are read after all, and so are those that follow,
+until news comes.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from typing import Any, NamedTuple
 
 from ebbtide.divergence.detectors.near_duplicates import argument_text
 from ebbtide.divergence.detectors.readback import ReadBack
-from ebbtide.divergence.detectors.recurrence import Attempts, Recurrences
+from ebbtide.divergence.detectors.recurrence import AttemptRow, Recurrences
 from ebbtide.divergence.detectors.stagnation import Stagnation
 from ebbtide.divergence.detectors.undone import Undone
 from ebbtide.divergence.loop_registry import Finding, LoopRegistry
 from ebbtide.events.effect import Effect
 from ebbtide.events.identity import Answer, Key, settled, settled_answer
-from ebbtide.events.outcome import Ending, Outcome
+from ebbtide.events.outcome import CallOutcome, Ending
 from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 from ebbtide.text.noise import is_generated
@@ -112,7 +113,7 @@ class Outcomes:
         answer: Answer,
         args: object,
         text: str,
-        outcome: Outcome | None,
+        outcome: CallOutcome | None,
         policy: ToolPolicy | None,
         effect: Effect | None,
         lazy: tuple[ToolPolicy, object] | None,
@@ -173,7 +174,7 @@ class Outcomes:
         key: Key,
         args: object,
         text: str,
-        outcome: Outcome | None,
+        outcome: CallOutcome | None,
         effect: Effect | None,
         lazy: tuple[ToolPolicy, object] | None,
         now: int,
@@ -288,13 +289,13 @@ class Outcomes:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take up what `to_state` gave."""
-        self.recurrences.heads = {head: Attempts.restored(attempts) for head, attempts in state["attempts"]}
+        self.recurrences.heads = {head: AttemptRow.restored(attempts) for head, attempts in state["attempts"]}
         self.stagnation.restore(state["stagnation"])
         self.read_back.restore(state["read_back"])
         self.undone.restore(state["undone"])
         self._is_close, self._calm, self._rest, self._stale = state["watch"]
-        for tool, key, arguments, text, effect, *rest in state["calls"]:
-            effect = None if effect is None else Effect(effect)
+        for tool, key, arguments, text, name, *rest in state["calls"]:
+            effect = None if name is None else Effect(name)
             self._calls.append(Call(tool, bytes.fromhex(key), arguments, text, effect, None, *rest))
 
 

@@ -24,8 +24,6 @@ _PLAIN = (
     "runs",
     "unreadable",
     "unrecorded",
-    "waited",
-    "latest_wait",
     "has_spoken",
     "spending",
     "batch",
@@ -45,6 +43,7 @@ def chain_state(chain: LoopState) -> dict[str, Any]:
         "batch_calls": pack_keys(sorted(map(settled, chain.batch_calls))),
         "before_calls": [list(amounts) for amounts in chain.before_calls],
         "repetition": chain.repetition.to_state(),
+        "waiting": [chain.waiting.has_time_passed, chain.waiting.latest],
         "tally": chain.tally.to_state(),
         "spend": chain.spend.to_state(),
         "spoken": chain.speech.to_state(),
@@ -70,6 +69,7 @@ def restore_chain(chain: LoopState, state: Mapping[str, Any]) -> None:
     chain.batch_calls.update(unpack_keys(state["batch_calls"]))
     chain.before_calls.extend((cost, tokens) for cost, tokens in state["before_calls"])
     chain.repetition.restore(state["repetition"])
+    chain.waiting.has_time_passed, chain.waiting.latest = state["waiting"]
     chain.tally.restore(state["tally"])
     chain.spend.restore(state["spend"])
     chain.speech.restore(state["spoken"])

@@ -49,9 +49,10 @@ _LONGEST_HEAD = 256
 def identify(name: str, args: object, *, settle: bool = True) -> tuple[Key, int, bool] | None:
     """What a call is known by, the bytes of text in its arguments, and whether numbers are among them.
 
-    Numbers are whole ones among flat arguments. Objects that JSON does not know count by their type and
-    text form, bytes by their content; one whose text form is an address cannot be read. Arguments that contain themselves, or are nested beyond what can be
-    followed, cannot be read: None. Where `settle` is off, a short call stands for itself.
+    Numbers are whole ones among flat arguments. Objects that JSON does not know count by their type and text
+    form, bytes by their content; one whose text form is an address cannot be read. Arguments that contain
+    themselves, or are nested beyond what can be followed, cannot be read: None. Where `settle` is off, a
+    short call stands for itself.
 
     >>> identify("read", {"path": "a", "line": 1}) == identify("read", {"line": 1, "path": "a"})
     True
@@ -86,7 +87,8 @@ def identify(name: str, args: object, *, settle: bool = True) -> tuple[Key, int,
 def identify_answer(result: object, *, settle: bool = True) -> Answer | None:
     """What stands for an answer; UNKNOWN where it is not known, None where it cannot be read.
 
-    An object that prints nothing of what it holds cannot be read, nor can the text that it prints. Where `settle` is off, a short text stands for itself.
+    An object that prints nothing of what it holds cannot be read, nor can the text that it prints. Where
+    `settle` is off, a short text stands for itself.
     """
     if type(result) is str:
         if " at 0x" in result and _ONLY_OPAQUE.fullmatch(result):

@@ -1,11 +1,11 @@
 """How a call ended, by what its answer says: harnesses put most failures into the text and set no flag.
 
-Three endings can be told: it failed, it came back empty, or neither can be seen. The lines that say so are the
-*salient* part of the answer. Compared are those, not the answer: attempts that differ in everything else and
-end in the same salient lines have the same outcome.
+Three endings can be told: it failed, it came back empty, or neither can be seen. The lines that say so are
+the *salient* part of the answer. Compared are those, not the answer: attempts that differ in everything else
+and end in the same salient lines have the same outcome.
 
-A long answer is content, and content may be about errors: there, only its first and last lines count, and only
-what a program prints of itself. A short one is taken at its word.
+A long answer is content, and content may be about errors: there, only its first and last lines count, and
+only what a program prints of itself. A short one is taken at its word.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CallOutcome:
     """What the answer of a call says about its end.
 
     Args:
         ending: Failed or empty.
         lines: The lines that say so, each as a template and in its own words. In neither are known noise,
-            generated names, the arguments that it repeats and its place; in the template neither are quoted parts
-            and numbers. Empty where they only say that it failed.
+            generated names, the arguments that it repeats and its place; in the template neither are quoted
+            parts and numbers. Empty where they only say that it failed.
         numbers: What those lines count, in order: numbers before a word, a percent sign or a slash.
         is_down: Whether they say that a service is down or busy.
         is_weak: Whether they only say it in words, as a person would, and not as a program does.
@@ -50,7 +50,7 @@ class Outcome:
 
 
 #: Of a query whose answer is an empty text.
-NOTHING: Final = Outcome(Ending.EMPTY, (("", ""),), ())
+NOTHING: Final = CallOutcome(Ending.EMPTY, (("", ""),), ())
 
 _TOP_READ, _BOTTOM_READ = 500, 1_000  # characters at either end of an answer that are looked at
 _SHORT: Final = 6  # lines up to which an answer is taken at its word
@@ -61,9 +61,10 @@ _CUT: Final = 300  # characters of a line
 
 #: In small letters, one of these stands in every answer that a rule below matches; looking for them is cheap.
 _HINTS: Final = (
-    "err", "fail", "not", "n't", "no ", "denied", "exce", "nvalid", "time", "refus", "unab", "false", "missing",
-    "exit", "return", "forbid", "unauth", "reject", "fatal", "unkn", "panic", "null", "none", "[]", "{}", "limit",
-    "status", "http", "human", "captcha", "backoff", "lock", "must", "requir", "oom", "abort", "out of", "expired", "too many",
+    "err", "fail", "not", "n't", "no ", "denied", "exce", "nvalid", "time", "refus", "unab", "false",
+    "missing", "exit", "return", "forbid", "unauth", "reject", "fatal", "unkn", "panic", "null", "none", "[]", "{}",
+    "limit", "status", "http", "human", "captcha", "backoff", "lock", "must", "requir", "oom", "abort",
+    "out of", "expired", "too many",
 )  # fmt: skip
 _NUMBERED: Final = 200  # characters up to which a zero may say that nothing was found
 _TOP_HINT, _BOTTOM_HINT = 120, 240  # characters at either end of a long answer in which hints are looked for
@@ -81,7 +82,8 @@ _STRONG: Final = re.compile(
     r"|(?-i:\b(?:FAIL(?:ED|URE)?|TIMEOUT)\b)|\b(?:CrashLoopBackOff|ImagePullBackOff|ErrImagePull|OOMKilled)\b"
     r"|^\W*[\d:T.,Z+ -]{8,}\W*(?-i:ERROR|FATAL|CRITICAL|SEVERE|PANIC)\b"
     r"|^(?:---? )?FAIL(?:ED)?\b|\bBUILD FAILED\b|\bTests? failed\b|^make(?:\[\d+\])?: \*\*\*"
-    r"|\b(?:exit(?:ed)?(?: with)?(?: code| status)?|return ?code|exit_code|rc)\W{1,5}(?:code\W{1,3})?-?[1-9]\d*"
+    r"|\b(?:exit(?:ed)?(?: with)?(?: code| status)?|return ?code|exit_code|rc)\W{1,5}"
+    r"(?:code\W{1,3})?-?[1-9]\d*"
     r"|: (?:command not found|No such file or directory|Permission denied|not found)$"
     r"|\bHTTP(?:/[\d.]+)? (?:status )?(?:error )?[45]\d\d\b|\b(?:status|code|status_code)\W{1,4}[45]\d\d\b"
     r"|\b[45]\d\d (?:Not Found|Forbidden|Unauthorized|Bad Request|Internal Server Error|Bad Gateway|"
@@ -89,7 +91,8 @@ _STRONG: Final = re.compile(
     r"|\"(?:success|ok)\": ?false|\"(?:is_?error)\": ?true|\"status\": ?\"(?:error|failed|failure)\""
     r"|\"error(?:s|_message|Message|_code)?\": ?(?:\"[^\"]|\{|\[[^\]])"
     r"|\bIntroduced new syntax error|^<tool_use_error>|##\[error\]"
-    r"|\b(?:verify(?:ing)? (?:that )?you are (?:a )?human|are you a robot|checking (?:your browser|if the site connection)"
+    r"|\b(?:verify(?:ing)? (?:that )?you are (?:a )?human|are you a robot|"
+    r"checking (?:your browser|if the site connection)"
     r"|unusual traffic|captcha|enable javascript and cookies)\b",
     re.IGNORECASE,
 )
@@ -99,9 +102,10 @@ _WEAK: Final = re.compile(
     r"|cannot|unable to|failed|fails|failure|error|exception|invalid|denied|refused|forbidden|unauthori[sz]ed"
     r"|timed? ?out|rejected|not (?:found|exist|allowed|permitted|supported|available|authori[sz]ed|possible|"
     r"recogni[sz]ed|valid|enough|defined|installed|clickable|visible|interactable|reachable)|no such|"
-    r"unavailable|conflict|rate limit|too many requests|quota|haven't granted|unknown (?:\w+ )?(?:tool|command|"
-    r"function|option|column|table|argument|parameter|id|host|error)|is required|is missing|must (?:be|have|"
-    r"match)|out of (?:range|stock|memory)|locked|expired|unresolved|unreachable|throttled|declined|"
+    r"unavailable|conflict|rate limit|too many requests|quota|haven't granted|"
+    r"unknown (?:\w+ )?(?:tool|command|function|option|column|table|argument|parameter|id|host|error)|"
+    r"is required|is missing|must (?:be|have|match)|out of (?:range|stock|memory)|"
+    r"locked|expired|unresolved|unreachable|throttled|declined|"
     r"no longer|not in|abort(?:ed|ing)|undefined)\b",
     re.IGNORECASE,
 )
@@ -112,7 +116,8 @@ _EMPTY: Final = re.compile(
     r"(?:results?|match(?:es)?|rows?|records?|hits?|items?|files?|documents?|docs|entries|events?|data|"
     r"messages?|issues?|resources?|pods?|flights?|products?|orders?|articles?|pages?|papers?|tickets?|users?|"
     r"emails?|contacts?|customers?|answers?|information|logs?|series|slots?|occurrences?|references?)\b"
-    r"|^\W*(?:nothing|none|not) found\b|^\W*(?:Could not|Couldn't|Cannot|Unable to) (?:find|locate)\b|^\W*(?:\[\]|\{\}|None|null|\(0 rows\)|nil)\W*$"
+    r"|^\W*(?:nothing|none|not) found\b|^\W*(?:Could not|Couldn't|Cannot|Unable to) (?:find|locate)\b"
+    r"|^\W*(?:\[\]|\{\}|None|null|\(0 rows\)|nil)\W*$"
     r"|^\W*\"?(?:results|items|hits|data|matches|rows|records|documents|events|total\w*|count|entries)\"?"
     r"\W{1,3}(?:\[\]|0)\W*$"
     r"|^\{\"\w+\": ?(?:\[\]|\{\})\}$|\b(?:added|updated|inserted|created|changed|imported|matched) 0\b"
@@ -121,7 +126,8 @@ _EMPTY: Final = re.compile(
 )
 #: What programs complain of and go on.
 _HARMLESS: Final = re.compile(
-    r"child_copy|dofork|fork: retry|post-quantum|Remainder of file ignored|\bDeprecationWarning\b|^\*\* WARNING"
+    r"child_copy|dofork|fork: retry|post-quantum|Remainder of file ignored|\bDeprecationWarning\b"
+    r"|^\*\* WARNING"
 )
 #: Words of lines that only give a code.
 _CODE_WORDS: Final = frozenset(
@@ -129,7 +135,8 @@ _CODE_WORDS: Final = frozenset(
 )
 _ALL_WELL: Final = re.compile(
     r"\b(?:0|no|zero|without(?: any)?) (?:errors?|failures?|failed|problems?|conflicts?|issues?)\b"
-    r"|\bnone failed\b|\b(?:errors?|failures?|failed|exit code)\W{1,4}(?:none|no(?! ['\"\w])|0|null|false|nil)\b",
+    r"|\bnone failed\b"
+    r"|\b(?:errors?|failures?|failed|exit code)\W{1,4}(?:none|no(?! ['\"\w])|0|null|false|nil)\b",
     re.IGNORECASE,
 )
 _QUOTED: Final = re.compile(r"'[^'\n]{1,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{1,200}`|\[[^\[\]\n]{0,300}\]")
@@ -145,17 +152,17 @@ _WORDS: Final = re.compile(r"[a-z]+")
 _LETTERS: Final = re.compile(r"[A-Za-z]{3,}")
 #: Words of lines that only say that something failed.
 _EMPTY_WORDS: Final = frozenset(
-    "error errors failed failure failures fail exit code status process command build test tests returned non zero "
-    "with did not complete successfully traceback most recent call last text argument temp time duration warning "
-    "passed skipped total files suites run ran the for and make target recipe line err npm lifecycle script "
-    "elifecycle aborting due previous could compile".split()
+    "error errors failed failure failures fail exit code status process command build test tests returned "
+    "non zero with did not complete successfully traceback most recent call last text argument temp time "
+    "duration warning passed skipped total files suites run ran the for and make target recipe line err "
+    "npm lifecycle script elifecycle aborting due previous could compile".split()
 )
 _BLANK: Final = re.compile(r"\s+")
 _TERM: Final = re.compile(r"[^\s'\"`,;:()\[\]{}<>|=]{3,}")
 _TERMS: Final = 40  # of the arguments that are recognised inside an answer
 
 
-def outcome_of(answer: str, args: object = "", *, failed: bool = False) -> Outcome | None:
+def outcome_of(answer: str, args: object = "", *, failed: bool = False) -> CallOutcome | None:
     """What an answer says about how its call ended; None where neither failure nor emptiness can be seen.
 
     Args:
@@ -201,7 +208,7 @@ def outcome_of(answer: str, args: object = "", *, failed: bool = False) -> Outco
     telling = [pair for pair in pairs if ending is Ending.EMPTY or _says_something(pair[0])]
     is_down = ending is Ending.FAILED and bool(_DOWN.search(text))
     telling = telling or [pair for pair in pairs[:1] if not _is_code(pair[1])]
-    return Outcome(ending, tuple(telling), numbers, is_down=is_down, is_weak=is_weak, is_short=is_short)
+    return CallOutcome(ending, tuple(telling), numbers, is_down=is_down, is_weak=is_weak, is_short=is_short)
 
 
 def _is_hinted(text: str) -> bool:
@@ -241,24 +248,27 @@ def _says_something(template: str) -> bool:
 _UNDER_WAY: Final = re.compile(
     r"\b(?:pending|running|in[ _-]?progress|queued|waiting|processing|starting|building|deploying|creating|"
     r"updating|modifying|provisioning|scheduled|initiali[sz]ing|syncing|progressing|not ready|active|open|"
-    r"optimizing|backing|restoring|uploading|downloading|validating|scaling|ongoing)\b|\b0/[1-9]|\b\d{1,2} ?%",
+    r"optimizing|backing|restoring|uploading|downloading|validating|scaling|ongoing)\b"
+    r"|\b0/[1-9]|\b\d{1,2} ?%",
     re.IGNORECASE,
 )
 _OVER: Final = re.compile(
-    r"\b(?:completed?|done|succeeded|success|finished|failed|failure|cancell?ed|aborted|terminated|exited|stopped|"
+    r"\b(?:completed?|done|succeeded|success|finished|failed|failure|cancell?ed|aborted|terminated|exited|"
+    r"stopped|"
     r"expired|closed|resolved|rejected|not found|crashloopbackoff|error)\b",
     re.IGNORECASE,
 )
 
 
 _DOWN: Final = re.compile(
-    r"\b(?:connection (?:was )?(?:refused|reset)|could not connect|timed? ?out|temporarily|unavailable|try again|"
-    r"throttl\w+|too many requests|rate limit\w*|50[234]|529|429|not ready|starting up|unreachable|bad gateway|"
-    r"overloaded)\b",
+    r"\b(?:connection (?:was )?(?:refused|reset)|could not connect|timed? ?out|temporarily|unavailable|"
+    r"try again|throttl\w+|too many requests|rate limit\w*|50[234]|529|429|not ready|starting up|unreachable|"
+    r"bad gateway|overloaded)\b",
     re.IGNORECASE,
 )
 _DEEDS: Final = re.compile(
-    r"\b(?:delete[ds]?|updated?|inserted?|affected|moved|processed|removed|imported|exported|archived|purged|copied|"
+    r"\b(?:delete[ds]?|updated?|inserted?|affected|moved|processed|removed|imported|exported|archived|purged|"
+    r"copied|"
     r"sent|migrated|changed)\W{1,4}[1-9]\d*\b"
     r"|\b[1-9][\d,]* (?:rows?|records?|items?|files?|documents?|objects?|messages?|entries|events?)\b",
     re.IGNORECASE,
@@ -278,11 +288,11 @@ def is_under_way(answer: str) -> bool:
     return len(answer) <= _STATE_LENGTH and bool(_STATE.search(answer))
 
 
-def may_still_come(answer: str, outcome: Outcome | None) -> bool:
+def may_still_come(answer: str, outcome: CallOutcome | None) -> bool:
     """Whether what is looked at may still come.
 
-    It may unless the answer says that it ended, and nothing that is still under way. A failure may pass where it says
-    that a service is down or busy.
+    It may unless the answer says that it ended, and nothing that is still under way. A failure may pass where
+    it says that a service is down or busy.
 
     >>> may_still_come('{"status": "failed"}', None), may_still_come("2 of 3 completed, 1 running", None)
     (False, True)

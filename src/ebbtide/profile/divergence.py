@@ -23,7 +23,8 @@ class LoopRules:
         interleaved_with_news: The same where the others brought something new, but nothing that looks like a
             change: looking a thing up twice more is forgetful, six times is stuck.
         unknown_answers: Equal calls of whose answers nothing is known: a suspicion, so that it takes more.
-        repeated_changes: One call in a row that is declared to change something, and says each time that it did.
+        repeated_changes: One call in a row that is declared to change something, and reports each time that
+            it did.
         outcome_again: Attempts that end in the same failure, in the same words, whatever else moves.
         outcome_varied: The same where the words differ in names, and no number got better.
         empty_again: Attempts in which nothing is found.

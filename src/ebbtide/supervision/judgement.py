@@ -92,7 +92,11 @@ class Judgement:
             goes_on = signal.copies >= SPENDING_TWICE if spending else signal.report > 1
             # A stream takes no nudge: it is cut where it chants on.
             is_deaf = signal.kind is LoopKind.CHANTING and signal.report >= CHANT_REPORTS
-            goes_on = goes_on and (is_deaf or chain.was_reported(subject))
+            is_later = is_deaf or chain.was_reported(subject)
+            if goes_on and signal.is_proof and not spending and not is_later:
+                # The model could not hear of it yet: what counts is the first call of a later turn.
+                loops.registry.report_next(bytes.fromhex(signal.id))
+            goes_on = goes_on and is_later
             verdict = self.loop_verdict(signal, chain, goes_on=goes_on)
             if signal.report == 1 or goes_on or subject not in chain.active.items:
                 chain.report(subject)

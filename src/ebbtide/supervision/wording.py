@@ -55,7 +55,8 @@ _NUDGES: dict[LoopKind, str] = {
     LoopKind.RECURRENCE: "Several attempts in a row ended in the same way: what was varied is not the cause.",
     LoopKind.STAGNATION: "The last answers held nothing that was not known already.",
     LoopKind.UNSEEN_CHANGES: (
-        "The changes do not show: something sets them back, or they go to the wrong place. Find out which first."
+        "The changes do not show: something sets them back, or they go to the wrong place. Find out which "
+        "first."
     ),
     LoopKind.UNDONE_CHANGES: "The same change is made and undone in turn: settle what it should be first.",
     LoopKind.WAITING: "Nothing has changed for a long time: wait longer between two looks.",

@@ -77,7 +77,7 @@ _HASH: Final = 7  # characters from which hexadecimal digits are a hash
 def without_noise(text: str) -> str:
     """The text with `KNOWN_NOISE` replaced by the name of its rule.
 
-    >>> without_noise("4 passed in 1.94s at 2026-11-22T10:00:01Z, see /tmp/tmpab12/log")
+    >>> without_noise("4 passed in 1.94s at 2026-11-22T10:00:01Z, see /dev/shm/ab12")
     '4 passed in <duration> at <time>, see <temp>'
     """
     if not _DIGIT.search(text):

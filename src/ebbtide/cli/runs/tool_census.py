@@ -59,9 +59,14 @@ class ToolUse:
                 self.unknown_commands[command_name(command)] += 1
 
     @property
-    def source(self) -> str:
-        """Where it is known from."""
-        return self.policy.source or _UNKNOWN if self.policy is not None else _UNKNOWN
+    def is_declared(self) -> bool:
+        """Whether anything is known about what its calls do; of a shell, that it is one."""
+        return set(self.effects) != {_UNKNOWN} or bool(self.unknown_commands)
+
+    @property
+    def source(self) -> str | None:
+        """Where it is known from; None where nothing is."""
+        return self.policy.source if self.policy is not None and self.is_declared else None
 
 
 def take_census(name: str, policies: ToolPolicies) -> dict[str, ToolUse]:
@@ -82,14 +87,14 @@ def take_census(name: str, policies: ToolPolicies) -> dict[str, ToolUse]:
 def show(name: str, options: RunOptions, *, as_json: bool) -> None:
     """Print what is known of each tool of a trace, and what to do about the others."""
     tools = take_census(name, options.tools or shipped())
-    undeclared = [tool for tool, use in tools.items() if use.policy is None]
+    undeclared = [tool for tool, use in tools.items() if not use.is_declared]
     if as_json:
         wire = [
             {
                 "tool": tool,
                 "calls": use.calls,
                 "effects": dict(use.effects),
-                "source": None if use.policy is None else use.policy.source,
+                "source": use.source,
                 "unknown_commands": dict(use.unknown_commands),
                 "without_arguments": use.without_arguments,
                 "without_answer": use.without_answer,
@@ -109,7 +114,7 @@ def show(name: str, options: RunOptions, *, as_json: bool) -> None:
 
 def _knowledge(use: ToolUse) -> str:
     effects = ", ".join(f"{number:,} {effect}" for effect, number in use.effects.most_common())
-    parts = [effects if use.policy is None else f"{effects} ({use.source})"]
+    parts = [f"{effects} ({use.source})" if use.source else effects]
     if use.unknown_commands:
         names = ", ".join(plain(name, 20) for name, _ in use.unknown_commands.most_common(_MOST_NAMES))
         parts.append(f"most often unknown: {names}")

@@ -1,8 +1,8 @@
-"""Changes that do not show: a thing is changed again and again, and looking at it shows what it showed before.
+"""Changes that do not show: a thing is changed again and again, and a look at it shows what it showed before.
 
-A deed and a look belong together where they name the same thing: an id, a path, an address that is a value of both.
-Something else sets it back, it is the wrong thing, or the change is accepted and dropped. A check of a shell is not
-meant: that all tests pass after each edit is how it should be.
+A deed and a look belong together where they name the same thing: an id, a path, an address that is a value of
+both. Something else sets it back, it is the wrong thing, or the change is accepted and dropped. A check of a
+shell is not meant: that all tests pass after each edit is how it should be.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class ReadBack:
         self._rules = rules
         self._registry = registry
         self.deeds: dict[Key, int] = {}  # thing -> deeds so far
-        # Look -> its answer, deeds on its thing so far, looks since the answer came first that showed none of the
-        # deeds before them, number of the first event.
+        # Look -> its answer, deeds on its thing so far, looks since the answer came first that showed none of
+        # the deeds before them, number of the first event.
         self.looks: dict[Key, tuple[Key, int, int, int]] = {}
 
     def reset(self) -> None:
@@ -54,7 +54,9 @@ class ReadBack:
                 del self.deeds[next(iter(self.deeds))]
             self.deeds[thing] = count + 1
 
-    def look(self, tool: str, call: Key, args: object, answer: Key, now: int, event: int) -> Finding | None:
+    def look(  # noqa: PLR0917
+        self, tool: str, call: Key, args: object, answer: Key, now: int, event: int
+    ) -> Finding | None:
         """Take a look.
 
         Args:

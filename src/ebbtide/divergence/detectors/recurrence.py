@@ -1,16 +1,18 @@
 """The same outcome under ever new attempts: everything moves, and the end of it does not.
 
-An attempt is what a person would name it by: a tool, or the command in a shell. Failures and empty answers end alike
-where a line says the same, apart from the arguments, generated names, quoted parts and numbers. A number that reaches
-a new extreme is progress: fewer failing tests, a later step, a longer distance. An attempt with a line that is new, or
-new in its names, may be: the same error in one file after the other is repaired step by step. So it takes more of
-those. What is counted is attempts since something got better. One that ends well ends the count.
+An attempt is what a person would name it by: a tool, or the command in a shell. Failures and empty answers
+end alike where a line says the same, apart from the arguments, generated names, quoted parts and numbers. A
+number that reaches a new extreme is progress: fewer failing tests, a later step, a longer distance. An
+attempt with a line that is new, or new in its names, may be: the same error in one file after the other is
+repaired step by step. So it takes more of those. What is counted is attempts since something got better. One
+that ends well ends the count.
 
-Attempts at one thing resemble each other. A record that is refused and another one that is, or a search for another
-thing, are different work, and a service that is down is nobody's doing: of such attempts only every third counts.
+Attempts at one thing resemble each other. A record that is refused and another one that is, or a search for
+another thing, are different work, and a service that is down is nobody's doing: of such attempts only every
+third counts.
 
-What was changed between two attempts does not matter here, since changing things is what attempts are made of. So
-it is a suspicion, and never proof.
+What was changed between two attempts does not matter here, since changing things is what attempts are made
+of. So it is a suspicion, and never proof.
 """
 
 from __future__ import annotations
@@ -24,20 +26,20 @@ from ebbtide.divergence.loop_registry import Finding, LoopRegistry
 from ebbtide.divergence.packing import pack_keys, unpack_keys
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.identity import Key, key_of
-from ebbtide.events.outcome import Ending, Outcome
+from ebbtide.events.outcome import CallOutcome, Ending
 from ebbtide.profile.divergence import LoopRules
 
 _HEADS = 16  # that are followed at once
 _LINES = 64  # of one head that are known again
-# Of the words of an attempt that failed, those that not all have: from this share on it may be about something
-# else, unless this share of those came before.
+# Of the words of an attempt that failed, those that not all have: from this share on it may be about
+# something else, unless this share of those came before.
 _OWN, _REUSED = 0.5, 0.4
 _WORDS = 256  # of attempts that are known
 _APART = 3  # attempts at different things that count as one
 
 
 @dataclass(slots=True)
-class Attempts:
+class AttemptRow:
     """Attempts of one head in a row, none of which ended well, since something got better."""
 
     stale: int = 0  # those in a row of which every line had come before
@@ -86,10 +88,10 @@ class Attempts:
 
     def count(self, lines: tuple[tuple[str, str], ...], event: int) -> None:
         """Take one more attempt that failed, by the lines that say so."""
-        is_known = any([_is_known(self.templates, template) for template, _ in lines])
-        is_stale = all([_is_known(self.wordings, wording) for _, wording in lines])
-        self.stale = self.stale + 1 if is_stale else 1
-        self.varied = self.varied + 1 if is_known else 1
+        templates = [_is_known(self.templates, template) for template, _ in lines]
+        wordings = [_is_known(self.wordings, wording) for _, wording in lines]
+        self.stale = self.stale + 1 if all(wordings) else 1
+        self.varied = self.varied + 1 if any(templates) else 1
         if self.stale == 1:
             self.stale_event = event
         if self.varied == 1:
@@ -105,7 +107,7 @@ class Attempts:
         return state
 
     @classmethod
-    def restored(cls, state: Mapping[str, Any]) -> Attempts:
+    def restored(cls, state: Mapping[str, Any]) -> AttemptRow:
         """The attempts that `to_state` described."""
         values = dict(state)
         for name in ("templates", "wordings"):
@@ -143,7 +145,7 @@ class Recurrences:
     def __init__(self, rules: LoopRules, registry: LoopRegistry) -> None:
         self._rules = rules
         self._registry = registry
-        self.heads: dict[str, Attempts] = {}
+        self.heads: dict[str, AttemptRow] = {}
 
     def reset(self) -> None:
         """Begin afresh: another task, or another run."""
@@ -164,7 +166,7 @@ class Recurrences:
             attempts.empty = 0
 
     def see(  # noqa: PLR0917
-        self, tool: str, head: str, args: object, outcome: Outcome, now: int, event: int
+        self, tool: str, head: str, args: object, outcome: CallOutcome, now: int, event: int
     ) -> Finding | None:
         """Take an attempt that failed or came back empty.
 
@@ -180,7 +182,7 @@ class Recurrences:
         if attempts is None:
             if len(self.heads) >= _HEADS:
                 del self.heads[next(iter(self.heads))]
-            attempts = Attempts()
+            attempts = AttemptRow()
         self.heads[head] = attempts
         is_empty = outcome.ending is Ending.EMPTY
         is_apart = attempts.is_apart(words_of(args), 0.0 if is_empty else _OWN)

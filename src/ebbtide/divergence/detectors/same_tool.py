@@ -1,8 +1,8 @@
 """Runs of one tool: one answer whatever it is asked, arguments that barely move, calls that only grow.
 
-A long answer says something, and saying it six times is stagnation. A short one may be an acknowledgement, or a
-check that is green: it says nothing about progress, so only arguments that barely differ speak then, and it takes
-more of them. All of it is a suspicion.
+A long answer says something, and saying it six times is stagnation. A short one may be an acknowledgement, or
+a check that is green: it says nothing about progress, so only arguments that barely differ speak then, and it
+takes more of them. All of it is a suspicion.
 """
 
 from __future__ import annotations

@@ -147,11 +147,11 @@ class Spend:
         if is_total or (cost is None and tokens is None):
             return None
         before = self.spent
-        paid, count = before.cost + (cost or 0), before.tokens + (tokens or 0)
+        cost_units, count = before.cost + (cost or 0), before.tokens + (tokens or 0)
         unpriced = before.unpriced
         if cost is None and tokens is not None:
             unpriced += CACHE_DISCOUNT * tokens - (CACHE_DISCOUNT - 1) * tally.last_cache_read
-        self.spent = SpentSoFar(paid, count, unpriced)
+        self.spent = SpentSoFar(cost_units, count, unpriced)
         if ts is not None:
             if self.first_ts is None:
                 self.first_ts = ts

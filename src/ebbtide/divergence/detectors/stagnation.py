@@ -1,13 +1,13 @@
 """Stretches in which nothing new comes, whatever moves: the answers hold no new word.
 
-Searches in ever new words that bring the same hits, agents that hand a job back and forth, promises that no call
-follows: what they have in common is a vocabulary that no longer grows. An answer brings something new where it holds
-words or numbers that no answer held before, apart from those of the question and from noise. A deed brings something
-new where its arguments do: a file that is written, a record that is changed. A change that was made before, and
-undone in between, is none.
+Searches in ever new words that bring the same hits, agents that hand a job back and forth, promises that no
+call follows: what they have in common is a vocabulary that no longer grows. An answer brings something new
+where it holds words or numbers that no answer held before, apart from those of the question and from noise. A
+deed brings something new where its arguments do: a file that is written, a record that is changed. A change
+that was made before, and undone in between, is none.
 
-A sweep is no stagnation: one call after the other for another name each, with an answer that is mostly the same, is
-how things are checked one by one. Each step takes back one call of the stretch.
+A sweep is no stagnation: one call after the other for another name each, with an answer that is mostly the
+same, is how things are checked one by one. Each step takes back one call of the stretch.
 
 It is a suspicion: words can be known and still say something new together.
 """
@@ -66,7 +66,7 @@ def words_of(text: str) -> set[str]:
 
 
 def pieces_of(text: str) -> set[str]:
-    """The lines of a text without their numbers and places; of a text of few lines, its sentences and fields."""
+    """The lines of a text without numbers and places; of a text of few lines, its sentences and fields."""
     text = text[:_HEAD]
     pieces = text.splitlines() if text.count("\n") > 1 else _BREAK.split(text)
     return {piece for line in pieces if len(piece := _PLACE.sub("", line).strip()) >= _PIECE}
@@ -113,7 +113,7 @@ def _packed(codes: set[int]) -> list[str]:
 
 
 @dataclass(slots=True)
-class Stretch:
+class StaleStretch:
     """The stretch that goes on."""
 
     count: int = 0  # calls, or messages that no call follows
@@ -131,13 +131,13 @@ class Stagnation:
 
     __slots__ = (
         "_answers",
+        "_arguments",
         "_changes",
         "_latest",
         "_pieces",
         "_recent",
         "_registry",
         "_rules",
-        "_said",
         "has_found",
         "stretch",
         "vocabulary",
@@ -147,18 +147,18 @@ class Stagnation:
         self._rules = rules
         self._registry = registry
         self.vocabulary = Vocabulary()
-        self._said = Vocabulary()
+        self._arguments = Vocabulary()
         self._pieces = Vocabulary()
         self._answers: dict[Key, None] = {}
         self._changes: dict[Key, None] = {}
-        self.stretch = Stretch()
+        self.stretch = StaleStretch()
         self._recent: deque[set[str]] = deque(maxlen=_RECENT)
         self._latest: dict[str, list[str]] = {}  # tool -> the terms of its latest arguments
         self.has_found = False  # whether the latest answer held something new
 
     def reset(self) -> None:
         """Begin afresh: another task, or another run."""
-        self.stretch = Stretch()
+        self.stretch = StaleStretch()
         self._changes.clear()
 
     def see(
@@ -190,12 +190,12 @@ class Stagnation:
             event: Number of the event.
         """
         looks, changes = effect is Effect.READ, effect is Effect.CHANGE
-        asked, words = words_of(arguments), words_of(answer)
-        content = words - asked
+        question, words = words_of(arguments), words_of(answer)
+        content = words - question
         fresh = self.vocabulary.add(content)
         is_alike, is_covered = self._is_alike(content), self._is_covered(answer)
         is_step = self._is_step(tool, arguments)
-        has_new_words = self._said.add(asked) > 0
+        has_new_words = self._arguments.add(question) > 0
         self.has_found = fresh > _SHARE * len(words) and not is_empty and not is_failed
         if fresh > _SHARE * len(words) and not is_empty:
             self._bring_news()
@@ -228,7 +228,7 @@ class Stagnation:
     def think(self, tool: str, arguments: str, now: int, event: int) -> Finding | None:
         """Take a call whose answer only acknowledges what the model says in its arguments, such as a plan."""
         words = words_of(arguments)
-        if self._said.add(words) > _SHARE * len(words):
+        if self._arguments.add(words) > _SHARE * len(words):
             self._bring_news()
             return None
         return self._count(tool, now, event)
@@ -245,7 +245,7 @@ class Stagnation:
 
     def _bring_news(self) -> None:
         """A call found or did something new."""
-        self.stretch = Stretch()
+        self.stretch = StaleStretch()
 
     def _ease(self) -> None:
         """A call that may have brought something takes back one that did not."""
@@ -290,7 +290,7 @@ class Stagnation:
         stretch = self.stretch
         return {
             "words": self.vocabulary.to_state(),
-            "said": self._said.to_state(),
+            "arguments": self._arguments.to_state(),
             "pieces": self._pieces.to_state(),
             "answers": pack_keys(list(self._answers)),
             "changes": pack_keys(list(self._changes)),
@@ -302,14 +302,14 @@ class Stagnation:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take up what `to_state` gave."""
         self.vocabulary.restore(state["words"])
-        self._said.restore(state["said"])
+        self._arguments.restore(state["arguments"])
         self._pieces.restore(state["pieces"])
         self._answers = dict.fromkeys(unpack_keys(state["answers"]))
         self._changes = dict.fromkeys(unpack_keys(state["changes"]))
         self._recent.extend(map(set, state["recent"]))
         self._latest = dict(state["latest"])
         count, first_event, tools = state["stretch"]
-        self.stretch = Stretch(count, first_event, dict.fromkeys(tools))
+        self.stretch = StaleStretch(count, first_event, dict.fromkeys(tools))
 
     def _count(self, tool: str, now: int, event: int) -> Finding | None:
         stretch = self.stretch

@@ -1,8 +1,9 @@
 """Changes that undo each other: an edit turned round, a setting put back, and both again.
 
-Two things show it without any knowledge of the tool. An edit whose old and new text have changed places: the same
-values in another order. And a call that is made again, word for word, after the same thing was set to something
-else: all its arguments but one are the same. A change that is made, undone and made again has got nowhere.
+Two things show it without any knowledge of the tool. An edit whose old and new text have changed places: the
+same values in another order. And a call that is made again, word for word, after the same thing was set to
+something else: all its arguments but one are the same. A change that is made, undone and made again has got
+nowhere.
 
 It is a suspicion: switching to and fro can be a comparison.
 """

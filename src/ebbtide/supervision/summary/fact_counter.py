@@ -12,7 +12,7 @@ from ebbtide.divergence.loop_state import LoopState
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, ModelCall, ModelPart, ToolCall
 from ebbtide.events.identity import Key, identify
-from ebbtide.events.outcome import Ending, Outcome
+from ebbtide.events.outcome import CallOutcome, Ending
 from ebbtide.supervision.summary.run_facts import (
     Coverage,
     FailedCalls,
@@ -84,7 +84,7 @@ class FactCounter:
         elif loops.same_since > loops.repetition.answers.latest_change and loops.effect is Effect.READ:
             self._look(call)
 
-    def _fail(self, call: ToolCall, outcome: Outcome | None) -> None:
+    def _fail(self, call: ToolCall, outcome: CallOutcome | None) -> None:
         self._failed += 1
         _count(self._failures, call.name)
         if outcome is None or outcome.ending is not Ending.FAILED or not outcome.lines:
