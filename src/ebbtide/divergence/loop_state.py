@@ -6,6 +6,7 @@ from collections import deque
 
 from ebbtide.budget.tally import Tally
 from ebbtide.divergence.answer_texts import AnswerTexts, Likeness
+from ebbtide.divergence.command_effects import CommandEffects
 from ebbtide.divergence.detectors.across_chains import Chains
 from ebbtide.divergence.detectors.failing import FailingTools, is_outage
 from ebbtide.divergence.detectors.hand_offs import HandOffs
@@ -35,19 +36,12 @@ from ebbtide.events.identity import (
     settled,
     settled_answer,
 )
-from ebbtide.events.outcome import (
-    NOTHING,
-    CallOutcome,
-    Ending,
-    counts_deeds,
-    outcome_of,
-)
+from ebbtide.events.outcome import NOTHING, CallOutcome, Ending, counts_deeds, outcome_of
 from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
 _NAME = 64  # characters of a name that are kept; the rest counts by its hash
 _BATCH = 64  # calls of one batch that are distinguished
-_UNSETTLED = 64  # commands whose effect may wait
 _STORM_S = 1.0  # a service that is down is hammered when it is asked again sooner
 _PASSIVE = (Effect.POLL, Effect.CLOCK)
 _DEEDS = (Effect.CHANGE, Effect.ACKNOWLEDGE)
@@ -79,6 +73,7 @@ class LoopState:
         self.repetition = Repetition(rules, self.registry, self._patience)
         self.waiting = Waits(rules, self.repetition)
         self.failing = FailingTools(rules, self.registry)
+        self.effects = CommandEffects(self.repetition, self.failing)
         self.same_tool = SameTool(rules, self.registry)
         self.sweeps = Sweeps(rules)
         self.outcomes = Outcomes(rules, self.registry)
@@ -94,9 +89,6 @@ class LoopState:
         self.runs = 0
         self.unreadable = 0
         self.unrecorded = 0  # calls whose arguments are not known
-        self._effect: Effect | None = None
-        self._lazy: tuple[ToolPolicy, object] | None = None  # a command whose effect is not known yet
-        self._unsettled: list[tuple[int, ToolPolicy, object]] = []  # with their places
         self.latest_user: Key = UNKNOWN
         self.has_spoken = False  # whether `speech` has anything to forget
         self.spending = False
@@ -148,16 +140,13 @@ class LoopState:
     def call(self, call: ToolCall, policy: ToolPolicy | None) -> Finding | None:  # noqa: PLR0915
         """Take a call that has ended, and say what it shows."""
         name, args, result, failed = call.name, call.args, call.result, call.error
-        effect = self._effect = self.outcome = None
-        self._lazy = None
+        self.outcome = None
         self.same_since = 0
+        effects = self.effects
+        effect = effects.begin(policy, args)
         if policy is not None:
             if policy.exempt:
                 return None
-            if policy.is_command(args) and not policy.may_wait(args):
-                self._lazy = (policy, args)  # most commands are new, and then what they do can wait
-            else:
-                effect = self._effect = policy.effect_of(args)
             if effect is Effect.WAIT:
                 self.waiting.has_time_passed = True
                 self.speech.reset()
@@ -207,9 +196,9 @@ class LoopState:
                     repetition.loosen(key)
         if expected == answer:
             self.same_since = answers.place(key)
-        if expected is not None or outcome is not None or len(self._unsettled) >= _UNSETTLED:
-            effect = self.effect
-            self.find_effects()
+        if expected is not None or outcome is not None or effects.is_full:
+            effect = effects.latest
+            effects.settle()
         now = repetition.calls = repetition.calls + 1
         if waiting.has_time_passed:
             waiting.has_time_passed, waiting.latest = False, now
@@ -241,10 +230,8 @@ class LoopState:
             period = cycles.push((key, answer))
         if memory is None or (memory.same_answers == 1 and not cycles.repeats_recent):
             answers.latest_news = now
-            if bad:
+            if bad or effects.wait(now):
                 pass
-            elif self._lazy is not None:
-                self._unsettled.append((now, *self._lazy))
             elif effect is Effect.CHANGE:
                 self._changed(now)
             elif effect is None:
@@ -265,7 +252,7 @@ class LoopState:
         before, self.latest = self.latest, (name, key, size, answer, event)
         if name == before[0] or (answer == before[3] and stem_of(name) == stem_of(before[0])):
             if answer == before[3]:
-                effect = self.effect
+                effect = effects.latest
             run = self.same_tool.follow(
                 before, self.latest, args, result, policy, effect, now, is_told=outcome is not None
             )
@@ -293,7 +280,7 @@ class LoopState:
                 outcome,
                 policy,
                 effect,
-                self._lazy,
+                effects.command,
                 now,
                 event,
                 failed=bad,
@@ -306,32 +293,6 @@ class LoopState:
         if finding is None and (now % self._window == 0 or now - answers.latest_news >= self._stale):
             finding = repetition.monotony()
         return finding
-
-    @property
-    def effect(self) -> Effect | None:
-        """What the latest call does."""
-        if self._lazy is not None:
-            policy, args = self._lazy
-            self._lazy = None
-            self._effect = policy.effect_of(args)
-        return self._effect
-
-    def find_effects(self) -> None:
-        """Find out what the commands did whose effect has not mattered until now."""
-        if not self._unsettled:
-            return
-        answers, cycles = self.repetition.answers, self.repetition.cycles
-        latest = self.repetition.calls
-        for now, policy, args in self._unsettled:
-            effect = policy.effect_of(args)
-            if effect is Effect.CHANGE:
-                since = cycles.recent[max(len(cycles) - (latest - now), 0) :]
-                self._changed(now)
-                for symbol in since:
-                    cycles.push(symbol)
-            elif effect is None:
-                answers.latest_change = max(answers.latest_change, now)
-        self._unsettled.clear()
 
     def _unreadable(self, name: str) -> None:
         """A call that cannot be read matches nothing, not even itself."""

@@ -1,10 +1,10 @@
 """What the calls of one chain lead to: the rules that look at outcomes and not at equality.
 
-Reading every answer word by word costs ten times what everything else does, and most calls bring something new.
-So calls are only *probed*, and not all of them: where words of a call were in none of those before, it brought
-something, and no stretch without news can reach over it. The next probe is due before such a stretch could be
-full. Where a probe finds nothing new, the calls that are kept are read after all, and so are those that follow,
-until news comes.
+Reading every answer word by word costs ten times what everything else does, and most calls bring
+something new. So calls are only *probed*, and not all of them: where words of a call were in none of
+those before, it brought something, and no stretch without news can reach over it. The next probe is due
+before such a stretch could be full. Where a probe finds nothing new, the calls that are kept are read
+after all, and so are those that follow, until news comes.
 """
 
 from __future__ import annotations
@@ -256,7 +256,8 @@ class Outcomes:
         words = [word for word in _sample(call.text, _ANSWER_WORD) if word not in call.arguments]
         if words and _are_new(words, [earlier.text for earlier in before], _LEAST):
             return True
-        if words and len(call.text) > _SHORT:
+        is_seen = call.effect is Effect.READ and any(call.text == earlier.text for earlier in before)
+        if words and (is_seen or len(call.text) > _SHORT):
             return False
         return _are_new(_sample(call.arguments, _ARGUMENT_WORD), [earlier.arguments for earlier in before], 1)
 

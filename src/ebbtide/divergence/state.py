@@ -33,7 +33,7 @@ _PLAIN = (
 
 def chain_state(chain: LoopState) -> dict[str, Any]:
     """Everything that later findings about a chain depend on."""
-    chain.find_effects()
+    chain.effects.settle()
     name, key, size, answer, event = chain.latest
     return {
         "name": chain.name,

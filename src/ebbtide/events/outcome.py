@@ -61,10 +61,11 @@ _CUT: Final = 300  # characters of a line
 
 #: In small letters, one of these stands in every answer that a rule below matches; looking for them is cheap.
 _HINTS: Final = (
-    "err", "fail", "not", "n't", "no ", "denied", "exce", "nvalid", "time", "refus", "unab", "false",
-    "missing", "exit", "return", "forbid", "unauth", "reject", "fatal", "unkn", "panic", "null", "none", "[]", "{}",
+    "err", "fail", "not", "n't", "no ", "denied", "exce", "nvalid", "time", "refus", "unab",
+    "false", "missing", "exit", "return", "forbid", "unauth", "reject", "fatal", "unkn", "panic", "null",
+    "none", "[]", "{}",
     "limit", "status", "http", "human", "captcha", "backoff", "lock", "must", "requir", "oom", "abort",
-    "out of", "expired", "too many",
+    "out of", "expired", "too many", "navail",
 )  # fmt: skip
 _NUMBERED: Final = 200  # characters up to which a zero may say that nothing was found
 _TOP_HINT, _BOTTOM_HINT = 120, 240  # characters at either end of a long answer in which hints are looked for
