@@ -6,6 +6,8 @@ new: what they did matters only where something is looked at again, or fails.
 
 from __future__ import annotations
 
+from typing import Any
+
 from ebbtide.divergence.detectors.failing import FailingTools
 from ebbtide.divergence.detectors.repetition import Repetition
 from ebbtide.events.effect import Effect
@@ -63,6 +65,14 @@ class CommandEffects:
             return False
         self._waiting.append((now, self.command))
         return True
+
+    def to_state(self) -> list[list[Any]]:
+        """All that later findings depend on: the commands that wait, each with what it did."""
+        return [[now, policy.effect_of(args)] for now, (policy, args) in self._waiting]
+
+    def restore(self, state: list[list[Any]]) -> None:
+        """Take up what `to_state` gave."""
+        self._waiting = [(now, (ToolPolicy(effect=effect), None)) for now, effect in state]
 
     def settle(self) -> None:
         """Find out what those that wait did: from a change on, what is looked up is a new look."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 from ebbtide.divergence.detectors.near_duplicates import argument_text
@@ -274,13 +275,17 @@ class Outcomes:
 
     def to_state(self) -> dict[str, Any]:
         """All that later findings depend on."""
-        self._settle_deeds()
-        self._settle_changes()
+        # Reading a state changes nothing: what waits is settled in copies.
+        read_back, undone = deepcopy(self.read_back), deepcopy(self.undone)
+        for args in self._deeds:
+            read_back.change(args)
+        for tool, key, args, now, event in self._changes:
+            undone.change(tool, settled(key), args, now, event)
         return {
             "attempts": [[head, attempts.to_state()] for head, attempts in self.recurrences.heads.items()],
             "stagnation": self.stagnation.to_state(),
-            "read_back": self.read_back.to_state(),
-            "undone": self.undone.to_state(),
+            "read_back": read_back.to_state(),
+            "undone": undone.to_state(),
             "watch": [self._is_close, self._calm, self._rest, self._stale],
             "calls": [
                 [call.tool, settled(call.key).hex(), *call[2:4], _effect_of(call), *call[6:]]

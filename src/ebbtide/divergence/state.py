@@ -33,7 +33,6 @@ _PLAIN = (
 
 def chain_state(chain: LoopState) -> dict[str, Any]:
     """Everything that later findings about a chain depend on."""
-    chain.effects.settle()
     name, key, size, answer, event = chain.latest
     return {
         "name": chain.name,
@@ -54,6 +53,7 @@ def chain_state(chain: LoopState) -> dict[str, Any]:
         "numbers": [[name, list(numbers)] for name, numbers in chain.sweeps.numbers.items()],
         "failing": [[name, _fields(failures)] for name, failures in chain.failing.tools.items()],
         "texts": chain.texts.to_state(),
+        "commands": chain.effects.to_state(),
         "outcomes": chain.outcomes.to_state(),
         "loops": [_fields(loop) for loop in chain.registry.loops.values()],
     }
@@ -83,6 +83,7 @@ def restore_chain(chain: LoopState, state: Mapping[str, Any]) -> None:
     chain.sweeps.numbers = {name: tuple(numbers) for name, numbers in state["numbers"]}
     chain.failing.tools = {name: _item(Failures, failures) for name, failures in state["failing"]}
     chain.texts.restore(state["texts"])
+    chain.effects.restore(state["commands"])
     chain.outcomes.restore(state["outcomes"])
     loops = (_item(Loop, loop) for loop in state["loops"])
     chain.registry.loops = {loop.key: loop for loop in loops}
