@@ -45,6 +45,7 @@ _BATCH = 64  # calls of one batch that are distinguished
 _STORM_S = 1.0  # a service that is down is hammered when it is asked again sooner
 _PASSIVE = (Effect.POLL, Effect.CLOCK)
 _DEEDS = (Effect.CHANGE, Effect.ACKNOWLEDGE)
+_MAYBE_DEEDS = (*_DEEDS, None)
 _CYCLES = (LoopKind.REPEAT, LoopKind.CYCLE)
 
 
@@ -220,7 +221,7 @@ class LoopState:
             return waiting.look(name, key, answer, call)
         bad = failed or (outcome is not None and outcome.ending is Ending.FAILED)
         is_look = bad or effect is Effect.READ
-        if effect in _DEEDS and text and not bad and counts_deeds(text):
+        if expected is not None and effect in _MAYBE_DEEDS and text and not bad and counts_deeds(text):
             answer = key_of("deed", now)  # something was done again, though it says the same
         memory = answers.see(key, answer, failed, now)
         if memory is None:
@@ -338,7 +339,9 @@ class LoopState:
         if (
             call is None
             or (self.gap_s is not None and self.gap_s < _STORM_S)
-            or not is_outage(call.status, call.result)
+            or not (
+                (self.outcome is not None and self.outcome.is_down) or is_outage(call.status, call.result)
+            )
         ):
             return 0
         return self._rules.outage

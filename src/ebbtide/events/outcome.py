@@ -118,7 +118,7 @@ _EMPTY: Final = re.compile(
     r"messages?|issues?|resources?|pods?|flights?|products?|orders?|articles?|pages?|papers?|tickets?|users?|"
     r"emails?|contacts?|customers?|answers?|information|logs?|series|slots?|occurrences?|references?)\b"
     r"|^\W*(?:nothing|none|not) found\b|^\W*(?:Could not|Couldn't|Cannot|Unable to) (?:find|locate)\b"
-    r"|^\W*(?:\[\]|\{\}|None|null|\(0 rows\)|nil)\W*$"
+    r"|^\W*(?:\[\]|\{\}|\(0 rows\))\W*$"
     r"|^\W*\"?(?:results|items|hits|data|matches|rows|records|documents|events|total\w*|count|entries)\"?"
     r"\W{1,3}(?:\[\]|0)\W*$"
     r"|^\{\"\w+\": ?(?:\[\]|\{\})\}$|\b(?:added|updated|inserted|created|changed|imported|matched) 0\b"

@@ -67,10 +67,13 @@ class AttemptRow:
             self.common = self.words = words
             return False
         self.common &= words
-        own = {word for word in words - self.common if not word & 1}  # an odd one holds a digit
+        steps = words - self.common
+        own = {word for word in steps if not word & 1}  # an odd one holds a digit
         reused = len(own & self.words)
         if len(self.words) < _WORDS:
             self.words |= words
+        if not own:
+            return share == 0 and bool(steps)  # a search in one place, or at one time, after the other
         return len(own) > share * len(words) and reused < _REUSED * len(own)
 
     def is_better(self, numbers: tuple[float, ...]) -> bool:

@@ -155,6 +155,8 @@ class SameTool:
         count = run.same if declared else min(run.same, run.long_answers + 1)
         if least is not None and count >= least:
             return self._finding(LoopKind.SAME_ANSWER, count, least, run.first, latest, now)
+        if effect is Effect.READ and not run.long_answers:
+            return None  # looked up one by one, and each time there is little to say
         for near, least in ((run.rewordings, rules.rewordings), (run.near, rules.nearly_same)):
             if near and least is not None and near + 2 >= least:
                 return self._finding(LoopKind.NEAR_DUPLICATE, near + 2, least, run.first, latest, now)

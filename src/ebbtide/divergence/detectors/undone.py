@@ -18,6 +18,7 @@ from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.identity import Key, key_of
 from ebbtide.profile.divergence import LoopRules
 
+_CONTENT = 12  # characters from which a value is content
 _THINGS = 32  # that are followed at once
 
 
@@ -52,7 +53,7 @@ class Undone:
             event: Number of the event.
         """
         least = self._rules.undone_changes
-        if least is None or not isinstance(args, Mapping) or len(args) < 2:
+        if least is None or not isinstance(args, Mapping) or len(args) < 2 or not _has_content(args):
             return None
         finding = None
         for thing in _things(tool, args):
@@ -100,6 +101,11 @@ class Undone:
             )
             for thing, latest, earlier, times, event in state
         }
+
+
+def _has_content(args: Mapping[Any, Any]) -> bool:
+    """Whether a value is more than a name, a key or a place to click at."""
+    return any(isinstance(value, str) and len(value) >= _CONTENT for value in args.values())
 
 
 def _things(tool: str, args: Mapping[Any, Any]) -> list[Key]:
