@@ -309,7 +309,7 @@ def declared(run: Run) -> list[LoopSignal]:
             id="landed changes that do not",
         ),
         pytest.param(  # the first of them makes everything new
-            [tool("edit", "ok", line=1)] * 9, (RULES.repeated_changes or 0) + 1, id="one change, again"
+            [tool("edit", "ok", line=1)] * 14, (RULES.repeated_changes or 0) + 1, id="one change, again"
         ),
         pytest.param(
             [tool("sh", "busy", command="sleep 20; cat status.json")] * 9, RULES.polls, id="a look that waits"

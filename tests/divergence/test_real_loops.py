@@ -16,6 +16,8 @@ NOT_DECIDABLE = {
     "pos-openclaw-upload-fresh-ids",
     # Each look waits for twenty seconds: that is judged by time, and its source counts.
     "pos-dmtools-throwaway-word",
+    # A fresh id in the arguments looks like one record after the other.
+    "pos-openrouter-nonce-churn",
     # Two declared changes without answers: each of them makes the other one new.
     "pos-forge-12333",
 }

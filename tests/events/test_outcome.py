@@ -32,7 +32,7 @@ def test_failures_that_no_flag_reports(answer: str) -> None:
 
 @pytest.mark.parametrize(
     "answer",
-    ["No results", "0 matches found", "[]", '{"results": []}', "Could not find [x]", "null", "(0 rows)"],
+    ["No results", "0 matches found", "[]", '{"results": []}', "Could not find [x]", "(0 rows)"],
 )
 def test_empty_answers(answer: str) -> None:
     """What says that there is nothing, and nothing else."""

@@ -84,7 +84,7 @@ class LoopRules:
     interleaved: int | None = 4
     interleaved_with_news: int | None = 6
     unknown_answers: int = 4
-    repeated_changes: int | None = 20
+    repeated_changes: int | None = 12
     outcome_again: int | None = 5
     outcome_varied: int | None = 8
     empty_again: int | None = 4

@@ -16,6 +16,8 @@ RULES = Profile.DEFAULT.divergence
 LEAST = RULES.undone_changes or 0
 TOOLS = ToolPolicies({"change": ToolPolicy(effect=Effect.CHANGE), "look": ToolPolicy(effect=Effect.READ)})
 
+TEXTS = ("timeout = 30  # seconds", "timeout = 60  # seconds")
+
 
 def changes(
     args_of: Callable[[int], dict[str, str]], *, tool: str = "change", count: int = 8
@@ -26,12 +28,17 @@ def changes(
 @pytest.mark.parametrize(
     ("args_of", "is_undone"),
     [
-        pytest.param(lambda n: {"flag": "fast", "to": ("on", "off")[n % 2]}, True, id="a setting to and fro"),
         pytest.param(
-            lambda n: {"path": "a.py", "old": "xy"[n % 2], "new": "yx"[n % 2]},
+            lambda n: {"setting": "cache.fast_path", "to": ("on", "off")[n % 2]},
+            True,
+            id="a setting to and fro",
+        ),
+        pytest.param(
+            lambda n: {"path": "a.py", "old": TEXTS[n % 2], "new": TEXTS[1 - n % 2]},
             True,
             id="an edit turned round",
         ),
+        pytest.param(lambda n: {"key": "Tab", "to": ("on", "off")[n % 2]}, False, id="keys and clicks"),
         pytest.param(lambda n: {"flag": "fast", "to": f"level {n}"}, False, id="ever new values"),
         pytest.param(lambda n: {"flag": f"flag {n}", "to": ("on", "off")[n % 2]}, False, id="other things"),
         pytest.param(lambda _: {"flag": "fast", "to": "on"}, False, id="one change again"),
