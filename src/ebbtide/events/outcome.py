@@ -38,7 +38,6 @@ class CallOutcome:
         numbers: What those lines count, in order: numbers before a word, a percent sign or a slash.
         is_down: Whether they say that a service is down or busy.
         is_weak: Whether they only say it in words, as a person would, and not as a program does.
-        is_short: Whether the answer is short, so that it is no content that speaks of failures.
     """
 
     ending: Ending
@@ -46,7 +45,6 @@ class CallOutcome:
     numbers: tuple[float, ...]
     is_down: bool = False
     is_weak: bool = False
-    is_short: bool = True
 
 
 #: Of a query whose answer is an empty text.
@@ -209,7 +207,7 @@ def outcome_of(answer: str, args: object = "", *, failed: bool = False) -> CallO
     telling = [pair for pair in pairs if ending is Ending.EMPTY or _says_something(pair[0])]
     is_down = ending is Ending.FAILED and bool(_DOWN.search(text))
     telling = telling or [pair for pair in pairs[:1] if not _is_code(pair[1])]
-    return CallOutcome(ending, tuple(telling), numbers, is_down=is_down, is_weak=is_weak, is_short=is_short)
+    return CallOutcome(ending, tuple(telling), numbers, is_down=is_down, is_weak=is_weak)
 
 
 def _is_hinted(text: str) -> bool:

@@ -79,7 +79,8 @@ class FactCounter:
                 self._without_answer += 1
         elif (type(result) is not str or result[:1] == "<") and _is_opaque(result):
             self._opaque_answers += 1
-        if call.error or (outcome is not None and outcome.ending is Ending.FAILED):
+        # Words alone may be content: a run is not told that a call failed because a file speaks of failures.
+        if call.error or (outcome is not None and outcome.ending is Ending.FAILED and not outcome.is_weak):
             self._fail(call, outcome)
         elif (
             loops.same_since > loops.repetition.answers.latest_change and loops.effects.latest is Effect.READ
