@@ -310,8 +310,10 @@ def test_a_chain_of_any_length_stays_small() -> None:
 def test_the_chain_that_was_silent_longest_makes_room() -> None:
     """No more chains than allowed are watched, and what was dropped is counted."""
     monitor = LoopMonitor(max_chains=3)
-    for chain in ("a", "b", "c", "a", "d"):
+    for chain in ("a", "b", "c", "a"):
         monitor.update(replace(LS, chain_id=chain))
+    with pytest.warns(RuntimeWarning, match="more than 3 chains"):
+        monitor.update(replace(LS, chain_id="d"))
     snapshot = monitor.snapshot()
     assert [chain.chain_id for chain in snapshot.chains] == ["c", "a", "d"]
     assert snapshot.dropped_chains == 1
@@ -433,13 +435,13 @@ def test_a_damaged_state_is_refused(value: Any) -> None:
         monitor.update(LS)
     state = json.loads(json.dumps(monitor.to_state()))
     for key in ("run", "spend", "repetition", "loops"):
-        chains = [{**chain, key: value} for chain in state["chains"]]
+        chains = [[name, {**chain, key: value}] for name, chain in state["chains"]["chains"]]
         if (key, value) != ("loops", []):  # a chain without loops
             with pytest.raises(ConfigError, match="not the state of a monitor"):
-                LoopMonitor.from_state({**state, "chains": chains})
+                LoopMonitor.from_state({**state, "chains": {**state["chains"], "chains": chains}})
 
 
-@pytest.mark.parametrize("data", [None, "text", 7, b"", b"EBBL\x02x", b"EBBL\x01broken", b"something else"])
+@pytest.mark.parametrize("data", [None, "text", 7, b"", b"EBBL\x03x", b"EBBL\x01broken", b"something else"])
 def test_bytes_of_another_version_are_refused(data: bytes) -> None:
     """Bytes that this version cannot read are an error."""
     with pytest.raises(ConfigError):
@@ -475,3 +477,17 @@ def test_a_state_of_another_kind_is_refused_before_it_is_unpacked() -> None:
     for data in others:
         with pytest.raises(ConfigError, match="not the state of"):
             LoopMonitor.from_bytes(data)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abcde"), st.sampled_from("xyz"), st.sampled_from("12")), max_size=60)
+)
+def test_chains_that_are_packed_go_on_as_if_they_were_not(steps: list[tuple[str, str, str]]) -> None:
+    """With room for two chains at hand, five chains give the signals that they give with room for all."""
+    monitors = [LoopMonitor(live_chains=live) for live in (2, 64)]
+    for chain, path, answer in steps:
+        event = replace(LS, chain_id=chain, args={"path": path}, result=answer)
+        few, all_of_them = (monitor.update(event) for monitor in monitors)
+        assert few == all_of_them
+    few, all_of_them = (sorted(monitor.snapshot().chains, key=str) for monitor in monitors)
+    assert few == all_of_them

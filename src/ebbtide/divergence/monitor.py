@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import UNITS, Tally
+from ebbtide.divergence.chain_table import LIVE_CHAINS, MOST_CHAINS, ChainTable
 from ebbtide.divergence.detectors.across_chains import Chains
 from ebbtide.divergence.detectors.near_duplicates import argument_text
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, Loop
@@ -30,8 +31,8 @@ from ebbtide.profile.divergence import LoopRules
 if TYPE_CHECKING:
     from ebbtide.divergence.snapshot import MonitorSnapshot
 
-_SCHEMA = 2
-_MAGIC = b"EBBL\x02"  # what the bytes are, and the version of their form
+_SCHEMA = 3
+_MAGIC = b"EBBL\x03"  # what the bytes are, and the version of their form
 _STARTED = Phase.STARTED  # reading a member off its enum takes as long as a call
 _SHOWN = 160  # characters of a call that a signal shows
 _NUMBERS = 1 << 62  # numbers of events that a state can carry
@@ -50,7 +51,10 @@ class LoopMonitor:
         profile: Thresholds; see `ebbtide.profile.divergence.LoopRules`.
         tools: What is declared about tools, before what is shipped; see `ToolPolicies`.
         prices: What tokens cost, for events that state tokens and no cost.
-        max_chains: Chains that are watched at once; for one more, the one that was silent longest is dropped.
+        live_chains: Chains that are kept at hand; those that were silent longer are packed until they come
+            back.
+        max_chains: Chains that are watched at all; for one more, the one that was silent longest is dropped,
+            with a warning, and counted in the snapshot.
 
     Attributes:
         tally: What the session took, over all its chains.
@@ -59,7 +63,7 @@ class LoopMonitor:
         last_fault: What was wrong with the latest of them.
 
     Raises:
-        ConfigError: `max_chains` is below 1.
+        ConfigError: `live_chains` or `max_chains` is below 1.
 
     >>> monitor = LoopMonitor()
     >>> for _ in range(3):
@@ -74,25 +78,27 @@ class LoopMonitor:
         *,
         tools: ToolPolicies | None = None,
         prices: Prices | None = None,
-        max_chains: int = 64,
+        live_chains: int = LIVE_CHAINS,
+        max_chains: int = MOST_CHAINS,
     ) -> None:
-        if max_chains < 1:
-            raise ConfigError(f"max_chains = {max_chains!r}: expected 1 or more")
+        for name, value in (("live_chains", live_chains), ("max_chains", max_chains)):
+            if value < 1:
+                raise ConfigError(f"{name} = {value!r}: expected 1 or more")
         self._profile = profile
         self._rules = profile.divergence
         self._tools = tools_of(tools, self._rules)
         self._prices = prices
-        self._max_chains = max_chains
-        self._chains: dict[str, LoopState] = {}
+        self.chains = ChainTable(
+            self._new_chain, chain_state, restore_chain, live=live_chains, most=max_chains
+        )
         self.tally = Tally(prices)
         self.latest: LoopState | None = None
         self._across = Chains(self._rules)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal handler may save in the middle of an event
         self._pause_s = math.inf if self._rules.pause_s is None else self._rules.pause_s
         self.degraded = 0
         self.last_fault: str | None = None
         self._duplicates = 0
-        self._dropped_chains = 0
 
     def update(self, event: Event) -> tuple[LoopSignal, ...]:
         """Take one more event.
@@ -104,10 +110,15 @@ class LoopMonitor:
         with self._lock:
             return self.take(event) or ()
 
-    def take(self, event: Event) -> tuple[LoopSignal, ...] | None:
+    def take(self, event: Event, turn: int | None = None) -> tuple[LoopSignal, ...] | None:
         """As `update`, without the lock; None for an event that does not count.
 
         Those are calls that have only started, and events whose number was there before.
+
+        Args:
+            event: The event.
+            turn: Number of the turn of the model in which it falls, where turns are counted: its calls were
+                asked for at once.
         """
         try:
             call = event if isinstance(event, ToolCall) else None
@@ -146,7 +157,7 @@ class LoopMonitor:
                     signals = self._report(chain, event, burst)
             if event.agent is not None and event.agent != chain.hand_offs.agent:
                 signals += self._hand_off(chain, event, event.agent)
-            finding = chain.see(event) if call is None else chain.call(call, self._tools.get(call.name))
+            finding = chain.see(event) if call is None else chain.call(call, self._tools.get(call.name), turn)
             return signals if finding is None else signals + self._report(chain, event, finding)
         except Exception as error:  # noqa: BLE001 - watching must never break the run that is watched
             self._fault(f"{type(error).__name__}: {error}")
@@ -162,15 +173,15 @@ class LoopMonitor:
             A loop that went on after it had been reported; None where the call belongs to none.
         """
         with self._lock:
-            chain = self._chains.get(call.chain_id)
+            chain = self.chains.find(call.chain_id)
             if chain is None:
                 return None
             loop = loop_of(chain, call, self._tools.get(call.name))
             return None if loop is None else _signal(chain, loop, call, None)
 
     def chain(self, chain_id: str) -> LoopState | None:
-        """A chain, or None where it is not watched."""
-        return self._chains.get(chain_id)
+        """A chain, or None where it is not watched; of one that was silent for long, a copy."""
+        return self.chains.find(chain_id)
 
     def add_round(self, chain_id: str) -> LoopState:
         """Count a round of a chain's conversation, which shows nothing here; the chain."""
@@ -184,11 +195,11 @@ class LoopMonitor:
 
         with self._lock:
             return MonitorSnapshot(
-                chains=tuple(ChainSnapshot.of(chain) for chain in self._chains.values()),
+                chains=tuple(ChainSnapshot.of(chain) for chain in self.chains.all()),
                 degraded=self.degraded,
                 last_fault=self.last_fault,
                 duplicates=self._duplicates,
-                dropped_chains=self._dropped_chains,
+                dropped_chains=self.chains.dropped,
             )
 
     def to_state(self) -> dict[str, Any]:
@@ -196,10 +207,10 @@ class LoopMonitor:
         with self._lock:
             return {
                 "schema": _SCHEMA,
-                "chains": [chain_state(chain) for chain in self._chains.values()],
+                "chains": self.chains.to_state(),
                 "tally": self.tally.to_state(),
                 "across": self._across.to_state(),
-                "counts": [self.degraded, self.last_fault, self._duplicates, self._dropped_chains],
+                "counts": [self.degraded, self.last_fault, self._duplicates],
             }
 
     @classmethod
@@ -210,7 +221,8 @@ class LoopMonitor:
         *,
         tools: ToolPolicies | None = None,
         prices: Prices | None = None,
-        max_chains: int = 64,
+        live_chains: int = LIVE_CHAINS,
+        max_chains: int = MOST_CHAINS,
     ) -> Self:
         """The monitor that `to_state` described; with the same profile and tools, it goes on from there.
 
@@ -220,17 +232,13 @@ class LoopMonitor:
         if not isinstance(state, Mapping) or state.get("schema") != _SCHEMA:
             schema = state.get("schema") if isinstance(state, Mapping) else state
             raise ConfigError(f"state schema {schema!r:.40}: this version reads {_SCHEMA}")
-        monitor = cls(profile, tools=tools, prices=prices, max_chains=max_chains)
+        monitor = cls(profile, tools=tools, prices=prices, live_chains=live_chains, max_chains=max_chains)
         try:
             monitor._across.restore(state["across"])
             monitor.tally.restore(state["tally"])
-            for entry in state["chains"]:
-                chain = monitor._new_chain(entry["name"])
-                restore_chain(chain, entry)
-                monitor._chains[chain.name] = monitor.latest = chain
-            monitor.degraded, monitor.last_fault, monitor._duplicates, monitor._dropped_chains = state[
-                "counts"
-            ]
+            monitor.chains.restore(state["chains"])
+            monitor.latest = monitor.chains.latest
+            monitor.degraded, monitor.last_fault, monitor._duplicates = state["counts"]
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise ConfigError(f"not the state of a monitor: {error!r}") from error
         return monitor
@@ -247,7 +255,8 @@ class LoopMonitor:
         *,
         tools: ToolPolicies | None = None,
         prices: Prices | None = None,
-        max_chains: int = 64,
+        live_chains: int = LIVE_CHAINS,
+        max_chains: int = MOST_CHAINS,
     ) -> Self:
         """The monitor that `to_bytes` described.
 
@@ -259,6 +268,7 @@ class LoopMonitor:
             profile,
             tools=tools,
             prices=prices,
+            live_chains=live_chains,
             max_chains=max_chains,
         )
 
@@ -268,15 +278,9 @@ class LoopMonitor:
         return () if before is None else self._report(chain, event, chain.hand_off(before, agent))
 
     def _chain(self, chain_id: str) -> LoopState:
-        """A chain, moved to the end: the first in line was silent longest."""
-        chain = self._chains.pop(chain_id, None)
-        if chain is None:
-            chain = self._new_chain(chain_id)
-            if len(self._chains) >= self._max_chains:
-                del self._chains[next(iter(self._chains))]
-                self._dropped_chains += 1
-            self._across.several = self._across.several or bool(self._chains)
-        self._chains[chain_id] = self.latest = chain
+        """A chain, which is the latest now."""
+        chain = self.latest = self.chains.take(chain_id)
+        self._across.several = self._across.several or len(self.chains) > 1
         return chain
 
     def _new_chain(self, chain_id: str) -> LoopState:
