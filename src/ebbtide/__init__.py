@@ -72,6 +72,12 @@ if TYPE_CHECKING:
     from ebbtide.supervision.ladder import Action as Action
     from ebbtide.supervision.ladder import Cause as Cause
     from ebbtide.supervision.run_options import RunOptions as RunOptions
+    from ebbtide.supervision.runs.async_runs import AsyncRuns as AsyncRuns
+    from ebbtide.supervision.runs.run_store import MemoryRunStore as MemoryRunStore
+    from ebbtide.supervision.runs.run_store import RunStanding as RunStanding
+    from ebbtide.supervision.runs.runs import Runs as Runs
+    from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore as SQLiteRunStore
+    from ebbtide.supervision.runs.turn import Turn as Turn
     from ebbtide.supervision.summary.headline import Headline as Headline
     from ebbtide.supervision.summary.run_summary import RunSummary as RunSummary
     from ebbtide.supervision.supervisor import Supervisor as Supervisor
@@ -88,6 +94,7 @@ _HOMES = {
     "Added": "decision_log.entry",
     "Assessment": "decisions.assessment",
     "AsyncDeliberation": "decision_log.async_deliberation",
+    "AsyncRuns": "supervision.runs.async_runs",
     "CallRefused": "errors",
     "Candidate": "decisions.candidate",
     "Cause": "supervision.ladder",
@@ -109,6 +116,7 @@ _HOMES = {
     "LoopKind": "divergence.signals",
     "LoopMonitor": "divergence.monitor",
     "LoopSignal": "divergence.signals",
+    "MemoryRunStore": "supervision.runs.run_store",
     "Message": "events.event",
     "ModelCall": "events.event",
     "MonitorSnapshot": "divergence.snapshot",
@@ -126,9 +134,12 @@ _HOMES = {
     "RunHalted": "errors",
     "RunOptions": "supervision.run_options",
     "RunReport": "guard.guard_report",
+    "RunStanding": "supervision.runs.run_store",
     "RunStopped": "errors",
     "RunSummary": "supervision.summary.run_summary",
+    "Runs": "supervision.runs.runs",
     "RunningCall": "guard.running_call",
+    "SQLiteRunStore": "supervision.runs.sqlite_run_store",
     "SemanticError": "errors",
     "Signal": "convergence.signal",
     "StoreError": "errors",
@@ -142,6 +153,7 @@ _HOMES = {
     "Trace": "traces.reading",
     "Transcript": "events.transcript",
     "TranscriptError": "errors",
+    "Turn": "supervision.runs.turn",
     "TurnContext": "decisions.candidate",
     "Usage": "events.usage",
     "Verdict": "supervision.verdict",

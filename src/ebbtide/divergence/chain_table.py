@@ -65,6 +65,9 @@ class ChainTable(Generic[_C]):
     def __len__(self) -> int:
         return len(self.chains) + len(self.packed)
 
+    def __contains__(self, name: str) -> bool:
+        return name in self.chains or name in self.packed
+
     def take(self, name: str) -> _C:
         """The chain of a name, which is the latest now; a new one where there was none."""
         chain = self.chains.pop(name, None)

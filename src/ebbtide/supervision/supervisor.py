@@ -103,6 +103,15 @@ class Supervisor:
         """What the run took so far, over all chains."""
         return self._run.monitor.tally
 
+    @property
+    def limits(self) -> Limits | None:
+        """What the run may take; None where there is no limit."""
+        return None if self._run.alerts is None else self._run.alerts.limits
+
+    def watches(self, chain_id: str) -> bool:
+        """Whether a chain of that name is known: it had an event, or its model was asked for."""
+        return chain_id in self._run.chains
+
     def tally_of(self, chain_id: str) -> Tally | None:
         """What one chain took so far; None where it is not known, or was dropped."""
         loops = self._run.monitor.chain(chain_id)
