@@ -97,7 +97,7 @@ def turn_us() -> dict[str, float]:
 
 
 def many(count: int, kind: str, folder: Path) -> dict[str, Any]:
-    """Many runs with one store: memory, time, and whether their verdicts are those of runs that never left."""
+    """Many runs with one store: memory, time, and whether the verdicts are those of runs that never left."""
     store: RunStore = SQLiteRunStore(folder / "runs.db") if kind == "sqlite" else MemoryRunStore(most=10**9)
     runs = Runs(store=store, most=_AT_HAND)
     start = time.perf_counter()

@@ -72,12 +72,14 @@ if TYPE_CHECKING:
     from ebbtide.supervision.ladder import Action as Action
     from ebbtide.supervision.ladder import Cause as Cause
     from ebbtide.supervision.run_options import RunOptions as RunOptions
+    from ebbtide.supervision.runs.advice import Advice as Advice
     from ebbtide.supervision.runs.async_runs import AsyncRuns as AsyncRuns
     from ebbtide.supervision.runs.run_store import MemoryRunStore as MemoryRunStore
     from ebbtide.supervision.runs.run_store import RunStanding as RunStanding
+    from ebbtide.supervision.runs.run_store import RunStore as RunStore
+    from ebbtide.supervision.runs.run_store import StoredRun as StoredRun
     from ebbtide.supervision.runs.runs import Runs as Runs
     from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore as SQLiteRunStore
-    from ebbtide.supervision.runs.turn import Turn as Turn
     from ebbtide.supervision.summary.headline import Headline as Headline
     from ebbtide.supervision.summary.run_summary import RunSummary as RunSummary
     from ebbtide.supervision.supervisor import Supervisor as Supervisor
@@ -136,6 +138,7 @@ _HOMES = {
     "RunReport": "guard.guard_report",
     "RunStanding": "supervision.runs.run_store",
     "RunStopped": "errors",
+    "RunStore": "supervision.runs.run_store",
     "RunSummary": "supervision.summary.run_summary",
     "Runs": "supervision.runs.runs",
     "RunningCall": "guard.running_call",
@@ -143,6 +146,7 @@ _HOMES = {
     "SemanticError": "errors",
     "Signal": "convergence.signal",
     "StoreError": "errors",
+    "StoredRun": "supervision.runs.run_store",
     "Supervisor": "supervision.supervisor",
     "SupervisorSnapshot": "supervision.supervisor_snapshot",
     "Tally": "budget.tally",
@@ -153,7 +157,7 @@ _HOMES = {
     "Trace": "traces.reading",
     "Transcript": "events.transcript",
     "TranscriptError": "errors",
-    "Turn": "supervision.runs.turn",
+    "Advice": "supervision.runs.advice",
     "TurnContext": "decisions.candidate",
     "Usage": "events.usage",
     "Verdict": "supervision.verdict",

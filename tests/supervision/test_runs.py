@@ -22,11 +22,11 @@ from ebbtide.errors import ConfigError, StoreError
 from ebbtide.events.event import ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.supervision.ladder import Action, Cause
+from ebbtide.supervision.runs.advice import Advice
 from ebbtide.supervision.runs.async_runs import AsyncRuns
 from ebbtide.supervision.runs.run_store import MemoryRunStore, RunStanding, StoredRun
 from ebbtide.supervision.runs.runs import Runs
 from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore
-from ebbtide.supervision.runs.turn import Turn
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
 
@@ -85,7 +85,7 @@ def test_a_turn_says_what_to_do(action: Action, parts: tuple[bool, ...]) -> None
         runs.before_model("a")
         verdict = runs.record("a", LS)
     facts = None if action is Action.ALLOW else verdict.facts
-    turn = Turn(replace(verdict, action=action, facts=facts))
+    turn = Advice(replace(verdict, action=action, facts=facts))
     assert (turn.note is not None, turn.without_tools, turn.ask is not None, turn.end is not None) == parts
     assert turn.note is None or turn.note.startswith("[ebbtide] ")
 

@@ -37,10 +37,10 @@ class ChainTable(Generic[_C]):
         most: Chains that are kept at all. What was known of a chain that is dropped is forgotten.
 
     Attributes:
-        dropped: Chains that made room for others.
+        losses: Chains that made room for others.
     """
 
-    __slots__ = ("_live", "_most", "_new", "_pack", "_unpack", "chains", "dropped", "packed")
+    __slots__ = ("_live", "_most", "_new", "_pack", "_unpack", "archive", "chains", "losses")
 
     def __init__(
         self,
@@ -54,8 +54,8 @@ class ChainTable(Generic[_C]):
         self._new, self._pack, self._unpack = new, pack, unpack
         self._live, self._most = live, most
         self.chains: dict[str, _C] = {}  # at hand, the one that was silent longest first
-        self.packed: dict[str, bytes] = {}  # likewise; all of them were silent for longer
-        self.dropped = 0
+        self.archive: dict[str, bytes] = {}  # likewise; all of them were silent for longer
+        self.losses = 0
 
     @property
     def latest(self) -> _C | None:
@@ -63,17 +63,17 @@ class ChainTable(Generic[_C]):
         return next(reversed(self.chains.values()), None)
 
     def __len__(self) -> int:
-        return len(self.chains) + len(self.packed)
+        return len(self.chains) + len(self.archive)
 
     def __contains__(self, name: str) -> bool:
-        return name in self.chains or name in self.packed
+        return name in self.chains or name in self.archive
 
     def take(self, name: str) -> _C:
         """The chain of a name, which is the latest now; a new one where there was none."""
         chain = self.chains.pop(name, None)
         drops = False
         if chain is None:
-            data = self.packed.pop(name, None)
+            data = self.archive.pop(name, None)
             chain = self._unpacked(name, data)
             drops = data is None and len(self) >= self._most
             if drops:
@@ -81,7 +81,7 @@ class ChainTable(Generic[_C]):
             if len(self.chains) >= self._live:
                 self._pack_oldest()
         self.chains[name] = chain
-        if drops and self.dropped == 1:
+        if drops and self.losses == 1:
             warnings.warn(
                 f"more than {self._most:,} chains in one run: what was known of the one that was silent "
                 "longest is forgotten. Give each run a supervisor of its own, as ebbtide.Runs does",
@@ -93,24 +93,24 @@ class ChainTable(Generic[_C]):
     def find(self, name: str) -> _C | None:
         """The chain of a name, as a copy where it is packed; None where it is not known."""
         chain = self.chains.get(name)
-        if chain is None and name in self.packed:
-            return self._unpacked(name, self.packed[name])
+        if chain is None and name in self.archive:
+            return self._unpacked(name, self.archive[name])
         return chain
 
     def change(self, name: str | None) -> Iterator[_C]:
         """The chain of a name, or every one, the one that was silent longest first; changes are kept."""
-        names = [*self.packed, *self.chains] if name is None else [name]
+        names = [*self.archive, *self.chains] if name is None else [name]
         for each in names:
-            if each in self.packed:
-                chain = self._unpacked(each, self.packed[each])
+            if each in self.archive:
+                chain = self._unpacked(each, self.archive[each])
                 yield chain
-                self.packed[each] = pack_state(self._pack(chain), _MAGIC)
+                self.archive[each] = pack_state(self._pack(chain), _MAGIC)
             elif each in self.chains:
                 yield self.chains[each]
 
     def all(self) -> Iterator[_C]:
         """Every chain, the one that was silent longest first; of those that are packed, copies."""
-        for name, data in list(self.packed.items()):
+        for name, data in list(self.archive.items()):
             yield self._unpacked(name, data)
         yield from list(self.chains.values())
 
@@ -118,14 +118,16 @@ class ChainTable(Generic[_C]):
         """Every chain, as plain data that JSON can carry."""
         return {
             "chains": [[name, dict(self._pack(chain))] for name, chain in self.chains.items()],
-            "packed": [[name, base64.b64encode(data).decode("ascii")] for name, data in self.packed.items()],
-            "dropped": self.dropped,
+            "archive": [
+                [name, base64.b64encode(data).decode("ascii")] for name, data in self.archive.items()
+            ],
+            "losses": self.losses,
         }
 
     def restore(self, state: Mapping[str, Any]) -> Self:
         """Take up what `to_state` gave."""
-        self.dropped = state["dropped"]
-        self.packed = {name: base64.b64decode(text) for name, text in state["packed"]}
+        self.losses = state["losses"]
+        self.archive = {name: base64.b64decode(text) for name, text in state["archive"]}
         for name, entry in state["chains"]:
             self._unpack(self.take(name), entry)
         return self
@@ -138,10 +140,10 @@ class ChainTable(Generic[_C]):
 
     def _pack_oldest(self) -> None:
         name, chain = next(iter(self.chains.items()))
-        self.packed[name] = pack_state(self._pack(chain), _MAGIC)
+        self.archive[name] = pack_state(self._pack(chain), _MAGIC)
         del self.chains[name]
 
     def _drop_oldest(self) -> None:
-        chains: dict[str, Any] = self.packed or self.chains
+        chains: dict[str, Any] = self.archive or self.chains
         del chains[next(iter(chains))]
-        self.dropped += 1
+        self.losses += 1

@@ -6,6 +6,7 @@ from collections import deque
 
 from ebbtide.budget.tally import Tally
 from ebbtide.divergence.answer_texts import AnswerTexts, Likeness
+from ebbtide.divergence.batch import Batch
 from ebbtide.divergence.command_effects import CommandEffects
 from ebbtide.divergence.detectors.across_chains import Chains
 from ebbtide.divergence.detectors.failing import FailingTools, is_outage
@@ -104,8 +105,7 @@ class LoopState:
         # the same answer, or 0.
         self.outcome: CallOutcome | None = None
         self.same_since = 0
-        self.batch: str | int | None = None
-        self.batch_calls: dict[Key, int] = {}
+        self.batch = Batch()
         self.retried = False
 
     def see(self, event: Event) -> Finding | None:
@@ -193,13 +193,7 @@ class LoopState:
             self.outcome = outcome
         if failed:
             answer = settled_answer(answer) + FAILED
-        batch = call.batch
-        if batch is not None:
-            if self._counted(batch, key, _NUMBERED):
-                return None
-        elif turn is not None and self._counted(~turn, key, _AT_ONCE):  # apart from what callers number
-            return None
-        if self.retried and self._sent(key, answer):
+        if self.batch.has(key, call.batch, turn) or (self.retried and self._sent(key, answer)):
             return None
         repetition, waiting, event = self.repetition, self.waiting, self.event
         answers, cycles = repetition.answers, repetition.cycles
@@ -319,17 +313,6 @@ class LoopState:
         repetition.cycles.push_new((b"unreadable %d" % now, UNKNOWN))
         repetition.going_on = None
         self.latest = NO_CALL
-
-    def _counted(self, batch: str | int, key: Key, most: int) -> bool:
-        """Whether a call was counted already, since it was asked for several times at once."""
-        calls = self.batch_calls
-        if batch != self.batch:
-            self.batch = batch
-            calls.clear()
-        copies = calls.get(key, 0)
-        if copies or len(calls) < _BATCH:
-            calls[key] = copies + 1
-        return 0 < copies < most
 
     def _across(self, key: Key, answer: bytes, name: str, repeated: bool) -> Finding | None:  # noqa: FBT001
         chain = f"{self.name}#{self.runs}"

@@ -199,7 +199,7 @@ class LoopMonitor:
                 degraded=self.degraded,
                 last_fault=self.last_fault,
                 duplicates=self._duplicates,
-                dropped_chains=self.chains.dropped,
+                dropped_chains=self.chains.losses,
             )
 
     def to_state(self) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from ebbtide.divergence.detectors.same_tool import ToolRun
 from ebbtide.divergence.detectors.sweep import Reading
 from ebbtide.divergence.loop_registry import Loop
 from ebbtide.divergence.loop_state import LoopState
-from ebbtide.divergence.packing import pack_keys, unpack_keys
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.identity import settled, settled_answer
 
@@ -26,7 +25,6 @@ _PLAIN = (
     "unrecorded",
     "has_spoken",
     "spending",
-    "batch",
     "retried",
 )
 
@@ -38,7 +36,7 @@ def chain_state(chain: LoopState) -> dict[str, Any]:
         **{name: getattr(chain, name) for name in _PLAIN},
         "numbering": chain.numbering.to_state(),
         "latest_user": chain.latest_user.hex(),
-        "batch_calls": [pack_keys(list(map(settled, chain.batch_calls))), list(chain.batch_calls.values())],
+        "batch": chain.batch.to_state(),
         "before_calls": [list(amounts) for amounts in chain.before_calls],
         "repetition": chain.repetition.to_state(),
         "waiting": [chain.waiting.has_time_passed, chain.waiting.latest],
@@ -65,8 +63,7 @@ def restore_chain(chain: LoopState, state: Mapping[str, Any]) -> None:
         setattr(chain, name, state[name])
     chain.numbering.restore(state["numbering"])
     chain.latest_user = bytes.fromhex(state["latest_user"])
-    keys, copies = state["batch_calls"]
-    chain.batch_calls = dict(zip(unpack_keys(keys), copies, strict=True))
+    chain.batch.restore(state["batch"])
     chain.before_calls.extend((cost, tokens) for cost, tokens in state["before_calls"])
     chain.repetition.restore(state["repetition"])
     chain.waiting.has_time_passed, chain.waiting.latest = state["waiting"]

@@ -60,7 +60,7 @@ class Judgement:
         least = self._rules.joint_from
         self._flat_from = 1 << 62 if least is None else -int(-least / flatness(profile, 1, 0) // 1)
 
-    def dropped(self, chains: int) -> None:
+    def count_losses(self, chains: int) -> None:
         """Note how many chains were dropped: from then on every verdict says so."""
         if chains != self.all_clear.dropped_chains:
             self.all_clear = replace(self.all_clear, dropped_chains=chains)

@@ -196,7 +196,7 @@ class RunState:
         if self._turns_ahead:
             chain.turn += self._turns_ahead
             self._turns_ahead = 0
-        self.judgement.dropped(self.chains.dropped)
+        self.judgement.count_losses(self.chains.losses)
         return chain
 
     def begin_turn(self, chain_id: str | None) -> ChainState | None:
@@ -216,8 +216,8 @@ class RunState:
         if of_run is not None:
             yield of_run.verdict
         if chain_id is None:
-            packed = self.chains.packed
-            yield from (verdict for name, verdict in self._silent_verdicts.items() if name in packed)
+            archive = self.chains.archive
+            yield from (verdict for name, verdict in self._silent_verdicts.items() if name in archive)
             chains = list(self.chains.chains.values())
         else:
             chain = self.chains.find(chain_id)
@@ -265,7 +265,7 @@ class RunState:
         self._silent_verdicts = {name: Verdict.from_dict(item) for name, item in state["silent_verdicts"]}
         self._turns_ahead = state["turns_ahead"]
         self.latest = self.chains.chains.get(state["latest"])
-        self.judgement.dropped(self.chains.dropped)
+        self.judgement.count_losses(self.chains.losses)
         self.judgement.run.restore(state["run"])
         self.judgement.event = self.monitor.tally.events
         if self.alerts is None and state["alerts"] is not None:

@@ -9,9 +9,9 @@ from typing import Any, Self
 from ebbtide.budget.limits import Limits
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.transcript import Round
+from ebbtide.supervision.runs.advice import Advice
 from ebbtide.supervision.runs.run_store import RunStanding
 from ebbtide.supervision.runs.runs import Runs
-from ebbtide.supervision.runs.turn import Turn
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
 
@@ -42,12 +42,14 @@ class AsyncRuns:
         await self._fetch(run_id)
         return self.runs.record(run_id, event)
 
-    async def before_model(self, run_id: str, *, agent: str | None = None, now: float | None = None) -> Turn:
+    async def before_model(
+        self, run_id: str, *, agent: str | None = None, now: float | None = None
+    ) -> Advice:
         """As `Runs.before_model`."""
         await self._fetch(run_id)
         return self.runs.before_model(run_id, agent=agent, now=now)
 
-    async def before_tool(self, run_id: str, call: ToolCall) -> Turn:
+    async def before_tool(self, run_id: str, call: ToolCall) -> Advice:
         """As `Runs.before_tool`."""
         await self._fetch(run_id)
         return self.runs.before_tool(run_id, call)

@@ -11,53 +11,20 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Self
+from typing import Self
 
 from ebbtide.budget.limits import Limits
-from ebbtide.budget.tally import usd
 from ebbtide.errors import ConfigError, EbbtideError
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.transcript import Round
-from ebbtide.supervision.ladder import Action
-from ebbtide.supervision.runs.run_store import MemoryRunStore, RunStanding, RunStore, StoredRun
-from ebbtide.supervision.runs.turn import Turn
+from ebbtide.supervision.runs.advice import Advice
+from ebbtide.supervision.runs.watched_run import WatchedRun
+from ebbtide.supervision.runs.run_store import MemoryRunStore, RunStanding, RunStore
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
 
 _TOGETHER = 64  # runs that are put away at once
 _REST = 4  # times as long as saving took, it waits: it takes at most a fifth of a processor
-
-
-class _Run:
-    """One run at hand."""
-
-    __slots__ = ("has_own_time", "latest", "reported", "revision", "saved_revision", "supervisor")
-
-    def __init__(self, supervisor: Supervisor, now: float, revision: int = 0) -> None:
-        self.supervisor = supervisor
-        self.latest = now
-        self.revision = self.saved_revision = revision
-        self.has_own_time = False  # whether its events come with a time of their own
-        self.reported: Verdict | None = None  # to the listener
-
-    def standing(self, run_id: str, *, ended: bool = False) -> RunStanding:
-        """How it stands."""
-        verdict, tally = self.supervisor.verdict(), self.supervisor.tally
-        return RunStanding(
-            run_id=run_id,
-            action=verdict.action,
-            kind=verdict.kind,
-            reason=verdict.reason,
-            events=tally.events,
-            cost_usd=usd(tally.cost),
-            tokens=tally.tokens,
-            latest=self.latest,
-            ended=ended,
-        )
-
-    def stored(self, run_id: str, *, ended: bool = False) -> StoredRun:
-        """It, for a store."""
-        return StoredRun(self.standing(run_id, ended=ended), self.revision, self.supervisor.to_bytes())
 
 
 class Runs:
@@ -125,8 +92,8 @@ class Runs:
         self._save_every_s = save_every_s
         self._listener = listener
         self._clock = clock
-        self._runs: OrderedDict[str, _Run] = OrderedDict()  # the one that was silent longest first
-        self._leaving: dict[str, _Run] = {}  # on their way to the store
+        self._runs: OrderedDict[str, WatchedRun] = OrderedDict()  # the one that was silent longest first
+        self._leaving: dict[str, WatchedRun] = {}  # on their way to the store
         self._departures = 0
         # Re-entrant, for listeners and signal handlers. Nobody who holds it waits for the store.
         self._lock = threading.RLock()
@@ -164,11 +131,11 @@ class Runs:
                 if agent and not event.chain_id and supervisor.watches(agent):
                     event = replace(event, chain_id=agent)
             verdict = supervisor.record(event)
-            change = self._report_due(run, verdict)
+            change = run.change(verdict)
         self._report(run_id, change)
         return verdict
 
-    def before_model(self, run_id: str, *, agent: str | None = None, now: float | None = None) -> Turn:
+    def before_model(self, run_id: str, *, agent: str | None = None, now: float | None = None) -> Advice:
         """What to do before the next call of a run's model.
 
         Args:
@@ -182,26 +149,26 @@ class Runs:
             if now is None and not run.has_own_time:
                 now = run.latest
             verdict = run.supervisor.check_before_model(agent, now=now)
-            change = self._report_due(run, verdict)
+            change = run.change(verdict)
         self._report(run_id, change)
-        return Turn(verdict)
+        return Advice(verdict)
 
-    def before_tool(self, run_id: str, call: ToolCall) -> Turn:
+    def before_tool(self, run_id: str, call: ToolCall) -> Advice:
         """What to do before a tool is called, as `Supervisor.check_before_tool`."""
         with self._at_hand(run_id) as run:
-            return Turn(run.supervisor.check_before_tool(call))
+            return Advice(run.supervisor.check_before_tool(call))
 
     def acknowledge(self, run_id: str, *, agent: str | None = None) -> None:
         """A person has seen what holds, and lets the run go on, as `Supervisor.acknowledge`."""
         with self._at_hand(run_id) as run:
             run.supervisor.acknowledge(agent)
-            run.reported = None
+            run.answered()
 
     def extend(self, run_id: str, turns: int, *, limits: Limits | None = None) -> None:
         """Let a run go on for some more turns of the model, as `Supervisor.extend`."""
         with self._at_hand(run_id) as run:
             run.supervisor.extend(turns, limits=limits)
-            run.reported = None
+            run.answered()
 
     def end(self, run_id: str) -> RunStanding:
         """Say that nothing more comes of a run, and write it; what it has come to.
@@ -264,7 +231,7 @@ class Runs:
         return run_id in self._runs
 
     @contextmanager
-    def _at_hand(self, run_id: str) -> Iterator[_Run]:
+    def _at_hand(self, run_id: str) -> Iterator[WatchedRun]:
         """The run, which nobody else changes meanwhile."""
         if not isinstance(run_id, str):
             raise TypeError(f"run_id = {run_id!r:.60}: expected a text")
@@ -318,11 +285,11 @@ class Runs:
         with self._lock:
             # Another thread may have had it at hand, and put it away again, since it was read.
             if run_id not in self._runs and run_id not in self._leaving and self._departures == departures:
-                self._runs[run_id] = _Run(supervisor, self._clock(), revision)
+                self._runs[run_id] = WatchedRun(supervisor, self._clock(), revision)
 
     def _put_away(self) -> None:
         """Move runs to the store that were silent for long, or are too many."""
-        leaving: dict[str, _Run] = {}
+        leaving: dict[str, WatchedRun] = {}
         with self._lock:
             since = self._clock() - self._idle_s
             while self._runs and len(leaving) < _TOGETHER:
@@ -334,7 +301,7 @@ class Runs:
             self._write(leaving)
             self._departed(leaving)
 
-    def _departed(self, leaving: Mapping[str, _Run]) -> None:
+    def _departed(self, leaving: Mapping[str, WatchedRun]) -> None:
         """The runs are in the store, unless it failed."""
         with self._lock:
             self._departures += 1
@@ -345,7 +312,7 @@ class Runs:
                         self._runs[run_id] = run
                         self._runs.move_to_end(run_id, last=False)
 
-    def _write(self, runs: Mapping[str, _Run]) -> None:
+    def _write(self, runs: Mapping[str, WatchedRun]) -> None:
         """Save those that have changed."""
         changed = [(run_id, run) for run_id, run in runs.items() if run.saved_revision != run.revision]
         for start in range(0, len(changed), _TOGETHER):
@@ -372,21 +339,6 @@ class Runs:
                     target=_save_again, args=arguments, name="ebbtide", daemon=True
                 )
                 self._saver.start()
-
-    def _report_due(self, run: _Run, verdict: Verdict) -> Verdict | None:
-        """The verdict, where it is a change that the listener does not know."""
-        before = run.reported
-        if self._listener is None or verdict is before:
-            return None
-        if verdict.action is Action.ALLOW:
-            if before is None or not before.ends:
-                return None
-            run.reported = None
-            return verdict
-        if before is not None and _matter(before) == _matter(verdict):
-            return None
-        run.reported = verdict
-        return verdict
 
     def _report(self, run_id: str, verdict: Verdict | None) -> None:
         # Without the lock: a listener may wait for another thread that needs a run.
@@ -417,10 +369,6 @@ def _words(error: Exception) -> str:
         return f"{name}: {error}"[:200]
     except Exception:  # noqa: BLE001 - the text of a foreign error can fail too
         return name
-
-
-def _matter(verdict: Verdict) -> tuple[Any, ...]:
-    return (verdict.action, verdict.kind, verdict.loop_id, verdict.last_call_made)
 
 
 def _save_again(reference: weakref.ref[Runs], closing: threading.Event, every_s: float) -> None:

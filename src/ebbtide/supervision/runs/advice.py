@@ -14,13 +14,13 @@ MARK: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Advice:
     """What to do with the next call of a model. Where nothing is to be done, every part is empty.
 
     Args:
         verdict: The verdict that it is made of.
 
-    >>> turn = Turn(Verdict())
+    >>> turn = Advice(Verdict())
     >>> turn.note, turn.without_tools, turn.ask, turn.end
     (None, False, None, None)
     """
