@@ -18,8 +18,8 @@ from ebbtide.errors import ConfigError, EbbtideError
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.transcript import Round
 from ebbtide.supervision.runs.advice import Advice
-from ebbtide.supervision.runs.watched_run import WatchedRun
 from ebbtide.supervision.runs.run_store import MemoryRunStore, RunStanding, RunStore
+from ebbtide.supervision.runs.watched_run import WatchedRun
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
 
