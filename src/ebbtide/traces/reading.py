@@ -22,7 +22,7 @@ from ebbtide.traces.input.source import (
     STDIN,
     ZIP,
     decoded_pieces,
-    gathered,
+    gather,
     read_pieces,
     readable,
     source_name,
@@ -36,6 +36,7 @@ from ebbtide.traces.transcripts.turns import RoundUnit
 _PIECE = 1 << 18
 _HEAD_BYTES = 1 << 20  # so much is looked at to tell the format
 WHOLE_BYTES = 8 << 20  #: one JSON value up to this size is parsed whole
+_SUFFIXES = (".jsonl", ".ndjson", ".eval", ".traj")  # of files that hold nothing but traces, or data
 _MOST_TEXT = 16 << 20  # of what can be read only as a whole
 _MOST_WHOLE = 64 << 20  # of a conversation; what is larger is read piece by piece
 
@@ -147,7 +148,11 @@ def open_trace(path: str | os.PathLike[str], *, unit: RoundUnit = RoundUnit.TURN
             return Trace.of(_folder_pieces(path), source=source, unit=unit)
         if file is not None and file.is_file() and _begins_with(file, ZIP):
             return _open_archive(path, source)
-    return Trace.of(read_pieces(path), source=source, unit=unit)
+    try:
+        return Trace.of(read_pieces(path), source=source, unit=unit)
+    except TranscriptError as error:
+        error.no_trace = error.no_trace and not _is_named_like_a_trace(source)
+        raise
 
 
 def load_events(path: str | os.PathLike[str]) -> list[Event]:
@@ -183,12 +188,12 @@ def load(path: str | os.PathLike[str], *, unit: RoundUnit = RoundUnit.TURN) -> T
     """
     source = source_name(path)
     pieces = unpacked_pieces(path)
-    head, ended = gathered(b"", pieces, _HEAD_BYTES)
+    head, ended = gather(b"", pieces, _HEAD_BYTES)
     if head.startswith(ZIP) and os.fspath(path) != STDIN:
         return _conversation(open_trace(path, unit=unit), unit)
     if not ended:
         _refuse_binary(head, source)
-        head, ended = gathered(head, pieces, _MOST_WHOLE)
+        head, ended = gather(head, pieces, _MOST_WHOLE)
     if ended:
         return loads(head, source=source, unit=unit)
     return _conversation(Trace.of(chain((head,), pieces), source=source, unit=unit), unit)
@@ -272,6 +277,10 @@ def _title(source: str) -> str:
     return Path(name).stem or name or "conversation"
 
 
+def _is_named_like_a_trace(source: str) -> bool:
+    return Path(source.lower().removesuffix(".gz")).suffix in _SUFFIXES
+
+
 def _begins_with(file: Path, mark: bytes) -> bool:
     with file.open("rb") as opened:
         return opened.read(len(mark)) == mark
@@ -305,15 +314,15 @@ def _archived(records: Iterator[tuple[str, str, Any]], form: Format, stats: Read
 
 def _beginning(pieces: Iterator[bytes], whole_bytes: int) -> tuple[Document, bytes]:
     """What the input is, and as much of it as was read to know."""
-    head, ended = gathered(b"", pieces, min(_HEAD_BYTES, whole_bytes))
+    head, ended = gather(b"", pieces, min(_HEAD_BYTES, whole_bytes))
     if not head:
-        raise TranscriptError("the input is empty", hint="A trace has at least one event.")
+        raise TranscriptError("the input is empty", hint="A trace has at least one event.", no_trace=True)
     if head.startswith(ZIP):
         raise TranscriptError("a zip archive that is no file", hint="Give its path.")
     document = Document.beginning(head, complete=ended)
     more = {Content.JSON: whole_bytes, Content.TEXT: _MOST_TEXT}.get(document.content, 0)
     if more and not ended:
-        head, ended = gathered(head, pieces, more)
+        head, ended = gather(head, pieces, more)
         if ended or document.content is Content.TEXT:
             document = Document.beginning(head, complete=True)
     return document, head
@@ -353,7 +362,7 @@ def _scanned(
 
 def _rounds(form: Format, stats: ReadStats, pieces: Iterator[bytes], unit: RoundUnit) -> Iterator[TraceItem]:
     """The rounds of a format that is read only as a whole."""
-    data, ended = gathered(b"", pieces, _MOST_TEXT)
+    data, ended = gather(b"", pieces, _MOST_TEXT)
     if not ended:
         what = f"more than {_MOST_TEXT:,} bytes of the format {form.name}"
         raise TranscriptError(what, source=stats.source, hint="Split the file.")

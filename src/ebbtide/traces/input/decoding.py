@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 
 from ebbtide.errors import TranscriptError
-from ebbtide.traces.input.unpacking import GZIP, unpacked
+from ebbtide.traces.input.unpacking import GZIP, unpack
 
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CHUNK = 1 << 20
@@ -20,21 +20,25 @@ def utf8(data: bytes) -> bytes:
         TranscriptError: There is nothing in it, it is binary, or its compression or encoding is broken.
     """
     if data.startswith(GZIP):
-        data = b"".join(unpacked(iter((data,))))
+        data = b"".join(unpack(iter((data,))))
     if data.startswith(_UTF_16):
         data = _from_utf16(data)
     else:
         _check_utf8(data)
     data = data.removeprefix(codecs.BOM_UTF8)
     if not data or data.isspace():
-        raise TranscriptError("the input is empty", hint="A conversation has at least one round.")
+        raise TranscriptError(
+            "the input is empty", hint="A conversation has at least one round.", no_trace=True
+        )
     return data
 
 
 def zero_byte(data: bytes) -> TranscriptError:
     """What to report of bytes among which there is a zero."""
     return TranscriptError(
-        f"binary, not text: a zero byte at byte {data.find(0)}", hint="UTF-16 needs a byte order mark."
+        f"binary, not text: a zero byte at byte {data.find(0)}",
+        hint="UTF-16 needs a byte order mark.",
+        no_trace=True,
     )
 
 

@@ -82,7 +82,7 @@ class Document:
             TranscriptError: It is binary, or white space only.
         """
         if data.isspace():
-            raise TranscriptError("the input is empty", hint="A trace has at least one event.")
+            raise TranscriptError("the input is empty", hint="A trace has at least one event.", no_trace=True)
         text = data.decode(errors="replace")
         lines = [line for line in text.split("\n") if line.strip()] if complete else _whole_lines(text)
         head = [_value_or_none(line) for line in lines[: HEAD + 1]]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ebbtide.errors import TranscriptError
-from ebbtide.traces.input.unpacking import GZIP, unpacked
+from ebbtide.traces.input.unpacking import GZIP, unpack
 
 STDIN = "-"
 ZIP = b"PK\x03\x04"
@@ -35,7 +35,7 @@ def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
     Raises:
         TranscriptError: It cannot be read, or holds more.
     """
-    data, ended = gathered(b"", unpacked_pieces(path), most + 1)
+    data, ended = gather(b"", unpacked_pieces(path), most + 1)
     if not ended:
         raise TranscriptError(
             f"more than {most:,} bytes", source=source_name(path), hint="Split it, or give a smaller one."
@@ -55,7 +55,7 @@ def unpacked_pieces(path: str | os.PathLike[str]) -> Iterator[bytes]:
         yield from chain((first,), pieces) if first else ()
         return
     try:
-        yield from unpacked(chain((first,), pieces))
+        yield from unpack(chain((first,), pieces))
     except TranscriptError as error:
         raise error.located(source=source_name(path)) from error
 
@@ -80,7 +80,7 @@ def decoded_pieces(pieces: Iterator[bytes]) -> Iterator[bytes]:
     pieces = _start(pieces)
     first = next(pieces, b"")
     if first.startswith(GZIP):
-        pieces = _start(unpacked(chain((first,), pieces)))
+        pieces = _start(unpack(chain((first,), pieces)))
         first = next(pieces, b"")
     if first.startswith(_UTF_16):
         yield from _from_utf16(first, pieces)
@@ -108,7 +108,7 @@ def readable(path: str | os.PathLike[str]) -> Iterator[None]:
         raise TranscriptError(f"cannot be read: {reason or error}", source=source) from error
 
 
-def gathered(head: bytes, pieces: Iterator[bytes], size: int) -> tuple[bytes, bool]:
+def gather(head: bytes, pieces: Iterator[bytes], size: int) -> tuple[bytes, bool]:
     """At least `size` bytes from the start, and whether that is all."""
     parts, have = [head], len(head)
     while have < size:

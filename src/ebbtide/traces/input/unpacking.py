@@ -17,7 +17,7 @@ FREE = 4 << 20
 _PIECE = 1 << 18
 
 
-def unpacked(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def unpack(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """The content of gzip, piece by piece; none of the pieces is empty.
 
     Nothing of an input is given out before its first `FREE` bytes have been looked at.
@@ -30,17 +30,17 @@ def unpacked(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """
     waiting: list[bytes] = []
     packed = size = 0
-    steps = _inflated(pieces)
+    steps = _inflate(pieces)
     while True:
         try:
-            taken, data = next(steps)
+            step, data = next(steps)
         except StopIteration:
             yield from waiting
             return
         except TranscriptError:
             yield from waiting
             raise
-        packed += taken
+        packed += step
         size += len(data)
         waiting += [data] if data else []
         if size > FREE:
@@ -67,8 +67,8 @@ def refuse_bomb(packed: int, size: int, most_ratio: int) -> None:
         )
 
 
-def _inflated(pieces: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
-    """How many packed bytes were taken, and what they gave."""
+def _inflate(pieces: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
+    """How many packed bytes were step, and what they gave."""
     unpacker = zlib.decompressobj(wbits=31)
     rest = next(pieces, b"")
     while True:
