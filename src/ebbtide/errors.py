@@ -45,6 +45,8 @@ class TranscriptError(EbbtideError, ValueError):
         line: Line number in the file, from 1.
         path: Place inside the document, such as ``rounds[3].outputs.claims``.
         hint: What to do about it.
+        no_trace: Whether the input is something else than a trace, such as a picture. What looks like a trace
+            and cannot be read is none of these.
     """
 
     def __init__(
@@ -55,12 +57,14 @@ class TranscriptError(EbbtideError, ValueError):
         line: int | None = None,
         path: str | None = None,
         hint: str | None = None,
+        no_trace: bool = False,
     ) -> None:
         self.what = what
         self.source = source
         self.line = line
         self.path = path
         self.hint = hint
+        self.no_trace = no_trace
         super().__init__(what)
 
     def __str__(self) -> str:
@@ -76,6 +80,7 @@ class TranscriptError(EbbtideError, ValueError):
             line=self.line if self.line is not None else line,
             path=self.path,
             hint=self.hint,
+            no_trace=self.no_trace,
         )
 
 

@@ -12,7 +12,9 @@ from typing import Any
 
 from ebbtide.errors import ConfigError
 
-_MOST = 256_000_000  # bytes that a state may unfold to
+_MOST_RATIO = 300  # times its packed size that a large state may unpack to; many equal chains reach 120
+_FREE = 4 << 20  # bytes that any state may unpack to
+_DENSEST = 8  # bytes of text for each list or object, which takes 60 bytes of memory
 
 
 def pack_numbers(numbers: Iterable[int]) -> str:
@@ -79,9 +81,28 @@ def unpack_state(data: bytes, magic: bytes, owner: str) -> dict[str, Any]:
     if not isinstance(data, bytes | bytearray) or bytes(data[: len(magic)]) != magic:
         raise ConfigError(f"{data!r:.60}: not the state of {owner}, or of another version")
     try:
-        state = json.loads(zlib.decompressobj().decompress(bytes(data[len(magic) :]), _MOST))
+        text = _unpacked(bytes(data[len(magic) :]))
+        dense = _DENSEST * (text.count(b"[") + text.count(b"{")) > max(len(text), 1 << 20)
+        state = None if dense else json.loads(text)
     except (zlib.error, ValueError, RecursionError) as error:
         raise ConfigError(f"the state of {owner} is damaged: {error}") from error
     if not isinstance(state, dict):
         raise ConfigError(f"the state of {owner} is damaged: expected an object")
     return state
+
+
+def _unpacked(data: bytes) -> bytes:
+    """The content of compressed bytes.
+
+    Raises:
+        ValueError: It is cut off, or far larger than they are.
+        zlib.error: They are damaged.
+    """
+    unpacker = zlib.decompressobj()
+    text = unpacker.decompress(data, _FREE)
+    rest = unpacker.unconsumed_tail
+    if rest and _MOST_RATIO * (len(data) - len(rest)) >= _FREE:
+        text += unpacker.decompress(rest, _MOST_RATIO * len(data))
+    if not unpacker.eof:
+        raise ValueError("it is cut off, or unpacks to far more than its size")
+    return text
