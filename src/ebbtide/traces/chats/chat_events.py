@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ebbtide.events.event import Event, Message, ModelCall, Role, ToolCall
+from ebbtide.events.provider_answer import ToolRequest
 from ebbtide.events.usage import CLASSES, Usage
 from ebbtide.traces.chats.chain_events import ChainEvents
 from ebbtide.traces.chats.exchange_parts import RESPONSES, parts_of_exchange
-from ebbtide.traces.chats.message_parts import ToolAnswer, ToolRequest
+from ebbtide.traces.chats.message_parts import ToolAnswer
 from ebbtide.traces.chats.message_shapes import ChatMessage, messages_in
 from ebbtide.traces.records.fields import compact, dollars, identifier, mapping, seconds, text
 from ebbtide.traces.records.joining import Seen
