@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from types import CoroutineType, FunctionType, GeneratorType, MethodType
+from types import (
+    AsyncGeneratorType,
+    BuiltinFunctionType,
+    CoroutineType,
+    FunctionType,
+    GeneratorType,
+    MethodType,
+)
 
 from ebbtide.errors import ConfigError
 
@@ -11,7 +18,8 @@ MOST_USD = 1e12  #: dollars of one event; more is a mistake
 MOST_TOKENS = 10**12  #: tokens of one class of one event, likewise
 CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 _NUMBER = (int, float)
-_NO_ANSWERS = (CoroutineType, GeneratorType, FunctionType, MethodType, type)
+_FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType)
+_NO_ANSWERS = (CoroutineType, GeneratorType, AsyncGeneratorType, *_FUNCTIONS, type)
 
 
 @dataclass(slots=True, kw_only=True)
