@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from ebbtide.events.usage import Usage
 
@@ -98,6 +99,52 @@ class ToolCall(Event):
     batch: str | int | None = None
     status: int | None = None
 
+    @classmethod
+    def of(cls, call: object, *, result: object = None, error: bool = False, **others: Any) -> ToolCall:
+        """The call that a model asked for, as an object of a provider's SDK or as a dict.
+
+        Reads the calls of OpenAI (chat and responses), Anthropic (`tool_use`), Gemini (`function_call`),
+        Bedrock (`toolUse`), Mistral, LangChain, pydantic-ai and MCP. Arguments that are a text of JSON are
+        what it stands for, and stay a text where it is broken.
+
+        >>> function = {"name": "ls", "arguments": '{"path": "."}'}
+        >>> call = ToolCall.of({"id": "c1", "type": "function", "function": function}, result="a.txt")
+        >>> call.name, call.args
+        ('ls', {'path': '.'})
+
+        Args:
+            call: The call. Its answer is no part of it: state it as `result`.
+            result: As in the class.
+            error: As in the class.
+            others: More fields of the class.
+
+        Raises:
+            TypeError: It names no tool.
+        """
+        from ebbtide.events.provider_answer import asked_call
+
+        request = asked_call(call)
+        if request is None:
+            raise TypeError(
+                f"{type(call).__name__}: expected a call of a tool, as the answer of a provider has it"
+            )
+        return cls(name=request.name, args=request.args, result=result, error=error, **others)
+
+    @classmethod
+    def started_in(cls, answer: object, **others: Any) -> list[ToolCall]:
+        """The calls that the answer of a provider asks for, in their order, STARTED.
+
+        Calls that the provider makes by itself, such as its own web search, are left out.
+
+        Args:
+            answer: What the call of the model returned, as for `Usage.of`.
+            others: More fields of the class, the same for every call.
+        """
+        from ebbtide.events.provider_answer import answer_parts
+
+        requests = answer_parts(answer).requests
+        return [cls(name=part.name, args=part.args, phase=Phase.STARTED, **others) for part in requests]
+
 
 @dataclass(slots=True, kw_only=True)
 class ModelCall(Event):
@@ -112,6 +159,23 @@ class ModelCall(Event):
     text: str | None = None
     part: ModelPart = ModelPart.WHOLE
     error: bool = False
+
+    @classmethod
+    def of(cls, answer: object, *, model: str | None = None, **others: Any) -> ModelCall:
+        """The call of a model from what it returned: its words without thoughts, and its usage.
+
+        Args:
+            answer: What the call returned, as for `Usage.of`; a text is the words alone.
+            model: The model, in place of the one that the answer names.
+            others: More fields of the class.
+
+        Raises:
+            TypeError: A coroutine that nobody awaited, a generator, a function or a class: no answer.
+        """
+        from ebbtide.events.provider_answer import answer_parts
+
+        usage = Usage.of(answer, model=model)
+        return cls(text=answer_parts(answer).text, usage=usage, **others)
 
 
 @dataclass(slots=True, kw_only=True)
