@@ -171,7 +171,7 @@ def duplicates(texts: list[str]) -> float:
 def decision_log(texts: list[str]) -> float:
     with DecisionLog.open(":memory:", agent="coder") as log:
         work = Deliberation(log)
-        return _slowest(lambda text: work.record_decision(Candidate(description=text)), texts)
+        return _slowest(lambda text: work.record_decision(text), texts)
 
 
 PATHS: dict[str, Path] = {

@@ -22,7 +22,7 @@ from ebbtide.text.jaccard_index import JaccardIndex
 from ebbtide.text.normal_form import normal_form
 from ebbtide.text.stems import stem_tokens
 
-_MOST_CLAIMS: Final = 256  # of a round: the longest of 18,540 real rounds states 53
+_MOST_CLAIMS: Final = 512  # of a round
 _ALIKE: Final = 64  # earlier claims that are compared by one pair of words: on real rounds never above 18 in all
 _MOST_CONTRASTS: Final = 8  # similar claims that a claim may contradict before it is new: there at most 4
 
@@ -112,7 +112,7 @@ class RoundNovelty:
         new_L1: Claims that are new at L1; `peak_L1` likewise.
         new_L2: Claims that are new at L2; None without an embedder. `peak_L2` likewise.
         new_so_far: `new_claims` of this round and all before it.
-        left_out: Claims that were not read, since 256 different ones stand before them in the round.
+        left_out: Claims that were not read, since 512 different ones stand before them in the round.
         crowded: Claims that have so many similar ones that they were not compared with all of them; they may
             count as new where one of those says the same.
         readings: One a distinct claim, in the order in which they were said.
@@ -230,7 +230,7 @@ class NoveltyMeter:
     """Every claim said so far, and how new the claims of the next round are.
 
     The work grows with the length of a round and not with its square, also where its claims are all alike, as
-    the lines of a log are: of a round 256 different claims are read, and each is compared with a bounded
+    the lines of a log are: of a round 512 different claims are read, and each is compared with a bounded
     number of similar ones. `RoundNovelty` counts what was left out.
 
     Args:
