@@ -13,7 +13,7 @@ from ebbtide.budget.tally import Tally, units
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
 
-WARN, LAST, REACHED = Nearness
+WARN, LAST, UNKNOWN, REACHED = Nearness
 THINK = ModelCall(text="hm")
 PAID = ModelCall(text="hm", usage=Usage(cost_usd=0.25, input_tokens=10))
 LS = ToolCall(name="ls")

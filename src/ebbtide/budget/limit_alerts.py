@@ -10,8 +10,10 @@ from enum import StrEnum
 from math import inf
 from typing import Any
 
-from ebbtide.budget.limits import LimitKind, Limits
+from ebbtide.budget.limits import LimitKind, Limits, require_limits
 from ebbtide.budget.tally import UNITS, Tally, is_model_call, units
+from ebbtide.budget.uncounted import Missing
+from ebbtide.budget.uncounted_limits import UncountedLimits
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.identity import identify
 
@@ -27,20 +29,32 @@ class Nearness(StrEnum):
 
     WARN = "warn"  #: the share that was to be warned of is used
     LAST = "last"  #: there is room for one more call of the model
+    UNKNOWN = "unknown"  #: it cannot be counted
     REACHED = "reached"  #: there is room for none
 
 
-_ORDER = {None: 0, Nearness.WARN: 1, Nearness.LAST: 2, Nearness.REACHED: 3}
+_ORDER = {None: 0, Nearness.WARN: 1, Nearness.LAST: 2, Nearness.UNKNOWN: 3, Nearness.REACHED: 4}
 
 
 @dataclass(frozen=True, slots=True)
 class LimitAlert:
-    """A limit that has just come nearer; value and limit in dollars, tokens, calls or seconds."""
+    """A limit that has just come nearer, or cannot be counted.
+
+    Args:
+        kind: What is limited.
+        nearness: How near it is.
+        value: What was taken, as far as it is known: dollars, tokens, calls or seconds.
+        limit: What may be taken.
+        missing: What is not known; None where the limit can be counted.
+        subject: The model or agent of which it is not known; ``""`` where it has no name.
+    """
 
     kind: LimitKind
     nearness: Nearness
     value: float
     limit: float
+    missing: Missing | None = None
+    subject: str = ""
 
 
 class LimitAlerts:
@@ -59,6 +73,7 @@ class LimitAlerts:
         "_limits",
         "_retries",
         "_tally",
+        "_uncounted",
         "_wall_s",
         "_warn",
         "limits",
@@ -77,6 +92,7 @@ class LimitAlerts:
         self._retries = 0
         self._asked_first: float | None = None  # where no event had a time
         self._wall_s = 0.0
+        self._uncounted = UncountedLimits(limits, tally)
         self._at = [inf] * len(_KINDS)  # value from which there is something to report
         self.nearness_reported: dict[int, Nearness] = {}
         self._mark()
@@ -96,8 +112,17 @@ class LimitAlerts:
         alerts = LimitAlerts(limits, self._tally)
         alerts._last, alerts._failed = list(self._last), dict(self._failed)
         alerts._retries, alerts._wall_s, alerts._asked_first = self._retries, self._wall_s, self._asked_first
+        alerts._uncounted.restore(self._uncounted.to_state())
         alerts._mark()
         return alerts
+
+    def uncounted(self) -> list[LimitAlert]:
+        """The limits that could not be counted, if nothing more comes, whatever `when_unknown` is."""
+        return [
+            self._alert(_KINDS.index(kind), Nearness.UNKNOWN, what)
+            for kind, what in self._uncounted.at_end(clocked=self._asked_first is not None).items()
+            if getattr(self.limits, kind) is not None
+        ]
 
     def see(self, event: Event) -> list[LimitAlert]:
         """The limits that have come nearer with an event that the tally has counted."""
@@ -131,7 +156,23 @@ class LimitAlerts:
             if elapsed > self._wall_s:
                 self._wall_s = elapsed
                 near = near or elapsed >= due[_WALL]
+        if self._uncounted.see(event, clocked=self._asked_first is not None):
+            self._mark()
+            near = True
         return self._alerts() if near else []
+
+    def before_model(self, chain_id: str | None, now: float | None) -> list[LimitAlert]:
+        """The limits that have come nearer when the next model call of a chain is asked for.
+
+        Args:
+            chain_id: The chain; None where there was no event.
+            now: Seconds on the clock of the events; None where it is not known.
+        """
+        alerts = [] if now is None else self.at(now)
+        if self._uncounted.ask(chain_id, clocked=self._asked_first is not None):
+            self._mark()
+            alerts += self._alerts()
+        return alerts
 
     def at(self, now: float) -> list[LimitAlert]:
         """The limits that have come nearer by now; seconds on the clock of the events."""
@@ -159,7 +200,10 @@ class LimitAlerts:
         for place, limit in enumerate(self._limits):
             if limit is not None and self.nearness_reported.get(place) is not Nearness.REACHED:
                 warn = inf if self.nearness_reported.get(place) else limit * self._warn
-                self._at[place] = min(warn, limit - self._last[place], limit)
+                at_once = (
+                    self._is_unknown(place) and self.nearness_reported.get(place) is not Nearness.UNKNOWN
+                )
+                self._at[place] = 0 if at_once else min(warn, limit - self._last[place], limit)
             else:
                 self._at[place] = inf
 
@@ -183,11 +227,20 @@ class LimitAlerts:
             nearness = self._nearness(place, value, limit)
             if nearness is not None and _ORDER[nearness] > _ORDER[self.nearness_reported.get(place)]:
                 self.nearness_reported[place] = nearness
-                scale = UNITS if place == _COST else 1
-                alerts.append(LimitAlert(_KINDS[place], nearness, value / scale, limit / scale))
+                what = self._uncounted.marks[_KINDS[place]] if nearness is Nearness.UNKNOWN else None
+                alerts.append(self._alert(place, nearness, what))
         if alerts:
             self._mark()
         return alerts
+
+    def _alert(self, place: int, nearness: Nearness, what: tuple[Missing, str] | None) -> LimitAlert:
+        scale = UNITS if place == _COST else 1
+        missing, subject = what or (None, "")
+        value, limit = self._values()[place] / scale, (self._limits[place] or 0) / scale
+        return LimitAlert(_KINDS[place], nearness, value, limit, missing, subject)
+
+    def _is_unknown(self, place: int) -> bool:
+        return self.limits.refuses_unknown and _KINDS[place] in self._uncounted.marks
 
     def _nearness(self, place: int, value: float, limit: float) -> Nearness | None:
         if place == _TOOL:
@@ -197,6 +250,8 @@ class LimitAlerts:
             return Nearness.LAST if value == limit else Nearness.WARN if value >= limit * self._warn else None
         if value >= limit:
             return Nearness.REACHED
+        if self._is_unknown(place):
+            return Nearness.UNKNOWN
         if value and value + self._last[place] >= limit:
             return Nearness.LAST
         return Nearness.WARN if value >= limit * self._warn else None
@@ -211,11 +266,19 @@ class LimitAlerts:
             self._wall_s,
             nearnesses,
             list(map(bytes.hex, self._failed)),
+            self._uncounted.to_state(),
+            [kind.value for kind, limit in zip(_KINDS, self._limits, strict=True) if limit is not None],
         ]
 
     def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` gave."""
-        last, self._retries, self._asked_first, self._wall_s, nearnesses, failed = state
+        """Take up what `to_state` gave.
+
+        Raises:
+            ConfigError: There was a limit of a kind that has none now.
+        """
+        last, self._retries, self._asked_first, self._wall_s, nearnesses, failed, uncounted, kinds = state
+        require_limits(kinds, self.limits)
+        self._uncounted.restore(uncounted)
         self._last = list(last)
         self.nearness_reported = {int(place): Nearness(nearness) for place, nearness in nearnesses.items()}
         self._failed = dict.fromkeys(map(bytes.fromhex, failed))

@@ -166,8 +166,8 @@ class Supervisor:
             chain = run.latest if chain_id is None else run.chains.get(chain_id)
             run.checked = True
             try:
-                if now is not None and run.alerts is not None:
-                    judgement.limits(run.alerts.at(now))
+                if run.alerts is not None:
+                    judgement.limits(run.alerts.before_model(chain.name if chain else chain_id, now))
                 if chain is not None:
                     run.settle(chain)
                     chain.turn += 1

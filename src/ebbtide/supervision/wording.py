@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ebbtide.budget.limit_alerts import LimitAlert, Nearness
 from ebbtide.budget.limits import LimitKind
+from ebbtide.budget.uncounted import uncounted
 from ebbtide.divergence.signals import SPENDING, LoopKind, LoopSignal, Unit
 from ebbtide.supervision.facts import BurnFacts, DryRoundFacts, Facts, LimitFacts, LoopFacts
 
@@ -236,6 +237,8 @@ def advice(facts: Facts) -> str:
 
 def _limit(alert: LimitAlert) -> str:
     """How near a limit is."""
+    if alert.missing is not None:
+        return uncounted(alert.kind, alert.limit, alert.missing, alert.subject).removesuffix(".")
     name = _LIMITS[alert.kind]
     if alert.nearness is Nearness.WARN:
         return f"{min(alert.value / alert.limit, 1):.0%} of {name} used ({limit_size(alert)})"
