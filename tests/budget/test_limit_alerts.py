@@ -77,6 +77,11 @@ SCENARIOS: dict[str, tuple[Limits, list[Event], list[list[Nearness]]]] = {
     "numbers that cannot be": (
         Limits(cost_usd=1.0, tokens=1),
         [ModelCall(usage=Usage(cost_usd=float("nan"), input_tokens=-1))] * 3,
+        [[], [UNKNOWN] * 2, []],
+    ),
+    "numbers that cannot be, allowed": (
+        Limits(cost_usd=1.0, tokens=1, when_unknown="allow"),
+        [ModelCall(usage=Usage(cost_usd=float("nan"), input_tokens=-1))] * 3,
         [[], [], []],
     ),
 }

@@ -150,7 +150,7 @@ def test_settling_twice_changes_nothing() -> None:
 
 def test_a_cost_that_nobody_knows() -> None:
     """What was set aside counts as spent, and shows; where nothing was, it may go while anything is left."""
-    scope = Scope(Limits(cost_usd=0.5))
+    scope = Scope(Limits(cost_usd=0.5, when_unknown="allow"))
     scope.reserve("llm", cost_usd=0.25).settle()
     scope.reserve("llm").settle()
     assert (scope.spent().cost_usd, scope.spent().unpriced_calls) == (0.25, 2)

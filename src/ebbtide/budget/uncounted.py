@@ -29,7 +29,7 @@ def uncounted(kind: LimitKind, limit: float, missing: Missing, subject: str = ""
         subject: The model, or the name of the call, about which it is not known; ``""`` where it has none.
 
     >>> uncounted(LimitKind.WALL_S, 60, Missing.TIME)
-    'The limit of 60 s cannot hold: no event has a time. Pass ts= with the events, or now= with the checks; ...'
+    'The limit of 60 s cannot hold: no event has a time. Pass ts= with the events, or now= with ...'
     """
     call = f"a call of {subject!r:.60}" if subject else "a call of the model"
     match missing, kind:
@@ -39,8 +39,8 @@ def uncounted(kind: LimitKind, limit: float, missing: Missing, subject: str = ""
         case Missing.TIME, _:
             why, way = "no event has a time", "ts= with the events, or now= with the checks"
         case _, LimitKind.TOKENS:
-            why, way = f"nothing says how many tokens {call} took", "a usage with tokens"
+            why, way = f"nothing says how many tokens {call} took", "usage= with its tokens"
         case _:
             why = f"nothing says what {call} took"
-            way = "a usage with cost_usd, or with tokens and prices=Prices({...}) (--prices FILE)"
+            way = "usage= with its cost_usd, or with its tokens and prices=Prices({...}) (--prices FILE)"
     return f"The limit of {limit:,.6g} {_UNITS.get(kind, kind)} cannot hold: {why}. Pass {way}; {_ALLOW}."

@@ -16,9 +16,9 @@ _SUBJECT = 200  # characters
 class UncountedLimits:
     """Looks for what has to be known to count the limits.
 
-    Tokens without a known cost are missing their price at once. The usage of a model call may come later, in
-    an event of its own: it is missing when the next call of that chain is asked for, or is made. A failed call
-    is missing nothing. Times are missing at the second call.
+    Tokens without a known cost are missing their price at once. The usage of a model call may come later,
+    in an event of its own: it is missing when the next call of that chain is asked for, or is made. A failed
+    call is missing nothing. Times are missing at the second call.
 
     Args:
         limits: What the run may take.
