@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Any
 
-from ebbtide.budget.limits import LimitKind, Limits, require_limits
+from ebbtide.budget.limits import LimitKind, Limits, Missing, require_limits, uncounted
 from ebbtide.budget.tally import UNITS, Tally, units
-from ebbtide.budget.uncounted import Missing, uncounted
 from ebbtide.codec import to_wire
 from ebbtide.errors import ConfigError, LimitExceeded, LimitUnknown
 
@@ -195,8 +194,10 @@ class Account:
             cost = self._share(self._cost_cap, (tally.cost or 0) + self._reserved_cost)
         if tokens is None:
             tokens = self._share(self.limits.tokens, (tally.tokens or 0) + self._reserved_tokens)
-        self._reserved_cost += cost
-        self._reserved_tokens += tokens
+        if cost:
+            self._reserved_cost += cost
+        if tokens:
+            self._reserved_tokens += tokens
         tally.events += steps
         tally.model_calls += llm_calls
         tally.tool_calls += tool_calls

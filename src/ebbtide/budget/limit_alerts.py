@@ -1,4 +1,4 @@
-"""How near a run has come to its hard limits, from events that have happened.
+"""How near a run has come to its hard limits, and which of them cannot be counted, from events that happened.
 
 `Scope` keeps a call from being made; this says what follows once calls were made by somebody else.
 """
@@ -10,10 +10,8 @@ from enum import StrEnum
 from math import inf
 from typing import Any
 
-from ebbtide.budget.limits import LimitKind, Limits, require_limits
+from ebbtide.budget.limits import LimitKind, Limits, Missing, require_limits
 from ebbtide.budget.tally import UNITS, Tally, is_model_call, units
-from ebbtide.budget.uncounted import Missing
-from ebbtide.budget.uncounted_limits import UncountedLimits
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.identity import identify
 
@@ -22,6 +20,8 @@ _KINDS = tuple(LimitKind)
 _NUMBER = (int, float)  # a union would be built anew at every look
 _LATEST_S = 1e15
 _FAILED = 256  # calls that failed and may be tried again
+_CHAINS = 4096  # whose latest model call came without usage
+_SUBJECT = 200  # characters
 
 
 class Nearness(StrEnum):
@@ -55,6 +55,121 @@ class LimitAlert:
     limit: float
     missing: Missing | None = None
     subject: str = ""
+
+
+class UncountedLimits:
+    """Looks for what has to be known to count the limits.
+
+    Tokens without a known cost are missing their price at once. The usage of a model call may come later,
+    in an event of its own: it is missing when the next call of that chain is asked for, or is made. A failed
+    call is missing nothing. Times are missing at the second call.
+
+    Args:
+        limits: What the run may take.
+        tally: What it took; it has counted an event before this one sees it.
+
+    Attributes:
+        marks: The limits that cannot be counted: what is missing, and of which model or agent.
+    """
+
+    __slots__ = ("_bare", "_limits", "_tally", "marks")
+
+    def __init__(self, limits: Limits, tally: Tally) -> None:
+        self._limits = limits
+        self._tally = tally
+        self._bare: dict[str, dict[LimitKind, str]] = {}  # by chain: limits, and the call without usage
+        self.marks: dict[LimitKind, tuple[Missing, str]] = {}
+
+    def see(self, event: Event, *, clocked: bool) -> bool:
+        """Take an event.
+
+        Args:
+            event: The event.
+            clocked: Whether a time came in another way.
+
+        Returns:
+            Whether a limit has just come to be uncounted.
+        """
+        before = len(self.marks)
+        tally, usage = self._tally, event.usage
+        is_call = is_model_call(event)
+        if is_call and self._bare:
+            self._give_up(event.chain_id)
+        if is_call or usage is not None:
+            cost = tokens = None
+            if usage is not None:
+                cost, tokens = tally.last_cost, tally.last_tokens
+            if self._limits.cost_usd is not None:
+                if tokens and cost is None:
+                    self._mark(LimitKind.COST_USD, Missing.PRICE, (usage and usage.model) or "")
+                else:
+                    self._state(event, LimitKind.COST_USD, cost, is_call=is_call)
+            if self._limits.tokens is not None:
+                self._state(event, LimitKind.TOKENS, tokens, is_call=is_call)
+        if not clocked and tally.model_calls + tally.tool_calls > 1:
+            self._look_at_clock()
+        return len(self.marks) > before
+
+    def ask(self, chain_id: str | None, *, clocked: bool) -> bool:
+        """Take that the next model call of a chain is asked for; gives what `see` gives."""
+        before = len(self.marks)
+        if chain_id is not None and self._bare:
+            self._give_up(chain_id)
+        if not clocked and self._tally.model_calls + self._tally.tool_calls:
+            self._look_at_clock()
+        return len(self.marks) > before
+
+    def at_end(self, *, clocked: bool) -> dict[LimitKind, tuple[Missing, str]]:
+        """The limits that could not be counted, if nothing more comes. Reading changes nothing."""
+        end = UncountedLimits(self._limits, self._tally)
+        end.marks = dict(self.marks)
+        end._bare = dict(self._bare)
+        for chain_id in self._bare:
+            end.ask(chain_id, clocked=True)
+        end.ask(None, clocked=clocked)
+        return end.marks
+
+    def _state(self, event: Event, kind: LimitKind, amount: int | None, *, is_call: bool) -> None:
+        bare = self._bare.get(event.chain_id)
+        if amount is not None:
+            if bare is not None:
+                bare.pop(kind, None)
+            if not is_call and self.marks.get(kind, ("",))[0] is Missing.USAGE:
+                del self.marks[kind]  # this may be the total of all calls so far
+        elif is_call and not getattr(event, "error", False):
+            subject = str(event.agent or "")[:_SUBJECT]
+            if bare is None and len(self._bare) >= _CHAINS:
+                self._mark(kind, Missing.USAGE, subject)
+            elif bare is None:
+                self._bare[event.chain_id] = {kind: subject}
+            else:
+                bare[kind] = subject
+
+    def _give_up(self, chain_id: str) -> None:
+        for kind, subject in self._bare.pop(chain_id, {}).items():
+            self._mark(kind, Missing.USAGE, subject)
+
+    def _look_at_clock(self) -> None:
+        if self._limits.wall_s is not None and self._tally.first_ts is None:
+            self._mark(LimitKind.WALL_S, Missing.TIME, "")
+
+    def _mark(self, kind: LimitKind, missing: Missing, subject: str) -> None:
+        self.marks.setdefault(kind, (missing, subject))
+
+    def to_state(self) -> list[Any]:
+        """All that later answers depend on."""
+        marks = [[kind.value, missing.value, subject] for kind, (missing, subject) in self.marks.items()]
+        bare = [
+            [chain, [[kind.value, subject] for kind, subject in kinds.items()]]
+            for chain, kinds in self._bare.items()
+        ]
+        return [marks, bare]
+
+    def restore(self, state: list[Any]) -> None:
+        """Take up what `to_state` gave."""
+        marks, bare = state
+        self.marks = {LimitKind(kind): (Missing(missing), subject) for kind, missing, subject in marks}
+        self._bare = {chain: {LimitKind(kind): subject for kind, subject in kinds} for chain, kinds in bare}
 
 
 class LimitAlerts:

@@ -19,9 +19,8 @@ from functools import wraps
 from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
 
 from ebbtide.budget.account import COST_KNOWN, TOKENS_KNOWN, Account, Hold, LimitWarning, Spent
-from ebbtide.budget.limits import LimitKind, Limits
+from ebbtide.budget.limits import LimitKind, Limits, Missing
 from ebbtide.budget.tally import units
-from ebbtide.budget.uncounted import Missing
 from ebbtide.errors import ConfigError, LimitExceeded
 from ebbtide.events.usage import MOST_USD
 

@@ -6,9 +6,8 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ebbtide.budget.limits import LimitKind
+from ebbtide.budget.limits import LimitKind, Missing, uncounted
 from ebbtide.budget.prices import Prices
-from ebbtide.budget.uncounted import Missing, uncounted
 from ebbtide.errors import ConfigError
 from ebbtide.events.usage import Usage
 from ebbtide.guard.billing import is_unbilled

@@ -244,6 +244,12 @@ class Supervisor:
                 except Exception as error:  # noqa: BLE001 - likewise
                     self._fault(f"{type(error).__name__}: {error}")
 
+    def uncounted_limits(self) -> list[Verdict]:
+        """A stop for each limit that could not be counted, if nothing more comes; reading changes nothing."""
+        with self._lock:
+            alerts = [] if self._run.alerts is None else self._run.alerts.uncounted()
+            return [self._run.judgement.limit_verdict(alert) for alert in alerts]
+
     def snapshot(self) -> SupervisorSnapshot:
         """What is known now; reading changes nothing."""
         from ebbtide.supervision.supervisor_snapshot import ConversationSnapshot, SupervisorSnapshot
