@@ -172,6 +172,16 @@ class Account:
                     return self._exceeded(_PLACES[place], would, _shown(place, reserved))
         return None if self._wall_s is None else self.overdue()
 
+    def is_full(self) -> bool:
+        """Whether there is no room, and there may be once the calls under way have said what they took."""
+        for place, cap in self._caps[:2]:
+            if place <= _TOKENS:
+                charged = (self.tally.cost, self.tally.tokens)[place] or 0
+                reserved = (self._reserved_cost, self._reserved_tokens)[place]
+                if charged < cap <= charged + reserved:
+                    return True
+        return False
+
     def overdue(self) -> LimitExceeded | None:
         """The limit of time, where it has passed."""
         if self._wall_s is not None and self.elapsed() >= self._wall_s:

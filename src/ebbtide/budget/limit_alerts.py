@@ -12,16 +12,14 @@ from typing import Any
 
 from ebbtide.budget.limits import LimitKind, Limits, Missing, require_limits
 from ebbtide.budget.tally import UNITS, Tally, is_model_call, units
-from ebbtide.events.event import Event, ToolCall
+from ebbtide.events.event import Event, NoticeKind, ToolCall
 from ebbtide.events.identity import identify
 
 _COST, _TOKENS, _STEPS, _LLM, _TOOL, _RETRIES, _WALL = range(len(LimitKind))
 _KINDS = tuple(LimitKind)
-_NUMBER = (int, float)  # a union would be built anew at every look
-_LATEST_S = 1e15
+_NUMBER, _LATEST_S = (int, float), 1e15  # a union would be built anew at every look
 _FAILED = 256  # calls that failed and may be tried again
-_CHAINS = 4096  # whose latest model call came without usage
-_SUBJECT = 200  # characters
+_CHAINS, _SUBJECT = 4096, 200  # chains whose latest model call came without usage; characters of a name
 
 
 class Nearness(StrEnum):
@@ -124,18 +122,20 @@ class UncountedLimits:
         end = UncountedLimits(self._limits, self._tally)
         end.marks = dict(self.marks)
         end._bare = dict(self._bare)
-        for chain_id in self._bare:
-            end.ask(chain_id, clocked=True)
-        end.ask(None, clocked=clocked)
+        for chain_id in (None, *self._bare):
+            end.ask(chain_id, clocked=clocked)
+        if self._tally.first_ts is not None:
+            end.marks.pop(LimitKind.WALL_S, None)  # the first calls had no time
         return end.marks
 
     def _state(self, event: Event, kind: LimitKind, amount: int | None, *, is_call: bool) -> None:
         bare = self._bare.get(event.chain_id)
         if amount is not None:
-            if bare is not None:
-                bare.pop(kind, None)
-            if not is_call and self.marks.get(kind, ("",))[0] is Missing.USAGE:
-                del self.marks[kind]  # this may be the total of all calls so far
+            is_total = getattr(event, "kind", None) is NoticeKind.TOTAL
+            for each in self._bare.values() if is_total else filter(None, (bare,)):
+                each.pop(kind, None)
+            if is_total and self.marks.get(kind, ("",))[0] is Missing.USAGE:
+                del self.marks[kind]
         elif is_call and not getattr(event, "error", False):
             subject = str(event.agent or "")[:_SUBJECT]
             if bare is None and len(self._bare) >= _CHAINS:

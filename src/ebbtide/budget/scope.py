@@ -77,7 +77,7 @@ class Scope:
 
     def __enter__(self) -> Self:
         _here.set(_Entered(self, _here.get()))
-        if threading.current_thread() is threading.main_thread() and not _in_event_loop():
+        if threading.current_thread() is threading.main_thread() and not in_event_loop():
             _main.append(self)
         return self
 
@@ -142,6 +142,11 @@ class Scope:
                     raise error
             holds = [account.take(request) for account in accounts]
         return Reservation(holds, bound or (cost_usd is not None, tokens is not None))
+
+    def is_full(self) -> bool:
+        """Whether a call that cannot say what it takes has to wait until one under way has settled."""
+        with _lock:
+            return any(account.is_full() for account in self._accounts_here())
 
     def check(self) -> None:
         """Raise where the time is up; for what goes on after it was let through.
@@ -273,7 +278,8 @@ def _without(entered: _Entered | None, scope: Scope) -> _Entered | None:
     return _Entered(entered.scope, _without(entered.before, scope))
 
 
-def _in_event_loop() -> bool:
+def in_event_loop() -> bool:
+    """Whether an event loop runs in this thread."""
     asyncio = sys.modules.get("asyncio")  # to import it takes longer than all the rest
     try:
         return asyncio is not None and asyncio.get_running_loop() is not None

@@ -5,6 +5,7 @@ Source: divergence spec, sections 1 and 4 (clauses X01, X02).
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
@@ -12,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from ebbtide.budget.limits import LimitKind
-from ebbtide.budget.scope import Scope
+from ebbtide.budget.scope import Reservation, Scope, in_event_loop
 from ebbtide.errors import CallRefused, LimitExceeded, LimitUnknown, RunHalted
 from ebbtide.events.event import ModelCall, ModelPart, ToolCall
 from ebbtide.events.usage import Usage
@@ -24,6 +25,8 @@ from ebbtide.guard.operation import Operation
 from ebbtide.guard.running_call import Attempts, RunningCall, attempt_key, enclosing
 
 _MOST_WAITING = 64  # events of streams that were let go
+MOST_WAIT_S = 60.0  #: that a call waits for one under way, where nobody knows what it takes
+_POLL_S = 0.005
 _MOST_UNSETTLED = 256  # calls that have ended, and did not say what they took
 _MOST_REPORTED = 256  # limits whose excess was reported
 _SUCCESS = Outcome.SUCCESS  # reading a member off its enum takes as long as a lock
@@ -94,13 +97,53 @@ class Dispatcher:
                 operation.kind, cost_usd=cost_usd, tokens=tokens, retry=key in failed, bound=bound
             )
         except (RunHalted, CallRefused) as refusal:
-            self._refused(node_id, refusal)
-            raise
+            late_reservation = None
+            if isinstance(refusal, LimitExceeded) and self.may_wait(operation) and not in_event_loop():
+                late_reservation = self._reserve_late(operation, retry=key in failed)
+            if late_reservation is None:
+                self._refused(node_id, refusal)
+                raise
+            reservation = late_reservation
         if key is not None:
             failed.discard(key)
         return RunningCall(
             self, operation, args, kwargs, around=attempts, node_id=node_id, reservation=reservation
         )
+
+    def may_wait(self, operation: Operation) -> bool:
+        """Whether a call has to wait for one under way: its most is not known, and all there is is set aside.
+
+        One inside a call that costs something does not wait: it might wait for that one.
+        """
+        if operation.is_free or operation.at_most is not None or operation.most_usd is not None:
+            return False
+        around = enclosing.get()
+        return (around is None or around.operation.is_free) and self._scope.is_full()
+
+    async def room(self, operation: Operation) -> None:
+        """Wait, for `MOST_WAIT_S` at most, until a call under way has settled."""
+        import asyncio
+
+        end = time.monotonic() + MOST_WAIT_S
+        # What settles may be a thread, or the garbage collector: neither can set an event of this loop.
+        while self.may_wait(operation) and time.monotonic() < end:  # noqa: ASYNC110
+            await asyncio.sleep(_POLL_S)
+
+    def _reserve_late(self, operation: Operation, *, retry: bool) -> Reservation | None:
+        """The same in a thread; None where there is no room."""
+        end = time.monotonic() + MOST_WAIT_S
+        while self.may_wait(operation) and time.monotonic() < end:
+            time.sleep(_POLL_S)
+        try:
+            return self._scope.reserve(
+                operation.kind,
+                cost_usd=operation.most_usd,
+                tokens=operation.most_tokens,
+                retry=retry,
+                bound=(False, False),
+            )
+        except RunHalted:
+            return None
 
     def check(self) -> None:
         """Raise where a call under way has to be cut.
@@ -186,7 +229,7 @@ class Dispatcher:
         Raises:
             ConfigError: A count or a cost cannot be.
         """
-        cost_usd = self._metering.cost(running.operation, usage.checked())
+        _, cost_usd = self._metering.learned(running.operation, usage.checked())
         running.usage = usage
         for warning in running.reservation.settle(cost_usd, usage.tokens, failed=True):
             self._emit(warning.to_dict())

@@ -27,7 +27,8 @@ from ebbtide.guard.running_call import RunningCall, enclosing
 from ebbtide.guard.wrapping import wrapped
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_MAGIC = b"EBXC\x01"
+_MAGIC = b"EBXC\x01"  # what the bytes are, and the version of their form
+_MOST_NAMES = 256  # of calls in `with` blocks
 
 
 class ExecutionContext:
@@ -82,6 +83,7 @@ class ExecutionContext:
         if chain_id is None:
             chain_id = uuid.uuid4().hex if graph is None else graph.chain_id
         self._observers = Observers(graph, pipeline, name=name, chain_id=chain_id)
+        self._operations: dict[tuple[str, str], Operation] = {}
         self._guidance = Guidance(supervisor, self._observers, chain_id=chain_id, clock=clock)
         #: For adapters of frameworks whose callables cannot be wrapped.
         self.dispatcher = Dispatcher(
@@ -164,7 +166,7 @@ class ExecutionContext:
             RunStopped: The supervisor has ended the run.
         """
         options["name"] = name
-        operation = Operation(kind=kind, **options)
+        operation = self._operation(Operation(kind=kind, **options))
         running = self.dispatcher.begin(operation, (), args or {})
         token = enclosing.set(running)
         try:
@@ -176,6 +178,19 @@ class ExecutionContext:
             self.dispatcher.finish(running, running.result)
         finally:
             enclosing.reset(token)
+
+    def _operation(self, operation: Operation) -> Operation:
+        """That of the calls before with this name and these options: what was learned from them holds."""
+        key = (operation.kind, operation.name)
+        before = self._operations.get(key)
+        if before is not None and before.options == operation.options:
+            return before
+        if len(self._operations) >= _MOST_NAMES:
+            self._operations.clear()
+        if before is not None:
+            operation.most_usd, operation.most_tokens = before.most_usd, before.most_tokens
+        self._operations[key] = operation
+        return operation
 
     def take_nudges(self) -> list[str]:
         """The supervisor's nudges for the model, each once: put them into the next message."""

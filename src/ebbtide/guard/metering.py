@@ -89,20 +89,21 @@ class Metering:
         usage = self._checked("usage", running.usage)
         if usage is None:
             usage = self._measured(running.operation, result)
-        return self._learned(running.operation, usage)
+        return self.learned(running.operation, usage)
 
     def of_failure(self, running: RunningCall, error: Exception) -> tuple[Usage | None, float | None]:
         """What a call took that raised: nothing, where the error says so; else it is not known."""
         usage = self._checked("usage", running.usage)
         if usage is None and is_unbilled(error):
             usage = _NOTHING
-        return self._learned(running.operation, usage)
+        return self.learned(running.operation, usage)
 
     def so_far(self, running: RunningCall) -> tuple[Usage | None, float | None]:
         """What a call took, as far as that was said while it ran."""
-        return self._learned(running.operation, self._checked("usage", running.usage))
+        return self.learned(running.operation, self._checked("usage", running.usage))
 
-    def _learned(self, operation: Operation, usage: Usage | None) -> tuple[Usage | None, float | None]:
+    def learned(self, operation: Operation, usage: Usage | None) -> tuple[Usage | None, float | None]:
+        """What a call took, and its cost; the next calls set aside no less."""
         if usage is None:
             return None, 0.0 if operation.is_free else None
         cost_usd, tokens = self.cost(operation, usage), usage.tokens
