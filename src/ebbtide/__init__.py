@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from ebbtide.errors import ConfigError as ConfigError
     from ebbtide.errors import EbbtideError as EbbtideError
     from ebbtide.errors import LimitExceeded as LimitExceeded
+    from ebbtide.errors import LimitUnknown as LimitUnknown
     from ebbtide.errors import RunHalted as RunHalted
     from ebbtide.errors import RunStopped as RunStopped
     from ebbtide.errors import SemanticError as SemanticError
@@ -114,6 +115,7 @@ _HOMES = {
     "Headline": "supervision.summary.headline",
     "LimitExceeded": "errors",
     "LimitKind": "budget.limits",
+    "LimitUnknown": "errors",
     "Limits": "budget.limits",
     "LoopKind": "divergence.signals",
     "LoopMonitor": "divergence.monitor",

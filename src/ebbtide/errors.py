@@ -13,6 +13,7 @@ EbbtideError
 ├── CallRefused        a call of a tool is refused because the result is due; the model may still answer
 └── RunHalted          no call is let through any more; what was done so far is attached
     ├── LimitExceeded  the next call would pass a hard limit
+    ├── LimitUnknown   a hard limit cannot be counted: a price, a usage or a time is not known
     └── RunStopped     the supervisor has ended the run, or wants a person asked first
 
 A message says what is wrong, where (file, line, path inside the document) and what to do.
@@ -209,11 +210,14 @@ class LimitExceeded(RunHalted):
         self.value = value
         self.limit = limit
         self.scope = scope
+        #: How much of `value` is set aside for calls that are under way.
+        self.reserved: float = 0
         super().__init__(kind, value, limit, scope)
 
     def __str__(self) -> str:
         would = f"scope {self.scope!r} would be at {self.value:.6g} {self.kind}"
-        return f"{would}, and its limit is {self.limit:.6g}. End the run, or allow more."
+        reserved = f", {self.reserved:.6g} of it set aside for calls under way" if self.reserved else ""
+        return f"{would}{reserved}, and its limit is {self.limit:.6g}. End the run, or allow more."
 
     def to_dict(self) -> dict[str, Any]:
         """The error as an event."""
@@ -224,6 +228,38 @@ class LimitExceeded(RunHalted):
             "value": self.value,
             "limit": self.limit,
             "scope": self.scope,
+        }
+
+
+class LimitUnknown(RunHalted):
+    """A hard limit cannot be counted, so no call is let through any more.
+
+    Args:
+        kind: What is limited: a name of `LimitKind`.
+        limit: What the scope allows.
+        scope: Name of the scope whose limit it is.
+        why: What is missing, and what to pass.
+    """
+
+    def __init__(self, kind: str, limit: float, scope: str, why: str) -> None:
+        self.kind = kind
+        self.limit = limit
+        self.scope = scope
+        self.why = why
+        super().__init__(kind, limit, scope, why)
+
+    def __str__(self) -> str:
+        return self.why
+
+    def to_dict(self) -> dict[str, Any]:
+        """The error as an event."""
+        return {
+            "event_type": "LIMIT_UNKNOWN",
+            "severity": "stop",
+            "kind": self.kind,
+            "limit": self.limit,
+            "scope": self.scope,
+            "why": self.why,
         }
 
 

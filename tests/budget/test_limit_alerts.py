@@ -7,13 +7,15 @@ from typing import Any
 import pytest
 
 from ebbtide.budget.limit_alerts import LimitAlert, LimitAlerts, Nearness
-from ebbtide.budget.limits import LimitKind, Limits
+from ebbtide.budget.limits import LimitKind, Limits, Missing
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import Tally, units
+from ebbtide.errors import ConfigError
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
 
-WARN, LAST, REACHED = Nearness
+SAY = ModelCall(agent="writer", text="hm", usage=Usage(model="m", input_tokens=5))
+WARN, LAST, UNKNOWN, REACHED = Nearness
 THINK = ModelCall(text="hm")
 PAID = ModelCall(text="hm", usage=Usage(cost_usd=0.25, input_tokens=10))
 LS = ToolCall(name="ls")
@@ -76,6 +78,11 @@ SCENARIOS: dict[str, tuple[Limits, list[Event], list[list[Nearness]]]] = {
     ),
     "numbers that cannot be": (
         Limits(cost_usd=1.0, tokens=1),
+        [ModelCall(usage=Usage(cost_usd=float("nan"), input_tokens=-1))] * 3,
+        [[], [UNKNOWN] * 2, []],
+    ),
+    "numbers that cannot be, allowed": (
+        Limits(cost_usd=1.0, tokens=1, when_unknown="allow"),
         [ModelCall(usage=Usage(cost_usd=float("nan"), input_tokens=-1))] * 3,
         [[], [], []],
     ),
@@ -215,3 +222,120 @@ def test_what_is_no_time_starts_no_clock(now: Any) -> None:
     assert run.alerts.at(1_000.0) == []
     assert run.alerts.at(now) == []
     assert run.alerts.left(LimitKind.WALL_S) == 60
+
+
+LATER = Notice(kind=NoticeKind.USAGE, usage=Usage(cost_usd=0.1, input_tokens=3))
+MONEY, TOKENS, TIME = Limits(cost_usd=1.0), Limits(tokens=90), Limits(wall_s=60)
+UNCOUNTED: dict[str, tuple[Limits, list[Event], list[list[Nearness]]]] = {
+    "tokens without a price": (MONEY, [SAY, SAY], [[UNKNOWN], []]),
+    "of a part": (MONEY, [replace(SAY, part=ModelPart.CHUNK)], [[UNKNOWN]]),
+    "of a tool": (MONEY, [ToolCall(name="a", usage=Usage(output_tokens=1))], [[UNKNOWN]]),
+    "of a failed call": (MONEY, [replace(SAY, error=True)], [[UNKNOWN]]),
+    "of a notice": (MONEY, [THINK, replace(LATER, usage=Usage(output_tokens=1))], [[], [UNKNOWN]]),
+    "calls without usage": (MONEY, [THINK, LS, THINK, THINK], [[], [], [UNKNOWN], []]),
+    "without tokens": (TOKENS, [THINK, THINK], [[], [UNKNOWN]]),
+    "with a cost and no tokens": (TOKENS, [ModelCall(usage=Usage(cost_usd=0.1))] * 2, [[], [UNKNOWN]]),
+    "usage that comes later": (MONEY, [THINK, LATER, THINK, LATER, PAID], [[], [], [], [], []]),
+    "usage of another chain": (MONEY, [THINK, replace(LATER, chain_id="b"), THINK], [[], [], [UNKNOWN]]),
+    "chains by turns": (MONEY, [THINK, replace(THINK, chain_id="b"), LATER, THINK], [[], [], [], []]),
+    "calls that failed": (MONEY, [replace(THINK, error=True)] * 3, [[], [], []]),
+    "what is free": (MONEY, [ModelCall(usage=Usage(cost_usd=0.0))] * 3, [[], [], []]),
+    "no tokens": (MONEY, [ModelCall(usage=Usage(model="m", input_tokens=0))] * 2, [[], [UNKNOWN]]),
+    "no times": (TIME, [LS, LS, LS], [[], [UNKNOWN], []]),
+    "one time": (TIME, [replace(LS, ts=5.0), LS, LS], [[], [], []]),
+    "no times of messages": (TIME, [Message(), Message(), LS], [[], [], []]),
+    "allowed": (
+        Limits(cost_usd=1.0, tokens=90, wall_s=60, when_unknown="allow"),
+        [SAY, THINK, THINK],
+        [[], [], []],
+    ),
+    "no such limit": (Limits(steps=90), [SAY, THINK, THINK], [[], [], []]),
+    "reached all the same": (
+        Limits(cost_usd=0.5, warn_at=None),
+        [THINK, THINK, PAID, PAID, PAID],
+        [[], [UNKNOWN], [], [REACHED], []],
+    ),
+}
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+@pytest.mark.parametrize(("limits", "events", "expected"), UNCOUNTED.values(), ids=UNCOUNTED)
+def test_a_limit_that_cannot_be_counted(
+    limits: Limits, events: list[Event], expected: list[list[Nearness]], restarts: bool
+) -> None:
+    """It is reported once, at the first event that shows it; also where the process ends in between."""
+    run, nearness = Run(limits), []
+    for event in events:
+        nearness += run.see(event)
+        if restarts:
+            run = run.restarted()
+    assert nearness == expected
+
+
+def test_what_is_missing_is_named() -> None:
+    """The alert has the model or agent, for the sentence."""
+    (alert,) = Run(MONEY).take(SAY)
+    assert (alert.kind, alert.missing, alert.subject, alert.value, alert.limit) == (
+        LimitKind.COST_USD,
+        Missing.PRICE,
+        "m",
+        0,
+        1.0,
+    )
+    run = Run(TOKENS)
+    run.take(ModelCall(agent="writer"))
+    (alert,) = run.take(THINK)
+    assert (alert.kind, alert.missing, alert.subject) == (LimitKind.TOKENS, Missing.USAGE, "writer")
+
+
+def test_a_call_that_is_asked_for_shows_what_is_missing() -> None:
+    """Before the second call a usage, and a time, are due; a time may come with the question."""
+    limits = Limits(cost_usd=1.0, wall_s=60)
+    run = Run(limits)
+    assert run.alerts.before_model(None, None) == []
+    run.take(THINK)
+    assert [alert.kind for alert in run.alerts.before_model("", None)] == [
+        LimitKind.COST_USD,
+        LimitKind.WALL_S,
+    ]
+    assert run.alerts.before_model("", None) == []
+    run = Run(limits)
+    run.alerts.before_model(None, 5.0)
+    run.take(THINK)
+    assert [alert.kind for alert in run.alerts.before_model("", None)] == [LimitKind.COST_USD]
+
+
+def test_what_is_missing_may_be_allowed_later() -> None:
+    """Other limits that allow it lift it; those that do not report it again."""
+    run = Run(MONEY)
+    run.see(THINK, THINK)
+    limits = run.alerts
+    run.alerts = limits.replaced(replace(MONEY, when_unknown="allow"))
+    assert run.see(THINK, THINK) == [[], []]
+    run.alerts = limits.replaced(MONEY)
+    assert run.see(THINK) == [[UNKNOWN]]
+
+
+def test_what_could_not_be_counted_when_it_is_over() -> None:
+    """At its end a run has every limit that could not be counted; a total that comes last is enough."""
+    run = Run(Limits(cost_usd=1.0, tokens=90, wall_s=60, when_unknown="allow"))
+    run.see(THINK)
+    assert {alert.kind for alert in run.alerts.uncounted()} == {"cost_usd", "tokens", "wall_s"}
+    run.see(replace(THINK, chain_id="b"), THINK, replace(LATER, ts=5.0))
+    assert {alert.kind for alert in run.alerts.uncounted()} == {"cost_usd", "tokens"}
+    run.see(replace(LATER, kind=NoticeKind.TOTAL))
+    assert run.alerts.uncounted() == []
+
+
+def test_a_run_is_not_restored_without_its_limits() -> None:
+    """A limit that is left out would be open."""
+    state = LimitAlerts(Limits(steps=3, cost_usd=1.0), Tally()).to_state()
+    with pytest.raises(ConfigError, match="limit of cost_usd"):
+        LimitAlerts(Limits(steps=3), Tally()).restore(state)
+
+
+def test_many_chains_without_usage_are_not_forgotten() -> None:
+    """There is a bound, past which it is reported at once."""
+    run = Run(MONEY)
+    alerts = run.see(*[ModelCall(chain_id=str(number)) for number in range(4097)])
+    assert alerts == [[]] * 4096 + [[UNKNOWN]]

@@ -1,10 +1,12 @@
 """Limits, and the scopes that hold them (divergence spec, section 1)."""
 
 import asyncio
+import json
 import math
 import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 
 from ebbtide.budget.limits import LimitKind, Limits
 from ebbtide.budget.scope import Scope, carried, current_scope
-from ebbtide.errors import ConfigError, LimitExceeded
+from ebbtide.errors import ConfigError, LimitExceeded, LimitUnknown
 
 
 class Clock:
@@ -150,7 +152,7 @@ def test_settling_twice_changes_nothing() -> None:
 
 def test_a_cost_that_nobody_knows() -> None:
     """What was set aside counts as spent, and shows; where nothing was, it may go while anything is left."""
-    scope = Scope(Limits(cost_usd=0.5))
+    scope = Scope(Limits(cost_usd=0.5, when_unknown="allow"))
     scope.reserve("llm", cost_usd=0.25).settle()
     scope.reserve("llm").settle()
     assert (scope.spent().cost_usd, scope.spent().unpriced_calls) == (0.25, 2)
@@ -408,3 +410,236 @@ def test_an_error_goes_to_another_process() -> None:
     """The error survives pickling, as it has to in a pool of processes."""
     copy = pickle.loads(pickle.dumps(LimitExceeded("steps", 3, 2, "run")))  # noqa: S301
     assert (copy.kind, copy.value, copy.limit, copy.scope) == ("steps", 3, 2, "run")
+
+
+@pytest.mark.parametrize("share", [0.0, -1, math.inf, True, "60"])
+def test_leases_that_are_none(share: Any) -> None:
+    """A lease is a time over 0."""
+    with pytest.raises(ConfigError, match="lease_s"):
+        Limits(lease_s=share)
+
+
+@pytest.mark.parametrize("word", ["", "Refuse", None, True])
+def test_what_may_be_made_of_the_unknown(word: Any) -> None:
+    """There are two ways, and no third."""
+    with pytest.raises(ConfigError, match="when_unknown"):
+        Limits(when_unknown=word)
+
+
+def test_sixteen_calls_of_which_nothing_is_known_fit_a_limit() -> None:
+    """Each sets aside a sixteenth; the seventeenth is refused, and told why, until one has settled."""
+    scope = Scope(Limits(cost_usd=1.6))
+    calls = [scope.reserve("llm") for _ in range(16)]
+    assert scope.is_full()
+    with pytest.raises(LimitExceeded, match=r"1\.6 of it set aside for calls under way") as refusal:
+        scope.reserve("llm")
+    assert refusal.value.reserved == 1.6
+    calls[0].settle(0.01, 10)
+    assert not scope.is_full()
+    scope.reserve("llm")
+    assert scope.spent().reserved_usd == 1.59
+
+
+def test_what_is_left_may_be_less_than_a_share() -> None:
+    """The last call of which nothing is known sets aside what is left."""
+    scope = Scope(Limits(tokens=16))
+    scope.reserve("llm", tokens=15).settle(0.0, 15)
+    call = scope.reserve("llm")
+    assert scope.spent().reserved_tokens == 1
+    call.settle(0.0, 4)
+    assert scope.spent().tokens == 19
+
+
+@pytest.mark.parametrize(
+    ("limits", "settled", "why"),
+    [
+        (
+            {"cost_usd": 1.0},
+            (None, None),
+            "The limit of 1 USD cannot hold: nothing says what a call of 'm' took",
+        ),
+        (
+            {"cost_usd": 1.0},
+            (None, 5),
+            "The limit of 1 USD cannot hold: nothing says what a call of 'm' costs",
+        ),
+        (
+            {"tokens": 5000},
+            (0.5, None),
+            "The limit of 5,000 tokens cannot hold: nothing says how many tokens a call of 'm' took",
+        ),
+    ],
+)
+def test_a_limit_that_cannot_be_counted_refuses_the_next_call(
+    limits: dict[str, Any], settled: tuple[float | None, int | None], why: str
+) -> None:
+    """A call that does not say what it took ends the scope, unless that is allowed or it says so later."""
+    scope = Scope(Limits(**limits), name="mine")
+    call = scope.reserve("llm")
+    call.settle(*settled, subject="m")
+    with pytest.raises(LimitUnknown) as refusal:
+        scope.reserve("tool", cost_usd=0.0, tokens=0)
+    assert str(refusal.value).startswith(why)
+    assert refusal.value.to_dict()["scope"] == "mine"
+    call.settle(0.5, 5)
+    scope.reserve("tool", cost_usd=0.0, tokens=0)
+    assert (scope.spent().cost_usd, scope.spent().tokens, scope.spent().unpriced_calls) == (0.5, 5, 0)
+    allowed = Scope(Limits(**limits, when_unknown="allow"))
+    allowed.reserve("llm").settle(*settled)
+    allowed.reserve("llm")
+
+
+def test_the_outer_scope_cannot_be_counted_either() -> None:
+    """A call inside a scope without a limit leaves that of the scope around uncounted."""
+    with Scope(Limits(tokens=10), name="outer"), Scope(Limits(), name="inner") as inner:
+        inner.reserve("llm").settle()
+        with pytest.raises(LimitUnknown) as refusal:
+            inner.reserve("llm")
+        assert refusal.value.scope == "outer"
+
+
+def test_what_was_stated_as_the_most_is_enough() -> None:
+    """A call that says no more is charged its most, and the limit holds; a guess is not enough."""
+    scope = Scope(Limits(cost_usd=1.0))
+    scope.reserve("llm", cost_usd=0.4).settle()
+    scope.reserve("llm", cost_usd=0.4, bound=(False, False)).settle(failed=True)
+    assert scope.spent().cost_usd == 0.8
+    scope.reserve("llm", cost_usd=0.1, bound=(False, False)).settle()
+    with pytest.raises(LimitUnknown):
+        scope.reserve("llm", cost_usd=0.1)
+
+
+def test_a_failed_call_counts_until_it_is_settled() -> None:
+    """What was set aside stays counted, and is put right by the first word on what it took."""
+    scope = Scope(Limits(cost_usd=1.0, tokens=100, warn_at=None))
+    call = scope.reserve("llm", cost_usd=0.75, tokens=60)
+    call.settle(failed=True)
+    assert (scope.spent().cost_usd, scope.spent().tokens, scope.left("cost_usd")) == (0.75, 60, 0.25)
+    call.settle(0.125)
+    assert (scope.spent().cost_usd, scope.spent().tokens, scope.spent().unpriced_calls) == (0.125, 60, 0)
+    call.settle(0.5, 10)
+    assert (scope.spent().cost_usd, scope.spent().tokens) == (0.125, 10)
+
+
+def test_a_lease_ends() -> None:
+    """After it, what nobody has settled is given back; what a call is known to have taken stays."""
+    clock = Clock()
+    scope = Scope(Limits(cost_usd=1.0, tokens=100, lease_s=60), clock=clock)
+    failed = scope.reserve("llm", cost_usd=0.25, tokens=10)
+    failed.settle(failed=True)
+    scope.reserve("llm", cost_usd=0.5, tokens=20)  # never settled
+    scope.reserve("llm", cost_usd=0.25, tokens=30).settle(0.125)
+    clock.now = 59.0
+    with pytest.raises(LimitExceeded):
+        scope.reserve("llm", cost_usd=0.25)
+    clock.now = 60.0
+    scope.reserve("llm", cost_usd=0.25, tokens=0)
+    spent = scope.spent()
+    assert (spent.cost_usd, spent.tokens, spent.reserved_usd, spent.reserved_tokens) == (0.125, 0, 0.25, 0)
+    failed.settle(0.0625, 5)
+    assert (scope.spent().cost_usd, scope.spent().tokens) == (0.1875, 5)
+
+
+def test_a_scope_made_in_a_thread_lies_in_that_of_the_main_thread() -> None:
+    """A thread to which nothing was carried counts where the main thread is, outside of any event loop."""
+
+    def work(run: Scope) -> tuple[Any, ...]:
+        inner = Scope(Limits(), name="inner")
+        inner.reserve("tool")
+        return tuple(account.name for account in inner.accounts)
+
+    outside = Scope(Limits())
+    with ThreadPoolExecutor(1) as pool:
+        with Scope(Limits(), name="run") as run:
+            with Scope(Limits(), name="part"):
+                assert pool.submit(work, run).result() == ("inner", "part", "run")
+            pool.submit(outside.reserve, "tool").result()
+            assert pool.submit(work, run).result() == ("inner", "run")
+        assert pool.submit(work, run).result() == ("inner",)
+    assert run.spent().steps == 3
+
+
+def test_scopes_of_requests_are_apart() -> None:
+    """A scope that a thread, or a task, has entered is around nothing in other threads."""
+    entered, done = threading.Event(), threading.Event()
+
+    def request() -> None:
+        with Scope(Limits(), name="other request"):
+            entered.set()
+            done.wait(5)
+
+    thread = threading.Thread(target=request)
+    thread.start()
+    entered.wait(5)
+    assert len(Scope(Limits()).accounts) == 1
+    done.set()
+    thread.join()
+
+    async def main() -> int:
+        with Scope(Limits(), name="other request"):
+            return await asyncio.get_running_loop().run_in_executor(
+                None, lambda: len(Scope(Limits()).accounts)
+            )
+
+    assert asyncio.run(main()) == 1
+
+
+def test_a_scope_survives_a_restart() -> None:
+    """What was taken counts on, what was set aside counts as taken, and what was not counted stays so."""
+    clock = Clock()
+    limits = Limits(cost_usd=1.0, steps=3, retries=1, wall_s=100)
+    scope = Scope(limits, clock=clock)
+    scope.reserve("llm", cost_usd=0.25, tokens=5, retry=True).settle(0.125, 4)
+    scope.reserve("tool", cost_usd=0.5, tokens=1)
+    clock.now = 60.0
+    state = json.loads(json.dumps(scope.to_state()))
+    again = Scope(replace(limits, steps=5), clock=Clock(1000.0))
+    again.restore(state)
+    spent = again.spent()
+    assert (spent.cost_usd, spent.tokens, spent.steps, spent.llm_calls, spent.tool_calls) == (
+        0.625,
+        5,
+        2,
+        1,
+        1,
+    )
+    assert (spent.retries, again.left("wall_s"), again.left("cost_usd")) == (1, 40, 0.375)
+    scope.reserve("llm").settle()
+    again = Scope(limits)
+    again.restore(json.loads(json.dumps(scope.to_state())))
+    with pytest.raises(LimitUnknown, match="The limit of 1 USD cannot hold"):
+        again.reserve("tool")
+
+
+@pytest.mark.parametrize("kind", ["cost_usd", "steps", "wall_s"])
+def test_a_scope_is_not_restored_without_its_limits(kind: str) -> None:
+    """A limit that is left out would be open."""
+    limits = {"cost_usd": 1.0, "steps": 3, "wall_s": 100}
+    state = Scope(Limits(**limits)).to_state()
+    del limits[kind]
+    with pytest.raises(ConfigError, match=rf"limit of {kind}.*limits=Limits\({kind}="):
+        Scope(Limits(**limits)).restore(state)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"cost": -1},
+        {"cost": None},
+        {"tokens": 1.5},
+        {"calls": [1, 2]},
+        {"calls": [1, 2, 3, 4, "5"]},
+        {"wall_s": "x"},
+        {"wall_s": math.nan},
+        {"limits": ["money"]},
+        {"unknown": [["cost_usd", 1.0, 5, "why"]]},
+        {"unknown": 5},
+    ],
+)
+def test_what_is_no_state_of_a_scope(change: dict[str, Any]) -> None:
+    """Whatever it is, it is a ConfigError."""
+    state = Scope(Limits(steps=1)).to_state()
+    with pytest.raises(ConfigError):
+        Scope(Limits(steps=1)).restore({**state, **change})
+    with pytest.raises(ConfigError):
+        Scope(Limits(steps=1)).restore({})

@@ -229,6 +229,40 @@ def test_an_unknown_price_is_no_zero(tmp_path: Path) -> None:
     assert ebbtide("check", "--prices", prices, "--fail-on", "cost=4", file).returncode == 0
 
 
+def test_a_limit_that_cannot_be_counted_is_no_pass(tmp_path: Path) -> None:
+    """What was not recorded is told in one sentence, with an exit code for CI, unless that is allowed."""
+    file = tmp_path / "run.jsonl"
+    file.write_bytes(lines(PRICED, {"kind": "tool", "name": "a", "args": {}, "result": "b"}))
+    command = ("check", "--max-cost", "5", "--fail-on", "limit", file)
+    process = ebbtide(*command)
+    assert process.returncode == 50
+    assert process.stdout.startswith(b"UNKNOWN")
+    sentence = b"The limit of 5 USD cannot hold: nothing says what a call of 'small-2' costs. Pass prices="
+    assert sentence in process.stderr
+    assert sentence in process.stdout.replace(b"\n", b" ")
+    for condition, code in (("unknown", 50), ("stop", 50), ("stuck", 0)):
+        assert ebbtide(*command[:3], "--fail-on", condition, file).returncode == code
+    process = ebbtide(*command, "--when-unknown", "allow")
+    assert (process.returncode, process.stdout[:7]) == (0, b"HEALTHY")
+    prices = tmp_path / "prices.toml"
+    prices.write_text("[prices.small-2]\ninput = 1.0\n")
+    assert ebbtide(*command, "--prices", prices).returncode == 0
+    assert ebbtide("check", "--max-seconds", "5", "--fail-on", "limit", file).returncode == 50
+    process = ebbtide("check", "--when-unknown", "maybe", file)
+    assert (process.returncode, b"when_unknown = 'maybe'" in process.stderr) == (2, True)
+
+
+def test_a_stuck_run_stays_stuck_beside_a_limit_that_cannot_be_counted(tmp_path: Path) -> None:
+    """Both are told, and either fails the check that asks for it."""
+    event: dict[str, object] = {"kind": "tool", "name": "ls", "args": {"path": "."}, "result": "a"}
+    file = tmp_path / "run.jsonl"
+    file.write_bytes(lines(PRICED, *[event] * 12))
+    process = ebbtide("check", "--max-cost", "5", "--fail-on", "stuck,limit", file)
+    assert process.stdout.startswith(b"STUCK")
+    assert process.stderr.count(b"--fail-on") == 2
+    assert b"The limit of 5 USD cannot hold" in process.stdout
+
+
 def test_limits_are_held_against_a_recorded_run(tmp_path: Path) -> None:
     """A limit from an option or from a file makes a run that passed it OVER LIMIT; options come first."""
     process = ebbtide("check", "--max-cost", "0.1", "--fail-on", "limit", HEALTHY)

@@ -130,7 +130,7 @@ def test_every_kind_of_callable_is_wrapped(kind: str, wrap: str) -> None:
 @pytest.mark.clause("X02")
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_raised_comes_through(kind: str) -> None:
-    """An exception of the callable reaches the caller untouched; the node failed, and nothing was spent."""
+    """An exception of the callable reaches the caller untouched; the node failed, and was perhaps billed."""
     graph = ExecutionGraph()
     run = ExecutionContext(Limits(cost_usd=1.0), graph=graph)
     wrapped = run.wrap_llm_call(KINDS[kind], at_most=Usage(cost_usd=0.5))
@@ -138,7 +138,7 @@ def test_what_is_raised_comes_through(kind: str) -> None:
         call(wrapped, "tick", "twice")
     (record,) = run.report().calls
     assert (record.outcome, record.result) == (Outcome.FAILURE, "TypeError")
-    assert (run.report().spent.cost_usd, run.report().spent.reserved_usd) == (0, 0)
+    assert (run.report().spent.cost_usd, run.report().spent.reserved_usd) == (0.5, 0)
     node = list(graph.snapshot()["nodes"].values())[-1]
     assert (node["status"], node["error_class"]) == ("fail", "TypeError")
 
@@ -431,7 +431,8 @@ def test_prices() -> None:
 def test_an_unknown_price_is_shown() -> None:
     """A cost that nobody knows is counted, reported once where it matters, and never zero."""
     sink, graph = Sink(), ExecutionGraph()
-    run = ExecutionContext(Limits(cost_usd=1.0), pipeline=sink, prices=Prices(public=False), graph=graph)
+    limits = Limits(cost_usd=1.0, when_unknown="allow")
+    run = ExecutionContext(limits, pipeline=sink, prices=Prices(public=False), graph=graph)
     ask = run.wrap_llm_call(plain, name="ask", model="large", usage=lambda _: Usage(input_tokens=5))
     for _ in range(3):
         ask("a")
@@ -556,7 +557,7 @@ def test_streams_of_a_client_library() -> None:
     """With stream=True, whatever can be iterated is read as a stream; without, it comes through untouched."""
     run = ExecutionContext(Limits(cost_usd=1.0))
     answer = SdkStream()
-    assert run.wrap_llm_call(lambda: answer)() is answer
+    assert run.wrap_llm_call(lambda: answer, at_most=Usage(cost_usd=0.0))() is answer
 
     async def create() -> SdkStream:
         return answer

@@ -117,7 +117,7 @@ def test_a_broken_meter_breaks_nothing(where: str, answer: Any) -> None:
             raise answer
         return answer
 
-    options: Any = {where: broken}
+    options: Any = {"at_most": lambda: None, where: broken}
     run = ExecutionContext(Limits(cost_usd=1.0), supervisor=Recorder())
     ask = run.wrap_llm_call(lambda: "answered", **options)
     assert ask() == "answered"

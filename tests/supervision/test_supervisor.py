@@ -20,6 +20,7 @@ from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
 from ebbtide.profile.supervision import SupervisionRules
+from ebbtide.supervision.facts import LimitFacts
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
@@ -424,6 +425,72 @@ def test_the_time_can_run_out_while_nothing_happens():
     supervisor.record(look(1, ts=100.0))
     assert supervisor.check_before_model(now=150.0).action is Action.NUDGE
     assert supervisor.check_before_model(now=160.0).action is Action.STOP
+
+
+def test_a_limit_that_cannot_be_counted_stops_the_run():
+    """No price for a model is known: the run stops, says which argument is missing, and stays stopped."""
+    supervisor = Supervisor(limits=Limits(cost_usd=1))
+    verdict = supervisor.record(say("x", model="gpt-x", input_tokens=5))
+    assert (verdict.action, verdict.cause, verdict.kind) == (Action.STOP, Cause.LIMIT, "limit_unknown")
+    assert verdict.reason == (
+        "The limit of 1 USD cannot hold: nothing says what a call of 'gpt-x' costs. Pass "
+        'prices=Prices({...}) or --prices, or a usage with cost_usd; or choose Limits(when_unknown="allow").'
+    )
+    assert isinstance(verdict.facts, LimitFacts)
+    assert verdict.facts.alert.subject == "gpt-x"
+    assert verdict.nudge is None
+    assert Verdict.from_dict(json.loads(json.dumps(verdict.to_dict()))) == verdict
+    assert supervisor.check_before_model().action is Action.STOP
+    assert supervisor.check_before_tool(LS).action is Action.STOP
+    again = Supervisor.from_bytes(supervisor.to_bytes(), limits=Limits(cost_usd=1))
+    assert again.check_before_model().reason == verdict.reason
+    supervisor.acknowledge()
+    assert supervisor.check_before_model().action is Action.STOP
+    supervisor.extend(1, limits=Limits(cost_usd=1, when_unknown="allow"))
+    assert supervisor.record(say("y", model="gpt-x", input_tokens=5)).action is Action.ALLOW
+    assert supervisor.check_before_model().action is Action.ALLOW
+
+
+def test_a_usage_that_never_comes_stops_the_run_before_the_next_call():
+    """It may come in an event of its own, until the next call of the model is asked for."""
+    supervisor = Supervisor(limits=Limits(tokens=90))
+    supervisor.record(ModelCall(agent="writer", text="x"))
+    assert supervisor.verdict().action is Action.ALLOW
+    supervisor.record(Notice(kind=NoticeKind.USAGE, usage=Usage(input_tokens=5)))
+    assert supervisor.check_before_model().action is Action.ALLOW
+    supervisor.record(ModelCall(agent="writer", text="x"))
+    verdict = supervisor.check_before_model()
+    assert verdict.action is Action.STOP
+    assert (
+        "nothing says how many tokens a call of 'writer' took. Pass usage= with its tokens" in verdict.reason
+    )
+
+
+def test_a_time_that_never_comes_stops_the_run_before_the_second_call():
+    """A limit of time needs times, with the events or with the checks."""
+    supervisor = Supervisor(limits=Limits(wall_s=60))
+    assert supervisor.check_before_model().action is Action.ALLOW
+    supervisor.record(look(1))
+    assert "no event has a time" in supervisor.check_before_model().reason
+    supervisor = Supervisor(limits=Limits(wall_s=60))
+    supervisor.check_before_model(now=5.0)
+    assert run(supervisor, look(1), look(2)) == ["allow", "allow"]
+
+
+def test_a_shadow_reports_what_cannot_be_counted_and_lets_the_run_go_on():
+    """It is in the verdict, and the checks allow."""
+    supervisor = Supervisor(limits=Limits(cost_usd=1), shadow=True)
+    verdict = supervisor.record(say("x", model="gpt-x", input_tokens=5))
+    assert (verdict.kind, verdict.shadow) == ("limit_unknown", True)
+    assert supervisor.check_before_model().action is Action.ALLOW
+
+
+@pytest.mark.parametrize("limits", [None, Limits(steps=9)])
+def test_a_run_is_not_restored_without_its_limits(limits):
+    """A limit that is left out would be open."""
+    data = Supervisor(limits=Limits(cost_usd=1, steps=9)).to_bytes()
+    with pytest.raises(ConfigError, match="limit of cost_usd"):
+        Supervisor.from_bytes(data, limits=limits)
 
 
 def test_a_limit_holds_for_all_chains_and_a_loop_for_its_own():

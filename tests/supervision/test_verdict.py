@@ -90,7 +90,7 @@ def test_there_is_one_ladder():
         ("spending", Action.NUDGE, Action.ESCALATE),
         ("joint", Action.NUDGE, Action.ESCALATE),
     ]
-    assert list(LIMIT_STEPS.values()) == [Action.NUDGE, Action.FINALIZE, Action.STOP]
+    assert list(LIMIT_STEPS.values()) == [Action.NUDGE, Action.FINALIZE, Action.STOP, Action.STOP]
     assert list(ROUND_STEPS.values()) == [Action.ALLOW, Action.FINALIZE, Action.ESCALATE]
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Any
 
-from ebbtide.budget.limits import LimitKind, Limits
+from ebbtide.budget.limits import LimitKind, Limits, Missing, require_limits, uncounted
 from ebbtide.budget.tally import UNITS, Tally, units
 from ebbtide.codec import to_wire
-from ebbtide.errors import ConfigError, LimitExceeded
+from ebbtide.errors import ConfigError, LimitExceeded, LimitUnknown
 
 #: What a call asks for, in this order; dollars in units. None where nobody knows.
 Request = tuple[int | None, int | None, int, int, int, int]
@@ -23,6 +24,9 @@ _PLACES = (
     LimitKind.RETRIES,
 )
 _COST, _TOKENS, _STEPS, _LLM_CALLS, _TOOL_CALLS, _RETRIES = range(len(_PLACES))
+#: A call that nothing is known about sets aside a limit divided by this, or what is left of it. So at most so
+#: many of them are under way at once.
+FIRST_CALLS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +64,8 @@ class Spent:
         wall_s: Seconds since the scope was made.
         reserved_usd: Dollars set aside for the calls that run now.
         reserved_tokens: Tokens set aside for them.
-        unpriced_calls: Calls that have ended at a cost that nobody knows; what had been set aside for them is
-            in `cost_usd`.
+        unpriced_calls: Calls that have ended at a cost that nobody knows yet; what had been set aside for
+            them is in `cost_usd`.
     """
 
     cost_usd: float
@@ -74,6 +78,27 @@ class Spent:
     reserved_usd: float
     reserved_tokens: int
     unpriced_calls: int
+
+
+CHARGED, COST_KNOWN, TOKENS_KNOWN = 1, 2, 4
+
+
+class Hold:
+    """What one account counts for one call: what is set aside, and once the call has ended what is charged.
+
+    Args:
+        account: Which one.
+        cost: Units of money.
+        tokens: Of all classes.
+    """
+
+    __slots__ = ("account", "cost", "state", "tokens")
+
+    def __init__(self, account: Account, cost: int, tokens: int) -> None:
+        self.account = account
+        self.cost = cost
+        self.tokens = tokens
+        self.state = 0  #: 0 while it is set aside; then CHARGED, COST_KNOWN and TOKENS_KNOWN, added up
 
 
 class Account:
@@ -96,6 +121,7 @@ class Account:
         self._reserved_tokens = 0
         self._caps: list[tuple[int, int]] = []
         self._near: list[tuple[int, float]] = []
+        self._cost_cap: int | None = None
         for place, kind in enumerate(_PLACES):
             limit = getattr(limits, kind)
             if limit is not None:
@@ -103,8 +129,13 @@ class Account:
                 self._caps.append((place, cap))
                 if cap and limits.warn_at is not None:
                     self._near.append((place, cap * limits.warn_at))
+                if place == _COST:
+                    self._cost_cap = cap
         self._wall_s = limits.wall_s
         self._wall_near_s = limits.wall_s * limits.warn_at if limits.wall_s and limits.warn_at else None
+        self._lease_s = limits.lease_s
+        self._leases: deque[tuple[float, Hold]] = deque()
+        self._unknown: dict[Hold, tuple[str, float, str, str]] = {}
         self._start = clock()
         self._latest = 0.0
         if not isfinite(self._start):
@@ -117,8 +148,12 @@ class Account:
             self._latest = now
         return self._latest
 
-    def excess(self, request: Request) -> LimitExceeded | None:
-        """The limit that a call would pass, or None. An unknown cost fits as long as anything is left."""
+    def excess(self, request: Request) -> LimitExceeded | LimitUnknown | None:
+        """Why a call may not be made, or None. An unknown cost fits as long as anything is left."""
+        if self._unknown:
+            return LimitUnknown(*next(iter(self._unknown.values())))
+        if self._leases:
+            self._end_leases()
         if self._caps:
             tally = self.tally
             amounts = (
@@ -132,8 +167,20 @@ class Account:
             for place, cap in self._caps:
                 more, value = request[place], amounts[place]
                 if value >= cap if more is None else value + more > cap:
-                    return self._exceeded(_PLACES[place], _shown(place, value + (more or 0)))
+                    reserved = (self._reserved_cost, self._reserved_tokens)[place] if place <= _TOKENS else 0
+                    would = _shown(place, value + (more or 0))
+                    return self._exceeded(_PLACES[place], would, _shown(place, reserved))
         return None if self._wall_s is None else self.overdue()
+
+    def is_full(self) -> bool:
+        """Whether there is no room, and there may be once the calls under way have said what they took."""
+        for place, cap in self._caps[:2]:
+            if place <= _TOKENS:
+                charged = (self.tally.cost, self.tally.tokens)[place] or 0
+                reserved = (self._reserved_cost, self._reserved_tokens)[place]
+                if charged < cap <= charged + reserved:
+                    return True
+        return False
 
     def overdue(self) -> LimitExceeded | None:
         """The limit of time, where it has passed."""
@@ -141,39 +188,105 @@ class Account:
             return self._exceeded(LimitKind.WALL_S, self._latest)
         return None
 
-    def _exceeded(self, kind: LimitKind, value: float) -> LimitExceeded:
+    def _exceeded(self, kind: LimitKind, value: float, reserved: float = 0) -> LimitExceeded:
         facts = (kind.value, value, getattr(self.limits, kind), self.name)
         # What is kept is never raised: a raised error holds on to every frame that it passed through.
         self.exceeded = LimitExceeded(*facts)
-        return LimitExceeded(*facts)
+        error = LimitExceeded(*facts)
+        error.reserved = reserved
+        return error
 
-    def take(self, request: Request) -> None:
-        """Count a call, and set aside what it asks for."""
+    def take(self, request: Request) -> Hold:
+        """Count a call, and set aside what it asks for, or a share of the limit where it cannot say."""
         cost, tokens, steps, llm_calls, tool_calls, retries = request
+        tally = self.tally
+        if cost is None:
+            cost = self._share(self._cost_cap, (tally.cost or 0) + self._reserved_cost)
+        if tokens is None:
+            tokens = self._share(self.limits.tokens, (tally.tokens or 0) + self._reserved_tokens)
         if cost:
             self._reserved_cost += cost
         if tokens:
             self._reserved_tokens += tokens
-        tally = self.tally
         tally.events += steps
         tally.model_calls += llm_calls
         tally.tool_calls += tool_calls
         self._retries += retries
+        hold = Hold(self, cost, tokens)
+        if self._lease_s is not None:
+            self._leases.append((self.elapsed() + self._lease_s, hold))
+        return hold
 
-    def settle(self, request: Request, cost: int | None, tokens: int | None) -> list[LimitWarning]:
-        """Put what a call took in the place of what it had asked for; None leaves that as it is.
+    def _share(self, cap: int | None, used: int) -> int:
+        if cap is None or not self.limits.refuses_unknown:
+            return 0
+        return min(-(-cap // FIRST_CALLS), max(0, cap - used))
+
+    def _end_leases(self) -> None:
+        """Give back what was set aside for calls of which nobody has said what they took."""
+        now = self.elapsed()
+        while self._leases and self._leases[0][0] <= now:
+            hold = self._leases.popleft()[1]
+            cost = 0 if hold.state & COST_KNOWN else hold.cost
+            tokens = 0 if hold.state & TOKENS_KNOWN else hold.tokens
+            if not hold.state:
+                self._reserved_cost -= cost
+                self._reserved_tokens -= tokens
+            else:
+                self._charge_more(-cost, -tokens)
+            hold.cost -= cost
+            hold.tokens -= tokens
+
+    def _charge_more(self, cost: int, tokens: int) -> None:
+        tally = self.tally
+        tally.cost = (tally.cost or 0) + cost
+        tally.tokens = (tally.tokens or 0) + tokens
+
+    def settle(
+        self,
+        hold: Hold,
+        cost: int | None,
+        tokens: int | None,
+        unknown: Mapping[LimitKind, Missing] | None = None,
+        subject: str = "",
+    ) -> list[LimitWarning]:
+        """Charge what a call took in the place of what was set aside; None charges that.
+
+        Args:
+            hold: Of the call. A second time corrects what was charged.
+            cost: Units of money; None where it is not known, or was known before.
+            tokens: Of all classes, likewise.
+            unknown: The kinds of which nobody knows what the call took, nor what it took at most: a limit of
+                such a kind cannot be counted any more.
+            subject: The call, for the sentence that says so.
 
         Returns:
             The warnings that are due now.
         """
-        reserved_cost, reserved_tokens = request[_COST] or 0, request[_TOKENS] or 0
-        self._reserved_cost -= reserved_cost
-        self._reserved_tokens -= reserved_tokens
-        count = reserved_tokens if tokens is None else tokens
-        if cost is None:
-            self.tally.charge(reserved_cost, count, unpriced="")
+        set_aside_cost, set_aside_tokens, state = hold.cost, hold.tokens, hold.state
+        new_state = state | CHARGED
+        if cost is not None:
+            hold.cost = cost
+            new_state |= COST_KNOWN
+        if tokens is not None:
+            hold.tokens = tokens
+            new_state |= TOKENS_KNOWN
+        hold.state = new_state
+        if not state:
+            self._reserved_cost -= set_aside_cost
+            self._reserved_tokens -= set_aside_tokens
+            self.tally.charge(hold.cost, hold.tokens, unpriced="" if cost is None else None)
         else:
-            self.tally.charge(cost, count)
+            self._charge_more(hold.cost - set_aside_cost, hold.tokens - set_aside_tokens)
+            if cost is not None:
+                self.tally.unpriced_calls -= 1
+            self._unknown.pop(hold, None)
+        if unknown and self.limits.refuses_unknown:
+            for kind, missing in unknown.items():
+                limit = getattr(self.limits, kind)
+                if limit is not None:
+                    facts = (kind.value, limit, self.name, uncounted(kind, limit, missing, subject))
+                    self._unknown.setdefault(hold, facts)
         due = []
         if self._near:
             amounts = self._amounts()
@@ -199,6 +312,43 @@ class Account:
         """What was taken, and what is set aside."""
         cost, tokens, *calls = self._amounts()
         return (cost + self._reserved_cost, tokens + self._reserved_tokens, *calls)
+
+    def to_state(self) -> dict[str, Any]:
+        """All that later calls depend on. What is set aside counts as spent: nobody will settle it."""
+        tally = self.tally
+        return {
+            "limits": [kind.value for kind in LimitKind if getattr(self.limits, kind) is not None],
+            "cost": (tally.cost or 0) + self._reserved_cost,
+            "tokens": (tally.tokens or 0) + self._reserved_tokens,
+            "calls": [tally.events, tally.model_calls, tally.tool_calls, self._retries, tally.unpriced_calls],
+            "wall_s": self.elapsed(),
+            "unknown": [list(facts) for facts in self._unknown.values()],
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take up what `to_state` gave; the time between counts for nothing.
+
+        Raises:
+            ConfigError: There was a limit of a kind that has none now.
+            KeyError, TypeError, ValueError: It is no such state.
+        """
+        require_limits(state["limits"], self.limits)
+        amounts = (state["cost"], state["tokens"], *state["calls"])
+        if any(type(amount) is not int or amount < 0 for amount in amounts):
+            raise ValueError(amounts)
+        tally = self.tally
+        tally.cost, tally.tokens = amounts[:2]
+        tally.events, tally.model_calls, tally.tool_calls, self._retries, tally.unpriced_calls = amounts[2:]
+        wall_s = float(state["wall_s"])
+        if not 0 <= wall_s < inf:
+            raise ValueError(wall_s)
+        self._start -= wall_s
+        self._latest = wall_s
+        if self.limits.refuses_unknown:
+            for kind, limit, name, why in state["unknown"]:
+                if not (isinstance(name, str) and isinstance(why, str)):
+                    raise TypeError(name, why)
+                self._unknown[Hold(self, 0, 0)] = (LimitKind(kind).value, float(limit), name, why)
 
     def left(self, kind: LimitKind) -> float | None:
         """What may still be taken; None where there is no limit."""

@@ -1,4 +1,4 @@
-"""How near a run has come to its hard limits, from events that have happened.
+"""How near a run has come to its hard limits, and which of them cannot be counted, from events that happened.
 
 `Scope` keeps a call from being made; this says what follows once calls were made by somebody else.
 """
@@ -10,16 +10,16 @@ from enum import StrEnum
 from math import inf
 from typing import Any
 
-from ebbtide.budget.limits import LimitKind, Limits
+from ebbtide.budget.limits import LimitKind, Limits, Missing, require_limits
 from ebbtide.budget.tally import UNITS, Tally, is_model_call, units
-from ebbtide.events.event import Event, ToolCall
+from ebbtide.events.event import Event, NoticeKind, ToolCall
 from ebbtide.events.identity import identify
 
 _COST, _TOKENS, _STEPS, _LLM, _TOOL, _RETRIES, _WALL = range(len(LimitKind))
 _KINDS = tuple(LimitKind)
-_NUMBER = (int, float)  # a union would be built anew at every look
-_LATEST_S = 1e15
+_NUMBER, _LATEST_S = (int, float), 1e15  # a union would be built anew at every look
 _FAILED = 256  # calls that failed and may be tried again
+_CHAINS, _SUBJECT = 4096, 200  # chains whose latest model call came without usage; characters of a name
 
 
 class Nearness(StrEnum):
@@ -27,20 +27,149 @@ class Nearness(StrEnum):
 
     WARN = "warn"  #: the share that was to be warned of is used
     LAST = "last"  #: there is room for one more call of the model
+    UNKNOWN = "unknown"  #: it cannot be counted
     REACHED = "reached"  #: there is room for none
 
 
-_ORDER = {None: 0, Nearness.WARN: 1, Nearness.LAST: 2, Nearness.REACHED: 3}
+_ORDER = {None: 0, Nearness.WARN: 1, Nearness.LAST: 2, Nearness.UNKNOWN: 3, Nearness.REACHED: 4}
 
 
 @dataclass(frozen=True, slots=True)
 class LimitAlert:
-    """A limit that has just come nearer; value and limit in dollars, tokens, calls or seconds."""
+    """A limit that has just come nearer, or cannot be counted.
+
+    Args:
+        kind: What is limited.
+        nearness: How near it is.
+        value: What was taken, as far as it is known: dollars, tokens, calls or seconds.
+        limit: What may be taken.
+        missing: What is not known; None where the limit can be counted.
+        subject: The model or agent of which it is not known; ``""`` where it has no name.
+    """
 
     kind: LimitKind
     nearness: Nearness
     value: float
     limit: float
+    missing: Missing | None = None
+    subject: str = ""
+
+
+class UncountedLimits:
+    """Looks for what has to be known to count the limits.
+
+    Tokens without a known cost are missing their price at once. The usage of a model call may come later,
+    in an event of its own: it is missing when the next call of that chain is asked for, or is made. A failed
+    call is missing nothing. Times are missing at the second call.
+
+    Args:
+        limits: What the run may take.
+        tally: What it took; it has counted an event before this one sees it.
+
+    Attributes:
+        marks: The limits that cannot be counted: what is missing, and of which model or agent.
+    """
+
+    __slots__ = ("_bare", "_limits", "_tally", "marks")
+
+    def __init__(self, limits: Limits, tally: Tally) -> None:
+        self._limits = limits
+        self._tally = tally
+        self._bare: dict[str, dict[LimitKind, str]] = {}  # by chain: limits, and the call without usage
+        self.marks: dict[LimitKind, tuple[Missing, str]] = {}
+
+    def see(self, event: Event, *, clocked: bool) -> bool:
+        """Take an event.
+
+        Args:
+            event: The event.
+            clocked: Whether a time came in another way.
+
+        Returns:
+            Whether a limit has just come to be uncounted.
+        """
+        before = len(self.marks)
+        tally, usage = self._tally, event.usage
+        is_call = is_model_call(event)
+        if is_call and self._bare:
+            self._give_up(event.chain_id)
+        if is_call or usage is not None:
+            cost = tokens = None
+            if usage is not None:
+                cost, tokens = tally.last_cost, tally.last_tokens
+            if self._limits.cost_usd is not None:
+                if tokens and cost is None:
+                    self._mark(LimitKind.COST_USD, Missing.PRICE, (usage and usage.model) or "")
+                else:
+                    self._state(event, LimitKind.COST_USD, cost, is_call=is_call)
+            if self._limits.tokens is not None:
+                self._state(event, LimitKind.TOKENS, tokens, is_call=is_call)
+        if not clocked and tally.model_calls + tally.tool_calls > 1:
+            self._look_at_clock()
+        return len(self.marks) > before
+
+    def ask(self, chain_id: str | None, *, clocked: bool) -> bool:
+        """Take that the next model call of a chain is asked for; gives what `see` gives."""
+        before = len(self.marks)
+        if chain_id is not None and self._bare:
+            self._give_up(chain_id)
+        if not clocked and self._tally.model_calls + self._tally.tool_calls:
+            self._look_at_clock()
+        return len(self.marks) > before
+
+    def at_end(self, *, clocked: bool) -> dict[LimitKind, tuple[Missing, str]]:
+        """The limits that could not be counted, if nothing more comes. Reading changes nothing."""
+        end = UncountedLimits(self._limits, self._tally)
+        end.marks = dict(self.marks)
+        end._bare = dict(self._bare)
+        for chain_id in (None, *self._bare):
+            end.ask(chain_id, clocked=clocked)
+        if self._tally.first_ts is not None:
+            end.marks.pop(LimitKind.WALL_S, None)  # the first calls had no time
+        return end.marks
+
+    def _state(self, event: Event, kind: LimitKind, amount: int | None, *, is_call: bool) -> None:
+        bare = self._bare.get(event.chain_id)
+        if amount is not None:
+            is_total = getattr(event, "kind", None) is NoticeKind.TOTAL
+            for each in self._bare.values() if is_total else filter(None, (bare,)):
+                each.pop(kind, None)
+            if is_total and self.marks.get(kind, ("",))[0] is Missing.USAGE:
+                del self.marks[kind]
+        elif is_call and not getattr(event, "error", False):
+            subject = str(event.agent or "")[:_SUBJECT]
+            if bare is None and len(self._bare) >= _CHAINS:
+                self._mark(kind, Missing.USAGE, subject)
+            elif bare is None:
+                self._bare[event.chain_id] = {kind: subject}
+            else:
+                bare[kind] = subject
+
+    def _give_up(self, chain_id: str) -> None:
+        for kind, subject in self._bare.pop(chain_id, {}).items():
+            self._mark(kind, Missing.USAGE, subject)
+
+    def _look_at_clock(self) -> None:
+        if self._limits.wall_s is not None and self._tally.first_ts is None:
+            self._mark(LimitKind.WALL_S, Missing.TIME, "")
+
+    def _mark(self, kind: LimitKind, missing: Missing, subject: str) -> None:
+        self.marks.setdefault(kind, (missing, subject))
+
+    def to_state(self) -> list[Any]:
+        """All that later answers depend on."""
+        marks = [[kind.value, missing.value, subject] for kind, (missing, subject) in self.marks.items()]
+        bare = [
+            [chain, [[kind.value, subject] for kind, subject in kinds.items()]]
+            for chain, kinds in self._bare.items()
+        ]
+        return [marks, bare]
+
+    def restore(self, state: list[Any]) -> None:
+        """Take up what `to_state` gave."""
+        marks, bare = state
+        self.marks = {LimitKind(kind): (Missing(missing), subject) for kind, missing, subject in marks}
+        self._bare = {chain: {LimitKind(kind): subject for kind, subject in kinds} for chain, kinds in bare}
 
 
 class LimitAlerts:
@@ -59,6 +188,7 @@ class LimitAlerts:
         "_limits",
         "_retries",
         "_tally",
+        "_uncounted",
         "_wall_s",
         "_warn",
         "limits",
@@ -77,6 +207,7 @@ class LimitAlerts:
         self._retries = 0
         self._asked_first: float | None = None  # where no event had a time
         self._wall_s = 0.0
+        self._uncounted = UncountedLimits(limits, tally)
         self._at = [inf] * len(_KINDS)  # value from which there is something to report
         self.nearness_reported: dict[int, Nearness] = {}
         self._mark()
@@ -96,8 +227,17 @@ class LimitAlerts:
         alerts = LimitAlerts(limits, self._tally)
         alerts._last, alerts._failed = list(self._last), dict(self._failed)
         alerts._retries, alerts._wall_s, alerts._asked_first = self._retries, self._wall_s, self._asked_first
+        alerts._uncounted.restore(self._uncounted.to_state())
         alerts._mark()
         return alerts
+
+    def uncounted(self) -> list[LimitAlert]:
+        """The limits that could not be counted, if nothing more comes, whatever `when_unknown` is."""
+        return [
+            self._alert(_KINDS.index(kind), Nearness.UNKNOWN, what)
+            for kind, what in self._uncounted.at_end(clocked=self._asked_first is not None).items()
+            if getattr(self.limits, kind) is not None
+        ]
 
     def see(self, event: Event) -> list[LimitAlert]:
         """The limits that have come nearer with an event that the tally has counted."""
@@ -131,7 +271,23 @@ class LimitAlerts:
             if elapsed > self._wall_s:
                 self._wall_s = elapsed
                 near = near or elapsed >= due[_WALL]
+        if self._uncounted.see(event, clocked=self._asked_first is not None):
+            self._mark()
+            near = True
         return self._alerts() if near else []
+
+    def before_model(self, chain_id: str | None, now: float | None) -> list[LimitAlert]:
+        """The limits that have come nearer when the next model call of a chain is asked for.
+
+        Args:
+            chain_id: The chain; None where there was no event.
+            now: Seconds on the clock of the events; None where it is not known.
+        """
+        alerts = [] if now is None else self.at(now)
+        if self._uncounted.ask(chain_id, clocked=self._asked_first is not None):
+            self._mark()
+            alerts += self._alerts()
+        return alerts
 
     def at(self, now: float) -> list[LimitAlert]:
         """The limits that have come nearer by now; seconds on the clock of the events."""
@@ -159,7 +315,10 @@ class LimitAlerts:
         for place, limit in enumerate(self._limits):
             if limit is not None and self.nearness_reported.get(place) is not Nearness.REACHED:
                 warn = inf if self.nearness_reported.get(place) else limit * self._warn
-                self._at[place] = min(warn, limit - self._last[place], limit)
+                at_once = (
+                    self._is_unknown(place) and self.nearness_reported.get(place) is not Nearness.UNKNOWN
+                )
+                self._at[place] = 0 if at_once else min(warn, limit - self._last[place], limit)
             else:
                 self._at[place] = inf
 
@@ -183,11 +342,20 @@ class LimitAlerts:
             nearness = self._nearness(place, value, limit)
             if nearness is not None and _ORDER[nearness] > _ORDER[self.nearness_reported.get(place)]:
                 self.nearness_reported[place] = nearness
-                scale = UNITS if place == _COST else 1
-                alerts.append(LimitAlert(_KINDS[place], nearness, value / scale, limit / scale))
+                what = self._uncounted.marks[_KINDS[place]] if nearness is Nearness.UNKNOWN else None
+                alerts.append(self._alert(place, nearness, what))
         if alerts:
             self._mark()
         return alerts
+
+    def _alert(self, place: int, nearness: Nearness, what: tuple[Missing, str] | None) -> LimitAlert:
+        scale = UNITS if place == _COST else 1
+        missing, subject = what or (None, "")
+        value, limit = self._values()[place] / scale, (self._limits[place] or 0) / scale
+        return LimitAlert(_KINDS[place], nearness, value, limit, missing, subject)
+
+    def _is_unknown(self, place: int) -> bool:
+        return self.limits.refuses_unknown and _KINDS[place] in self._uncounted.marks
 
     def _nearness(self, place: int, value: float, limit: float) -> Nearness | None:
         if place == _TOOL:
@@ -197,6 +365,8 @@ class LimitAlerts:
             return Nearness.LAST if value == limit else Nearness.WARN if value >= limit * self._warn else None
         if value >= limit:
             return Nearness.REACHED
+        if self._is_unknown(place):
+            return Nearness.UNKNOWN
         if value and value + self._last[place] >= limit:
             return Nearness.LAST
         return Nearness.WARN if value >= limit * self._warn else None
@@ -211,11 +381,19 @@ class LimitAlerts:
             self._wall_s,
             nearnesses,
             list(map(bytes.hex, self._failed)),
+            self._uncounted.to_state(),
+            [kind.value for kind, limit in zip(_KINDS, self._limits, strict=True) if limit is not None],
         ]
 
     def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` gave."""
-        last, self._retries, self._asked_first, self._wall_s, nearnesses, failed = state
+        """Take up what `to_state` gave.
+
+        Raises:
+            ConfigError: There was a limit of a kind that has none now.
+        """
+        last, self._retries, self._asked_first, self._wall_s, nearnesses, failed, uncounted, kinds = state
+        require_limits(kinds, self.limits)
+        self._uncounted.restore(uncounted)
         self._last = list(last)
         self.nearness_reported = {int(place): Nearness(nearness) for place, nearness in nearnesses.items()}
         self._failed = dict.fromkeys(map(bytes.fromhex, failed))

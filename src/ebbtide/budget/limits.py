@@ -1,4 +1,4 @@
-"""How much a run may take.
+"""How much a run may take, and what is said where that cannot be counted.
 
 Source: divergence spec, section 1 (clause X01).
 """
@@ -6,10 +6,10 @@ Source: divergence spec, section 1 (clause X01).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from ebbtide.errors import ConfigError
 
@@ -39,9 +39,14 @@ class Limits:
         retries: Calls that are tried again after they failed.
         wall_s: Seconds from the making of the scope; a call that runs then is not cut off.
         warn_at: Share of each limit at which a warning is due, over 0 to 1; None warns of nothing.
+        when_unknown: What follows where a limit cannot be counted, since a price, a usage or a time is not
+            known: "refuse" ends the run with a sentence that names what is missing; "allow" goes on, and what
+            is not known counts as nothing.
+        lease_s: Seconds, from when a call was let through, after which what was set aside for it is given
+            back although nobody has said what it took. None, the default, never gives it back.
 
     Raises:
-        ConfigError: A limit is negative, infinite or no number.
+        ConfigError: A limit is negative, infinite or no number, or an argument is none of those above.
     """
 
     cost_usd: float | None = None
@@ -52,6 +57,8 @@ class Limits:
     retries: int | None = None
     wall_s: float | None = None
     warn_at: float | None = 0.7
+    when_unknown: Literal["refuse", "allow"] = "refuse"
+    lease_s: float | None = None
 
     def __post_init__(self) -> None:
         for kind in LimitKind:
@@ -70,6 +77,13 @@ class Limits:
             isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1
         ):
             raise ConfigError(f"warn_at = {share!r}: expected a share over 0 to 1, or None for no warning")
+        if self.when_unknown not in ("refuse", "allow"):
+            raise ConfigError(f'when_unknown = {self.when_unknown!r:.60}: expected "refuse" or "allow"')
+        lease = self.lease_s
+        if lease is not None and (
+            isinstance(lease, bool) or not isinstance(lease, int | float) or not 0 < lease <= 1e12
+        ):
+            raise ConfigError(f"lease_s = {lease!r:.60}: expected seconds over 0, or None for no end")
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> Limits:
@@ -83,3 +97,64 @@ class Limits:
             if key not in names:
                 raise ConfigError(f"limits.{key}: no such limit; there are {', '.join(names)}")
         return cls(**table)
+
+    @property
+    def refuses_unknown(self) -> bool:
+        """Whether a limit that cannot be counted ends the run."""
+        return self.when_unknown == "refuse"
+
+
+def require_limits(kinds: Iterable[str], limits: Limits | None) -> None:
+    """Check that what was limited before a restart is limited after it.
+
+    Args:
+        kinds: The kinds that were limited.
+        limits: The limits now; they may be other ones.
+
+    Raises:
+        ConfigError: A kind that was limited is not.
+    """
+    for kind in kinds:
+        if getattr(limits, LimitKind(kind), None) is None:
+            raise ConfigError(
+                f"the state was saved with a limit of {kind}; pass limits=Limits({kind}=...) to restore it"
+            )
+
+
+class Missing(StrEnum):
+    """What has to be known to count a limit, and is not."""
+
+    PRICE = "price"  #: the tokens of a call are known, and not their price
+    USAGE = "usage"  #: a call came without what it took
+    TIME = "time"  #: no event has a time
+
+
+_UNITS = {LimitKind.COST_USD: "USD", LimitKind.TOKENS: "tokens", LimitKind.WALL_S: "s"}
+_ALLOW = 'or choose Limits(when_unknown="allow")'
+
+
+def uncounted(kind: LimitKind, limit: float, missing: Missing, subject: str = "") -> str:
+    """Why a limit cannot hold, and what to pass so that it can.
+
+    Args:
+        kind: What is limited.
+        limit: In dollars, tokens or seconds.
+        missing: What is not known.
+        subject: The model, or the name of the call, about which it is not known; ``""`` where it has none.
+
+    >>> uncounted(LimitKind.WALL_S, 60, Missing.TIME)
+    'The limit of 60 s cannot hold: no event has a time. Pass ts= with the events, or now= with ...'
+    """
+    call = f"a call of {subject!r:.60}" if subject else "a call of the model"
+    match missing, kind:
+        case Missing.PRICE, _:
+            why = f"nothing says what {call} costs"
+            way = "prices=Prices({...}) or --prices, or a usage with cost_usd"
+        case Missing.TIME, _:
+            why, way = "no event has a time", "ts= with the events, or now= with the checks"
+        case _, LimitKind.TOKENS:
+            why, way = f"nothing says how many tokens {call} took", "usage= with its tokens"
+        case _:
+            why = f"nothing says what {call} took"
+            way = "usage= with its cost_usd, or with its tokens and prices=Prices({...}) or --prices"
+    return f"The limit of {limit:,.6g} {_UNITS.get(kind, kind)} cannot hold: {why}. Pass {way}; {_ALLOW}."

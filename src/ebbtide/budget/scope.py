@@ -9,15 +9,17 @@ Source: divergence spec, section 1 (clause X01).
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from functools import wraps
-from typing import NamedTuple, ParamSpec, Self, TypeVar
+from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
 
-from ebbtide.budget.account import Account, LimitWarning, Request, Spent
-from ebbtide.budget.limits import LimitKind, Limits
+from ebbtide.budget.account import COST_KNOWN, TOKENS_KNOWN, Account, Hold, LimitWarning, Spent
+from ebbtide.budget.limits import LimitKind, Limits, Missing
 from ebbtide.budget.tally import units
 from ebbtide.errors import ConfigError, LimitExceeded
 from ebbtide.events.usage import MOST_USD
@@ -37,14 +39,18 @@ class _Entered(NamedTuple):
 
 
 _here: ContextVar[_Entered | None] = ContextVar("ebbtide_scope", default=None)
+# The scopes that the main thread has entered outside of any event loop, the innermost last: those around what
+# is done in a thread to which nothing was carried.
+_main: list[Scope] = []
 
 
 class Scope:
     """Limits for everything that is done inside.
 
     A scope counts from the moment it is made, and lies in the scope that is entered then. To enter it makes
-    calls here count in it, and those of asyncio tasks that are started here; for a thread of its own, its
-    function has to be `carried`.
+    calls here count in it, and those of asyncio tasks that are started here. A thread of its own counts in
+    the scope that the main thread has entered, outside of any event loop; in other cases, such as a server
+    whose threads each enter a scope, its function has to be `carried`.
 
     Args:
         limits: What may be taken.
@@ -62,7 +68,7 @@ class Scope:
     def __init__(
         self, limits: Limits, *, name: str = "run", clock: Callable[[], float] | None = None
     ) -> None:
-        entered = current_scope()
+        entered = _around()
         around: tuple[Account, ...] = entered.accounts if entered else ()
         if clock is None:
             clock = around[0].clock if around else time.monotonic
@@ -71,10 +77,14 @@ class Scope:
 
     def __enter__(self) -> Self:
         _here.set(_Entered(self, _here.get()))
+        if threading.current_thread() is threading.main_thread() and not in_event_loop():
+            _main.append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
         _here.set(_without(_here.get(), self))
+        with suppress(ValueError):
+            _main.remove(self)
 
     @property
     def name(self) -> str:
@@ -92,18 +102,28 @@ class Scope:
         return self.account.exceeded
 
     def reserve(
-        self, kind: str, *, cost_usd: float | None = None, tokens: int | None = None, retry: bool = False
+        self,
+        kind: str,
+        *,
+        cost_usd: float | None = None,
+        tokens: int | None = None,
+        retry: bool = False,
+        bound: tuple[bool, bool] | None = None,
     ) -> Reservation:
         """Let a call through: count it, and set aside what it may take, in every scope around it or in none.
 
         Args:
             kind: "llm" or "tool"; anything else counts as a step alone.
-            cost_usd: The most that it can cost. None where nobody knows: it may go while anything is left.
+            cost_usd: The most that it can cost. None where nobody knows: it may go while anything is left,
+                and sets aside a sixteenth of the limit, or what is left of it.
             tokens: The most tokens of all classes that it can take; likewise.
             retry: It was tried before, and failed.
+            bound: Whether `cost_usd` and `tokens` are the most that it can take; else they are guesses, and a
+                call that succeeds has to say what it took. None takes what is not None for the most.
 
         Raises:
             LimitExceeded: A limit would be passed; nothing was counted.
+            LimitUnknown: A limit cannot be counted, since a call did not say what it took; likewise.
             ConfigError: An amount is negative, infinite or no number.
         """
         request = (
@@ -120,9 +140,13 @@ class Scope:
                 error = account.excess(request)
                 if error is not None:
                     raise error
-            for account in accounts:
-                account.take(request)
-        return Reservation(accounts, request)
+            holds = [account.take(request) for account in accounts]
+        return Reservation(holds, bound or (cost_usd is not None, tokens is not None))
+
+    def is_full(self) -> bool:
+        """Whether a call that cannot say what it takes has to wait until one under way has settled."""
+        with _lock:
+            return any(account.is_full() for account in self._accounts_here())
 
     def check(self) -> None:
         """Raise where the time is up; for what goes on after it was let through.
@@ -147,32 +171,73 @@ class Scope:
         with _lock:
             return self.account.spent()
 
+    def counted(self) -> list[tuple[LimitKind, float]]:
+        """The limits of cost and of tokens, here and around, that a call must not leave uncounted."""
+        return [
+            (kind, limit)
+            for account in self.accounts
+            if account.limits.refuses_unknown
+            for kind in (LimitKind.COST_USD, LimitKind.TOKENS)
+            if (limit := getattr(account.limits, kind)) is not None
+        ]
+
+    def to_state(self) -> dict[str, Any]:
+        """What was taken here, as plain data that JSON can carry; what is set aside counts as spent."""
+        with _lock:
+            return self.account.to_state()
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take up what `to_state` gave, before anything is taken here.
+
+        Raises:
+            ConfigError: It is no such state, or had a limit of a kind that has none here.
+        """
+        try:
+            with _lock:
+                self.account.restore(state)
+        except ConfigError:
+            raise
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise ConfigError(f"not the state of a scope: {error!r:.200}") from error
+
     def _accounts_here(self) -> tuple[Account, ...]:
         here = _here.get()
-        if here is None or here.scope is self:
+        if here is None and not _main:
             return self.accounts
-        inner = here.scope.accounts
+        scope = _around() if here is None else here.scope
+        if scope is None or scope is self:
+            return self.accounts
+        inner = scope.accounts
         if self.account in inner:
             return inner
         return (*inner, *(account for account in self.accounts if account not in inner))
 
 
 class Reservation:
-    """What was set aside for a call that was let through."""
+    """What was set aside for a call that was let through; it counts until it is known what the call took."""
 
-    __slots__ = ("_accounts", "_request", "_settled")
+    __slots__ = ("_bound", "_holds")
 
-    def __init__(self, accounts: tuple[Account, ...], request: Request) -> None:
-        self._accounts = accounts
-        self._request = request
-        self._settled = False
+    def __init__(self, holds: Sequence[Hold], bound: tuple[bool, bool]) -> None:
+        self._holds = holds
+        self._bound = bound
 
-    def settle(self, cost_usd: float | None = None, tokens: int | None = None) -> list[LimitWarning]:
-        """Say what the call took, once; a second time changes nothing.
+    def settle(
+        self,
+        cost_usd: float | None = None,
+        tokens: int | None = None,
+        *,
+        failed: bool = False,
+        subject: str = "",
+    ) -> list[LimitWarning]:
+        """Say what the call took. What was said once stays; what was not known may be said later.
 
         Args:
-            cost_usd: Dollars. None where nobody knows: what was set aside counts as spent.
+            cost_usd: Dollars. None where nobody knows: what was set aside counts as spent. Where nobody knew
+                the most that it can cost either, a limit of cost cannot be counted any more.
             tokens: Tokens of all classes; likewise.
+            failed: The call failed or was broken off: then what was set aside is enough.
+            subject: Model or name of the call, for the sentence about a limit that cannot be counted.
 
         Returns:
             The warnings that are due now.
@@ -183,12 +248,27 @@ class Reservation:
         cost = None if cost_usd is None else _units(cost_usd)
         count = None if tokens is None else _whole(tokens)
         due: list[LimitWarning] = []
+        unknown = None
         with _lock:
-            if not self._settled:
-                self._settled = True
-                for account in self._accounts:
-                    due += account.settle(self._request, cost, count)
+            state = self._holds[0].state
+            if state & COST_KNOWN:
+                cost = None
+            if state & TOKENS_KNOWN:
+                count = None
+            if (cost is None or count is None) and not failed:
+                unknown = self._unknown(state, cost, count)
+            for hold in self._holds:
+                due += hold.account.settle(hold, cost, count, unknown, subject)
         return due
+
+    def _unknown(self, state: int, cost: int | None, tokens: int | None) -> dict[LimitKind, Missing]:
+        is_cost_bound, is_tokens_bound = self._bound
+        unknown = {}
+        if cost is None and not (is_cost_bound or state & COST_KNOWN):
+            unknown[LimitKind.COST_USD] = Missing.USAGE if tokens is None else Missing.PRICE
+        if tokens is None and not (is_tokens_bound or state & TOKENS_KNOWN):
+            unknown[LimitKind.TOKENS] = Missing.USAGE
+        return unknown
 
 
 def _without(entered: _Entered | None, scope: Scope) -> _Entered | None:
@@ -196,6 +276,25 @@ def _without(entered: _Entered | None, scope: Scope) -> _Entered | None:
     if entered is None or entered.scope is scope:
         return entered and entered.before
     return _Entered(entered.scope, _without(entered.before, scope))
+
+
+def in_event_loop() -> bool:
+    """Whether an event loop runs in this thread."""
+    asyncio = sys.modules.get("asyncio")  # to import it takes longer than all the rest
+    try:
+        return asyncio is not None and asyncio.get_running_loop() is not None
+    except RuntimeError:
+        return False
+
+
+def _around() -> Scope | None:
+    here = _here.get()
+    if here is not None:
+        return here.scope
+    try:
+        return _main[-1] if _main else None
+    except IndexError:  # left just now
+        return None
 
 
 def current_scope() -> Scope | None:

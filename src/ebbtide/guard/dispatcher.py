@@ -5,6 +5,7 @@ Source: divergence spec, sections 1 and 4 (clauses X01, X02).
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
@@ -12,8 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from ebbtide.budget.limits import LimitKind
-from ebbtide.budget.scope import Scope
-from ebbtide.errors import CallRefused, LimitExceeded, RunHalted
+from ebbtide.budget.scope import Reservation, Scope, in_event_loop
+from ebbtide.errors import CallRefused, LimitExceeded, LimitUnknown, RunHalted
 from ebbtide.events.event import ModelCall, ModelPart, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.guard.guard_report import CallRecord, Outcome, RunReport
@@ -24,6 +25,9 @@ from ebbtide.guard.operation import Operation
 from ebbtide.guard.running_call import Attempts, RunningCall, attempt_key, enclosing
 
 _MOST_WAITING = 64  # events of streams that were let go
+MOST_WAIT_S = 60.0  #: that a call waits for one under way, where nobody knows what it takes
+_POLL_S = 0.005
+_MOST_UNSETTLED = 256  # calls that have ended, and did not say what they took
 _MOST_REPORTED = 256  # limits whose excess was reported
 _SUCCESS = Outcome.SUCCESS  # reading a member off its enum takes as long as a lock
 
@@ -57,12 +61,22 @@ class Dispatcher:
         self._reported_limits: set[tuple[str, str]] = set()
         self._halted: RunHalted | None = None
         self._waiting: deque[dict[str, Any]] = deque(maxlen=_MOST_WAITING)
+        self._unsettled: deque[RunningCall] = deque(maxlen=_MOST_UNSETTLED)
+
+    def require(self, operation: Operation) -> None:
+        """Check that what a callable takes can be counted, where a limit needs it.
+
+        Raises:
+            ConfigError: It cannot.
+        """
+        self._metering.require(operation, self._scope.counted())
 
     def begin(self, operation: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> RunningCall:
         """Let a call through that is about to be dispatched; `finish`, `fail` or `abandon` has to follow.
 
         Raises:
             LimitExceeded: It would pass a limit.
+            LimitUnknown: A limit cannot be counted, since a call did not say what it took.
             CallRefused: It is a tool, and the result is due.
             RunStopped: The supervisor has ended the run.
         """
@@ -76,20 +90,60 @@ class Dispatcher:
         node_id = self._observers.started(operation, None if parent is None else parent.node_id)
         failed = attempts.failed(operation)
         key = attempt_key(args, kwargs) if failed else None
-        cost_usd, tokens = self._metering.at_most(operation, args, kwargs)
+        cost_usd, tokens, bound = self._metering.at_most(operation, args, kwargs)
         try:
             self._guidance.before(operation)
             reservation = self._scope.reserve(
-                operation.kind, cost_usd=cost_usd, tokens=tokens, retry=key in failed
+                operation.kind, cost_usd=cost_usd, tokens=tokens, retry=key in failed, bound=bound
             )
         except (RunHalted, CallRefused) as refusal:
-            self._refused(node_id, refusal)
-            raise
+            late_reservation = None
+            if isinstance(refusal, LimitExceeded) and self.may_wait(operation) and not in_event_loop():
+                late_reservation = self._reserve_late(operation, retry=key in failed)
+            if late_reservation is None:
+                self._refused(node_id, refusal)
+                raise
+            reservation = late_reservation
         if key is not None:
             failed.discard(key)
         return RunningCall(
             self, operation, args, kwargs, around=attempts, node_id=node_id, reservation=reservation
         )
+
+    def may_wait(self, operation: Operation) -> bool:
+        """Whether a call has to wait for one under way: its most is not known, and all there is is set aside.
+
+        One inside a call that costs something does not wait: it might wait for that one.
+        """
+        if operation.is_free or operation.at_most is not None or operation.most_usd is not None:
+            return False
+        around = enclosing.get()
+        return (around is None or around.operation.is_free) and self._scope.is_full()
+
+    async def room(self, operation: Operation) -> None:
+        """Wait, for `MOST_WAIT_S` at most, until a call under way has settled."""
+        import asyncio
+
+        end = time.monotonic() + MOST_WAIT_S
+        # What settles may be a thread, or the garbage collector: neither can set an event of this loop.
+        while self.may_wait(operation) and time.monotonic() < end:  # noqa: ASYNC110
+            await asyncio.sleep(_POLL_S)
+
+    def _reserve_late(self, operation: Operation, *, retry: bool) -> Reservation | None:
+        """The same in a thread; None where there is no room."""
+        end = time.monotonic() + MOST_WAIT_S
+        while self.may_wait(operation) and time.monotonic() < end:
+            time.sleep(_POLL_S)
+        try:
+            return self._scope.reserve(
+                operation.kind,
+                cost_usd=operation.most_usd,
+                tokens=operation.most_tokens,
+                retry=retry,
+                bound=(False, False),
+            )
+        except RunHalted:
+            return None
 
     def check(self) -> None:
         """Raise where a call under way has to be cut.
@@ -145,12 +199,12 @@ class Dispatcher:
         name = type(error).__name__
         if isinstance(error, RunHalted | CallRefused) or not isinstance(error, Exception):
             # One inside it was refused, or it was cancelled: it may have taken all that was set aside.
-            self._settle(running, *self._metering.so_far(running))
+            self._settle(running, *self._metering.so_far(running), failed=True)
             self._observers.halted(running.node_id, name)
             self._latest.append((running.operation, Outcome.HALTED, name))
             return
-        usage, cost_usd = self._metering.of_failure(running)
-        self._settle(running, usage, cost_usd)
+        usage, cost_usd = self._metering.of_failure(running, error)
+        self._settle(running, usage, cost_usd, failed=True)
         self._observers.failed(running.node_id, name)
         self._latest.append((running.operation, Outcome.FAILURE, name))
         running.around.add(running.operation, attempt_key(running.args, running.kwargs))
@@ -165,9 +219,25 @@ class Dispatcher:
         """Say that nobody reads the rest of a stream; its events go out with the next call or the report."""
         if not running.ended:
             # This may be the garbage collector, in the middle of anything: the pipeline, for one.
-            self._waiting += self._settled(running, *self._metering.so_far(running))
+            self._waiting += self._settled(running, *self._metering.so_far(running), failed=True)
             self._observers.halted(running.node_id, "not read to its end")
             self._latest.append((running.operation, Outcome.HALTED, None))
+
+    def settle(self, running: RunningCall, usage: Usage) -> None:
+        """Say what a call took after it has ended.
+
+        Raises:
+            ConfigError: A count or a cost cannot be.
+        """
+        _, cost_usd = self._metering.learned(running.operation, usage.checked())
+        running.usage = usage
+        for warning in running.reservation.settle(cost_usd, usage.tokens, failed=True):
+            self._emit(warning.to_dict())
+
+    @property
+    def unsettled(self) -> tuple[RunningCall, ...]:
+        """The latest calls that have ended, and did not say what they took."""
+        return tuple(running for running in self._unsettled.copy() if running.usage is None)
 
     def flush(self) -> None:
         """Let out the events of streams that were let go."""
@@ -191,17 +261,27 @@ class Dispatcher:
             last_fault=self._observers.last_fault,
         )
 
-    def _settle(self, running: RunningCall, usage: Usage | None, cost_usd: float | None) -> None:
-        for event in self._settled(running, usage, cost_usd):
+    def _settle(
+        self, running: RunningCall, usage: Usage | None, cost_usd: float | None, *, failed: bool = False
+    ) -> None:
+        for event in self._settled(running, usage, cost_usd, failed=failed):
             self._emit(event)
 
     def _settled(
-        self, running: RunningCall, usage: Usage | None, cost_usd: float | None
+        self, running: RunningCall, usage: Usage | None, cost_usd: float | None, *, failed: bool
     ) -> list[dict[str, Any]]:
         running.ended = True
-        warnings = running.reservation.settle(cost_usd, None if usage is None else usage.tokens)
-        events = [warning.to_dict() for warning in warnings]
         operation = running.operation
+        if operation.is_free and usage is None:
+            warnings = running.reservation.settle(0.0, 0)
+        elif usage is None:
+            subject = operation.model or operation.name
+            warnings = running.reservation.settle(cost_usd, failed=failed, subject=subject)
+            self._unsettled.append(running)
+        else:
+            subject = usage.model or operation.model or operation.name
+            warnings = running.reservation.settle(cost_usd, usage.tokens, failed=failed, subject=subject)
+        events = [warning.to_dict() for warning in warnings]
         if cost_usd is None and not operation.unknown_reported:
             # Where no money is counted, nobody has to know.
             operation.unknown_reported = self._scope.left(LimitKind.COST_USD) is not None
@@ -219,7 +299,7 @@ class Dispatcher:
         # A copy: the one that is raised holds on to every frame that it passes through.
         self._halted = type(refusal)(*refusal.args)
         refusal.report = self.report()
-        if isinstance(refusal, LimitExceeded):
+        if isinstance(refusal, LimitExceeded | LimitUnknown):
             limit = (refusal.scope, refusal.kind)
             if limit not in self._reported_limits and len(self._reported_limits) < _MOST_REPORTED:
                 self._reported_limits.add(limit)

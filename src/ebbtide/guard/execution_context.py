@@ -15,7 +15,8 @@ from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.scope import Scope
 from ebbtide.divergence.graph.execution_graph import ExecutionGraph
-from ebbtide.errors import RunHalted
+from ebbtide.divergence.packing import pack_state, unpack_state
+from ebbtide.errors import ConfigError, RunHalted
 from ebbtide.guard.dispatcher import Dispatcher
 from ebbtide.guard.guard_report import RunReport
 from ebbtide.guard.guidance import Guidance, Supervising
@@ -26,6 +27,8 @@ from ebbtide.guard.running_call import RunningCall, enclosing
 from ebbtide.guard.wrapping import wrapped
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+_MAGIC = b"EBXC\x01"  # what the bytes are, and the version of their form
+_MOST_NAMES = 256  # of calls in `with` blocks
 
 
 class ExecutionContext:
@@ -80,6 +83,7 @@ class ExecutionContext:
         if chain_id is None:
             chain_id = uuid.uuid4().hex if graph is None else graph.chain_id
         self._observers = Observers(graph, pipeline, name=name, chain_id=chain_id)
+        self._operations: dict[tuple[str, str], Operation] = {}
         self._guidance = Guidance(supervisor, self._observers, chain_id=chain_id, clock=clock)
         #: For adapters of frameworks whose callables cannot be wrapped.
         self.dispatcher = Dispatcher(
@@ -113,7 +117,10 @@ class ExecutionContext:
         Args:
             function: Plain, asynchronous, or a generator of either kind. What it gives and raises comes
                 through untouched.
-            options: As in `Operation`.
+            options: As in `Operation`. A limit of cost or tokens needs `usage` or `at_most`.
+
+        Raises:
+            ConfigError: A limit could not be counted.
         """
         return self._wrap("llm", function, options)
 
@@ -137,6 +144,7 @@ class ExecutionContext:
             return lambda decorated: self._wrap(kind, decorated, options)
         settings: CallOptions = {"name": name_of(function), **options}
         operation = Operation(kind=kind, parameters=parameters_of(function), **settings)
+        self.dispatcher.require(operation)
         return wrapped(self.dispatcher, function, operation)
 
     @contextmanager
@@ -153,11 +161,12 @@ class ExecutionContext:
 
         Raises:
             LimitExceeded: It would pass a limit.
+            LimitUnknown: A limit cannot be counted, since a call did not say what it took.
             CallRefused: It is a tool, and the result is due.
             RunStopped: The supervisor has ended the run.
         """
         options["name"] = name
-        operation = Operation(kind=kind, **options)
+        operation = self._operation(Operation(kind=kind, **options))
         running = self.dispatcher.begin(operation, (), args or {})
         token = enclosing.set(running)
         try:
@@ -170,10 +179,55 @@ class ExecutionContext:
         finally:
             enclosing.reset(token)
 
+    def _operation(self, operation: Operation) -> Operation:
+        """That of the calls before with this name and these options: what was learned from them holds."""
+        key = (operation.kind, operation.name)
+        before = self._operations.get(key)
+        if before is not None and before.options == operation.options:
+            return before
+        if len(self._operations) >= _MOST_NAMES:
+            self._operations.clear()
+        if before is not None:
+            operation.most_usd, operation.most_tokens = before.most_usd, before.most_tokens
+        self._operations[key] = operation
+        return operation
+
     def take_nudges(self) -> list[str]:
         """The supervisor's nudges for the model, each once: put them into the next message."""
         return self._guidance.nudges()
 
+    @property
+    def unsettled(self) -> tuple[RunningCall, ...]:
+        """The latest calls that have ended and did not say what they took: `settle` each once it is known."""
+        return self.dispatcher.unsettled
+
     def report(self) -> RunReport:
         """What the run has come to."""
         return self.dispatcher.report()
+
+    def to_bytes(self) -> bytes:
+        """What was taken so far, in some hundred bytes; what is set aside for calls under way is in it."""
+        return pack_state({"chain_id": self._observers.chain_id, "scope": self.scope.to_state()}, _MAGIC)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, limits: Limits | None = None, **how: Any) -> Self:
+        """The context that `to_bytes` described; what was taken before counts against the limits.
+
+        Time counts as long as a process had the context, and not between them. A supervisor and a graph have
+        states of their own.
+
+        Args:
+            data: What `to_bytes` gave.
+            limits: Limits of the same kinds as before; they may allow more or less.
+            how: The other arguments that it was made with.
+
+        Raises:
+            ConfigError: The bytes are of another version or damaged, or a kind that was limited is not.
+        """
+        state = unpack_state(data, _MAGIC, "an execution context")
+        chain_id = state.get("chain_id")
+        if not isinstance(chain_id, str):
+            raise ConfigError(f"not the state of an execution context: chain_id = {chain_id!r:.60}")
+        context = cls(limits, **{"chain_id": chain_id, **how})
+        context.scope.restore(state.get("scope", {}))
+        return context

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ebbtide.budget.limits import LimitKind, Missing, uncounted
 from ebbtide.budget.prices import Prices
 from ebbtide.errors import ConfigError
 from ebbtide.events.usage import Usage
+from ebbtide.guard.billing import is_unbilled
 from ebbtide.guard.observers import Observers
 from ebbtide.guard.operation import Operation
 from ebbtide.guard.running_call import RunningCall
@@ -35,10 +37,14 @@ class Metering:
 
     def at_most(
         self, operation: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> tuple[float | None, int | None]:
-        """Dollars and tokens that a call can take at most; None where nobody knows."""
+    ) -> tuple[float | None, int | None, tuple[bool, bool]]:
+        """Dollars and tokens that a call can take at most; None where nobody knows.
+
+        Returns:
+            Both, and whether each was stated, and not learned from the calls before.
+        """
         if operation.is_free:
-            return 0.0, 0
+            return 0.0, 0, (True, True)
         usage = operation.at_most
         if callable(usage):
             try:
@@ -47,12 +53,32 @@ class Metering:
                 self._observers.fault("at_most", error)
                 usage = None
         if usage is None:
-            return operation.most_usd, operation.most_tokens
-        cost_usd, tokens = self._cost(operation, usage), usage.tokens
+            return operation.most_usd, operation.most_tokens, (False, False)
+        cost_usd, tokens = self.cost(operation, usage), usage.tokens
         return (
             operation.most_usd if cost_usd is None else cost_usd,
             operation.most_tokens if tokens is None else tokens,
+            (cost_usd is not None, tokens is not None),
         )
+
+    def require(self, operation: Operation, limits: Iterable[tuple[LimitKind, float]]) -> None:
+        """Check that what a callable takes can be counted at all.
+
+        Args:
+            operation: The callable.
+            limits: The limits that count it.
+
+        Raises:
+            ConfigError: It asks a model, and has neither a meter nor a most that its calls can take.
+        """
+        if operation.kind != "llm" or operation.usage is not None or callable(operation.at_most):
+            return
+        usage = operation.at_most or Usage()
+        for kind, limit in limits:
+            amount = self.cost(operation, usage) if kind is LimitKind.COST_USD else usage.tokens
+            if amount is None:
+                missing = Missing.PRICE if usage.has_tokens else Missing.USAGE
+                raise ConfigError(uncounted(kind, limit, missing, operation.model or operation.name))
 
     def of_item(self, running: RunningCall, item: Any) -> None:
         """Take what the meter says about an item of a stream."""
@@ -66,20 +92,24 @@ class Metering:
         usage = self._checked("usage", running.usage)
         if usage is None:
             usage = self._measured(running.operation, result)
-        return self._learned(running.operation, usage)
+        return self.learned(running.operation, usage)
 
-    def of_failure(self, running: RunningCall) -> tuple[Usage | None, float | None]:
-        """What a call took that raised: nothing, unless it was said."""
-        return self._learned(running.operation, self._checked("usage", running.usage) or _NOTHING)
+    def of_failure(self, running: RunningCall, error: Exception) -> tuple[Usage | None, float | None]:
+        """What a call took that raised: nothing, where the error says so; else it is not known."""
+        usage = self._checked("usage", running.usage)
+        if usage is None and is_unbilled(error):
+            usage = _NOTHING
+        return self.learned(running.operation, usage)
 
     def so_far(self, running: RunningCall) -> tuple[Usage | None, float | None]:
         """What a call took, as far as that was said while it ran."""
-        return self._learned(running.operation, self._checked("usage", running.usage))
+        return self.learned(running.operation, self._checked("usage", running.usage))
 
-    def _learned(self, operation: Operation, usage: Usage | None) -> tuple[Usage | None, float | None]:
+    def learned(self, operation: Operation, usage: Usage | None) -> tuple[Usage | None, float | None]:
+        """What a call took, and its cost; the next calls set aside no less."""
         if usage is None:
             return None, 0.0 if operation.is_free else None
-        cost_usd, tokens = self._cost(operation, usage), usage.tokens
+        cost_usd, tokens = self.cost(operation, usage), usage.tokens
         if cost_usd is not None and cost_usd > (operation.most_usd or 0.0):
             operation.most_usd = cost_usd
         if tokens is not None and tokens > (operation.most_tokens or 0):
@@ -107,7 +137,8 @@ class Metering:
         self._observers.fault(where, TypeError(f"{type(usage).__name__}: expected a Usage or None"))
         return None
 
-    def _cost(self, operation: Operation, usage: Usage) -> float | None:
+    def cost(self, operation: Operation, usage: Usage) -> float | None:
+        """Dollars for what a call took; None where nobody knows."""
         stated = usage.stated_cost
         if self._prices is None or stated is not None:
             return stated

@@ -67,6 +67,11 @@ class Operation:
             )
         self.is_free = self.kind != "llm" and self.usage is None and self.at_most is None
 
+    @property
+    def options(self) -> tuple[object, ...]:
+        """What its user gave, beside its name."""
+        return (self.model, self.usage, self.at_most, self.text, self.stream)
+
     def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
         """The arguments of a call by the names of its parameters."""
         if not args:

@@ -64,6 +64,9 @@ class Settling(Protocol):
     def abandon(self, running: RunningCall) -> None:
         """Say that nobody reads the rest of a stream."""
 
+    def settle(self, running: RunningCall, usage: Usage) -> None:
+        """Say what a call took after it has ended."""
+
 
 class RunningCall:
     """A call that was let through.
@@ -119,6 +122,16 @@ class RunningCall:
         self.result: Any = None
         self.ended = False
         self._attempts: Attempts | None = None
+
+    def settle(self, usage: Usage) -> None:
+        """Say what the call took after it has ended: a time-out that was billed, or was not.
+
+        What was set aside for it counts until then. What is known already stays.
+
+        Raises:
+            ConfigError: A count or a cost cannot be.
+        """
+        self.dispatcher.settle(self, usage)
 
     @property
     def attempts(self) -> Attempts:

@@ -23,6 +23,8 @@ def wrapped(dispatcher: Dispatcher, function: Callable[..., Any], operation: Ope
 
         async def call_asynchronous_stream(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
             items = function(*args, **kwargs)
+            if dispatcher.may_wait(operation):
+                await dispatcher.room(operation)
             stream = AsyncStream(dispatcher.begin(operation, args, kwargs), items)
             try:
                 async for item in stream:
@@ -34,6 +36,8 @@ def wrapped(dispatcher: Dispatcher, function: Callable[..., Any], operation: Ope
     elif inspect.iscoroutinefunction(function):
 
         async def call_asynchronous(*args: Any, **kwargs: Any) -> Any:
+            if dispatcher.may_wait(operation):
+                await dispatcher.room(operation)
             running = dispatcher.begin(operation, args, kwargs)
             return await _awaited(running, lambda: function(*args, **kwargs))
 

@@ -33,7 +33,7 @@ class LoopFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitFacts:
-    """A hard limit that has come nearer.
+    """A hard limit that has come nearer, or cannot be counted.
 
     Args:
         alert: Which one, and how near it is.
@@ -43,8 +43,8 @@ class LimitFacts:
 
     @property
     def kind(self) -> str:
-        """Always ``limit``."""
-        return "limit"
+        """``limit``, or ``limit_unknown`` where it cannot be counted."""
+        return "limit" if self.alert.missing is None else "limit_unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -125,11 +125,14 @@ class Judgement:
     def limits(self, alerts: Iterable[LimitAlert]) -> None:
         """Limits have come nearer."""
         for alert in alerts:
-            facts = LimitFacts(alert=alert)
-            verdict = self._verdict(LIMIT_STEPS[alert.nearness], Cause.LIMIT, facts, None)
+            verdict = self.limit_verdict(alert)
             self._put(self.run, ("limit", alert.kind.value), verdict, 0)
             if self._listener is not None:
                 self._listener.verdict(verdict, 1)
+
+    def limit_verdict(self, alert: LimitAlert) -> Verdict:
+        """A limit that has come nearer, as a verdict."""
+        return self._verdict(LIMIT_STEPS[alert.nearness], Cause.LIMIT, LimitFacts(alert=alert), None)
 
     def rounds(self, chain: ChainState, new_rounds: Sequence[ReadRound], loops: LoopState | None) -> None:
         """Rounds were read.

@@ -62,6 +62,7 @@ SUSPICION_STEPS: Final = Steps(Action.NUDGE, Action.NUDGE)
 LIMIT_STEPS: Final[Mapping[Nearness, Action]] = {
     Nearness.WARN: Action.NUDGE,
     Nearness.LAST: Action.FINALIZE,
+    Nearness.UNKNOWN: Action.STOP,
     Nearness.REACHED: Action.STOP,
 }
 #: Rounds that bring nothing new, by what the convergence engine makes of them.

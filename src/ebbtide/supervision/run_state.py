@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ebbtide.budget.limit_alerts import LimitAlerts
-from ebbtide.budget.limits import Limits
+from ebbtide.budget.limits import Limits, require_limits
 from ebbtide.budget.prices import Prices
 from ebbtide.convergence.signal import Signal
 from ebbtide.divergence.chain_table import ChainTable
@@ -274,6 +274,8 @@ class RunState:
             self.alerts = self.alerts.counting(self.monitor.tally)
             if state["alerts"] is not None:
                 self.alerts.restore(state["alerts"])
+        elif state["alerts"] is not None:
+            require_limits(state["alerts"][-1], None)
         self.checked = state["checked"]
 
 

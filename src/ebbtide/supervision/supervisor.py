@@ -173,9 +173,9 @@ class Supervisor:
             judgement = run.judgement
             chain = None
             try:
-                if now is not None and run.alerts is not None:
-                    judgement.limits(run.alerts.at(now))
                 chain = run.begin_turn(chain_id)
+                if run.alerts is not None:
+                    judgement.limits(run.alerts.before_model(chain.name if chain else chain_id, now))
             except Exception as error:  # noqa: BLE001 - likewise
                 self._fault(f"{type(error).__name__}: {error}")
             if self._shadow:
@@ -247,6 +247,12 @@ class Supervisor:
                     run.conclude(chain)
                 except Exception as error:  # noqa: BLE001 - likewise
                     self._fault(f"{type(error).__name__}: {error}")
+
+    def uncounted_limits(self) -> list[Verdict]:
+        """A stop for each limit that could not be counted, if nothing more comes; reading changes nothing."""
+        with self._lock:
+            alerts = [] if self._run.alerts is None else self._run.alerts.uncounted()
+            return [self._run.judgement.limit_verdict(alert) for alert in alerts]
 
     def snapshot(self) -> SupervisorSnapshot:
         """What is known now; reading changes nothing."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ebbtide.budget.limit_alerts import LimitAlert, Nearness
-from ebbtide.budget.limits import LimitKind
+from ebbtide.budget.limits import LimitKind, uncounted
 from ebbtide.divergence.signals import SPENDING, LoopKind, LoopSignal, Unit
 from ebbtide.supervision.facts import BurnFacts, DryRoundFacts, Facts, LimitFacts, LoopFacts
 
@@ -228,6 +228,8 @@ def measured(facts: Facts) -> str:
 def advice(facts: Facts) -> str:
     """What a person may do about it, where there is nothing to tell the model."""
     if isinstance(facts, LimitFacts):
+        if facts.alert.missing is not None:
+            return ""  # its sentence says what to pass
         return "Allow more, or have it come to a result earlier."
     if isinstance(facts, DryRoundFacts):
         return "Ask a person, or change the agents, the prompt or the scope."
@@ -236,6 +238,8 @@ def advice(facts: Facts) -> str:
 
 def _limit(alert: LimitAlert) -> str:
     """How near a limit is."""
+    if alert.missing is not None:
+        return uncounted(alert.kind, alert.limit, alert.missing, alert.subject).removesuffix(".")
     name = _LIMITS[alert.kind]
     if alert.nearness is Nearness.WARN:
         return f"{min(alert.value / alert.limit, 1):.0%} of {name} used ({limit_size(alert)})"

@@ -82,6 +82,10 @@ class Condition:
         word = summary.headline
         if self.name == "unread":
             return f"{summary.degraded:,} lines or events not read in full" if summary.degraded else None
+        if self.name == "limit":
+            uncounted = [item.sentence for item in summary.findings if item.kind == "limit_unknown"]
+            if uncounted:
+                return f"{uncounted[0]}."
         hit = word in _VERDICTS.get(self.name, ()) or summary.verdict.action in _ACTIONS.get(self.name, ())
         return f"{word.value}: {summary.reason}" if hit else None
 

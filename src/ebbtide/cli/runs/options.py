@@ -52,6 +52,15 @@ MaxSeconds = Annotated[
     float | None,
     Option("--max-seconds", metavar="S", help="Maximum duration in seconds.", section=_LIMITS),
 ]
+WhenUnknown = Annotated[
+    str | None,
+    Option(
+        "--when-unknown",
+        metavar="refuse|allow",
+        help="What to make of a limit that cannot be counted; allow takes what is unknown for nothing.",
+        section=_LIMITS,
+    ),
+]
 PricesFile = Annotated[
     str | None,
     Option(
@@ -66,6 +75,7 @@ def read_run_options(
     tools: str | None,
     limits: str | None = None,
     prices: str | None = None,
+    when_unknown: str | None = None,
     **most: float | None,
 ) -> RunOptions:
     """What the command line says.
@@ -75,6 +85,7 @@ def read_run_options(
         tools: A file.
         limits: A file; single limits override those in it.
         prices: A file; None takes public prices where they are installed.
+        when_unknown: "refuse" or "allow", as in `Limits`; overrides that in the file.
         **most: A limit by the name of its kind.
 
     Raises:
@@ -86,12 +97,12 @@ def read_run_options(
     return RunOptions(
         profile=Profile.load(profile),
         tools=None if tools is None else ToolPolicies.load(tools),
-        limits=_limits(limits, most),
+        limits=_limits(limits, most, when_unknown),
         prices=Prices() if prices is None else Prices.load(prices),
     )
 
 
-def _limits(file: str | None, most: dict[str, float | None]) -> Limits | None:
+def _limits(file: str | None, most: dict[str, float | None], when_unknown: str | None) -> Limits | None:
     from ebbtide.budget.limits import LimitKind, Limits
 
     table: dict[str, Any] = {} if file is None else read_settings(file, _limits_table)
@@ -99,6 +110,8 @@ def _limits(file: str | None, most: dict[str, float | None]) -> Limits | None:
         if value is not None:
             whole = LimitKind(name) not in (LimitKind.COST_USD, LimitKind.WALL_S)
             table[name] = int(value) if whole else value
+    if when_unknown is not None:
+        table["when_unknown"] = when_unknown
     return Limits.from_dict(table) if table else None
 
 
@@ -123,6 +136,7 @@ with_run_options = shared(
         "tokens": (MaxTokens, None),
         "steps": (MaxSteps, None),
         "wall_s": (MaxSeconds, None),
+        "when_unknown": (WhenUnknown, None),
     },
     read_run_options,
 )

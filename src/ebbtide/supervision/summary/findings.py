@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ebbtide.divergence.signals import LoopSignal
@@ -202,6 +202,14 @@ class OtherNotes:
             parts = [] if history is None else [history.stretch_of_run(*one) for one in (*note.before, now)]
             findings.append(note.finding(number, *parts))
         return findings
+
+    @staticmethod
+    def of_run(verdicts: Sequence[Verdict]) -> list[RunFinding]:
+        """What is about the run as a whole, from its first event to the event of the verdict."""
+        return [
+            OtherNote(verdict, 1, verdict.event or 1).finding(number)
+            for number, verdict in enumerate(verdicts, start=1)
+        ]
 
     @staticmethod
     def _merged(notes: list[OtherNote]) -> OtherNote:

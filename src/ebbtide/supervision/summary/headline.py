@@ -51,5 +51,5 @@ def headline(verdict: Verdict) -> Headline:
     if verdict.action is Action.NUDGE and verdict.cause is Cause.SPENDING:
         return Headline.COSTLY
     if verdict.action is Action.STOP and verdict.cause is Cause.LIMIT:
-        return Headline.OVER_LIMIT
+        return Headline.UNKNOWN if verdict.kind == "limit_unknown" else Headline.OVER_LIMIT
     return _BY_ACTION[verdict.action]

@@ -5,6 +5,7 @@ The summary is a fold over the events, in bounded memory.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ebbtide.budget.limits import Limits
@@ -49,7 +50,8 @@ class RunRecorder:
     Args:
         profile: Thresholds of all engines.
         tools: What is declared about tools.
-        limits: What the run may take.
+        limits: What the run may take. One that could not be counted is in the summary, and ends nothing: what
+            is missing may come with the last event.
         prices: What tokens cost.
         shadow: As for `Supervisor`.
         embedder: Turns the semantic level of the conversation on.
@@ -80,13 +82,14 @@ class RunRecorder:
         self.supervisor = Supervisor(
             profile,
             tools=tools,
-            limits=limits,
+            limits=None if limits is None else replace(limits, when_unknown="allow"),
             prices=prices,
             shadow=shadow,
             embedder=embedder,
             eager_rounds=EAGER_ROUNDS,
             listener=self,
         )
+        self._refuses_unknown = limits is not None and limits.refuses_unknown
         self._histories: dict[str, TallyHistory] = {}
         self._latest: TallyHistory | None = None
         self._loops: dict[tuple[str, str], LoopNote] = {}
@@ -187,15 +190,19 @@ class RunRecorder:
         latest = self.supervisor.verdict()
         if latest.rank > self._highest.rank:
             self._highest = latest
-        findings = self._findings()
+        highest = self._highest
+        uncounted = self.supervisor.uncounted_limits() if self._refuses_unknown else []
+        if uncounted and highest.action is not Action.STOP:
+            highest = latest = uncounted[0]
+        findings = most_expensive_first([*self._findings(), *OtherNotes.of_run(uncounted)])
         spent = self._spent(None)
         facts = self._facts.facts(tool_calls=spent.tool_calls, model_calls=spent.llm_calls, advice=advice)
         signals = [item.signal for item in snapshot.conversations if item.signal is not None]
         return RunSummary(
             source=source,
             format=form,
-            verdict=self._highest,
-            reason=run_reason(self._highest, findings, spent, facts.coverage),
+            verdict=highest,
+            reason=run_reason(highest, findings, spent, facts.coverage),
             latest=latest,
             spent=spent,
             facts=facts,
@@ -220,7 +227,7 @@ class RunRecorder:
             self._decisions = RunDecisions(self._profile)
         return self._decisions
 
-    def _findings(self) -> tuple[RunFinding, ...]:
+    def _findings(self) -> list[RunFinding]:
         ends = {
             (chain.chain_id, loop.id): loop
             for chain in self.supervisor.snapshot().calls.chains
@@ -234,7 +241,7 @@ class RunRecorder:
                 copies = end.copies
             findings.append(note.finding(copies))
         findings += self._others.findings(self._histories)
-        return most_expensive_first(findings)
+        return findings
 
     def _spent(self, chain_id: str | None) -> Spending:
         if chain_id is None:
