@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import UNITS, Tally
@@ -20,8 +20,8 @@ from ebbtide.divergence.next_call import loop_of
 from ebbtide.divergence.packing import pack_state, unpack_state
 from ebbtide.divergence.signals import LoopSignal, Measurement
 from ebbtide.divergence.state import chain_state, restore_chain
-from ebbtide.errors import ConfigError
-from ebbtide.events.event import Event, Phase, ToolCall, content, is_total, title
+from ebbtide.errors import LONGEST, ConfigError, error_text, expect, shown, warn_degraded
+from ebbtide.events.event import Event, Phase, ToolCall, content, is_plain_event, is_total, title
 from ebbtide.events.shipped_tools import shipped
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.profile import Profile
@@ -30,6 +30,7 @@ from ebbtide.profile.divergence import LoopRules
 if TYPE_CHECKING:
     from ebbtide.divergence.snapshot import MonitorSnapshot
 
+_Event = TypeVar("_Event", bound=Event)
 _SCHEMA = 2
 _MAGIC = b"EBBL\x02"  # what the bytes are, and the version of their form
 _STARTED = Phase.STARTED  # reading a member off its enum takes as long as a call
@@ -76,6 +77,10 @@ class LoopMonitor:
         prices: Prices | None = None,
         max_chains: int = 64,
     ) -> None:
+        expect("profile", profile, Profile)
+        expect("tools", tools, ToolPolicies, optional=True)
+        expect("prices", prices, Prices, optional=True)
+        expect("max_chains", max_chains, int)
         if max_chains < 1:
             raise ConfigError(f"max_chains = {max_chains!r}: expected 1 or more")
         self._profile = profile
@@ -91,6 +96,7 @@ class LoopMonitor:
         self._pause_s = math.inf if self._rules.pause_s is None else self._rules.pause_s
         self.degraded = 0
         self.last_fault: str | None = None
+        self._warns = True  # until the first event that could not be read in full
         self._duplicates = 0
         self._dropped_chains = 0
 
@@ -100,12 +106,31 @@ class LoopMonitor:
         Returns:
             What is to be reported now. A loop is reported when it is found, and again as it goes on. A call
             that has only STARTED shows nothing yet: `loop_of` says whether it goes on with a loop.
+
+        Raises:
+            TypeError: It is no event.
         """
+        expect("event", event, Event)
         with self._lock:
-            return self.take(event) or ()
+            signals = self.take(self.plain(event)) or ()
+        if self.degraded and self._warns:
+            self._warns = False
+            warn_degraded(self.last_fault)
+        return signals
+
+    def plain(self, event: _Event, *, counts: bool = True) -> _Event:
+        """An event whose every field is what it says; one with others counts in `degraded`."""
+        if is_plain_event(event):
+            return event
+        from ebbtide.events.plain_event import plain_event
+
+        event, faults = plain_event(event)
+        if faults and counts:
+            self._fault("; ".join(faults))
+        return event
 
     def take(self, event: Event) -> tuple[LoopSignal, ...] | None:
-        """As `update`, without the lock; None for an event that does not count.
+        """As `update`, for a plain event and without the lock; None for an event that does not count.
 
         Those are calls that have only started, and events whose number was there before.
         """
@@ -149,7 +174,7 @@ class LoopMonitor:
             finding = chain.see(event) if call is None else chain.call(call, self._tools.get(call.name))
             return signals if finding is None else signals + self._report(chain, event, finding)
         except Exception as error:  # noqa: BLE001 - watching must never break the run that is watched
-            self._fault(f"{type(error).__name__}: {error}")
+            self._fault(error_text(error))
             return ()
 
     def loop_of(self, call: ToolCall) -> LoopSignal | None:
@@ -161,12 +186,18 @@ class LoopMonitor:
         Returns:
             A loop that went on after it had been reported; None where the call belongs to none.
         """
+        expect("call", call, ToolCall)
         with self._lock:
-            chain = self._chains.get(call.chain_id)
-            if chain is None:
-                return None
-            loop = loop_of(chain, call, self._tools.get(call.name))
-            return None if loop is None else _signal(chain, loop, call, None)
+            return self.find_loop(call)
+
+    def find_loop(self, call: ToolCall) -> LoopSignal | None:
+        """As `loop_of`, without the lock."""
+        call = self.plain(call, counts=False)
+        chain = self._chains.get(call.chain_id)
+        if chain is None:
+            return None
+        loop = loop_of(chain, call, self._tools.get(call.name))
+        return None if loop is None else _signal(chain, loop, call, None)
 
     def chain(self, chain_id: str) -> LoopState | None:
         """A chain, or None where it is not watched."""
@@ -231,6 +262,7 @@ class LoopMonitor:
             monitor.degraded, monitor.last_fault, monitor._duplicates, monitor._dropped_chains = state[
                 "counts"
             ]
+            monitor._warns = not monitor.degraded
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise ConfigError(f"not the state of a monitor: {error!r}") from error
         return monitor
@@ -285,7 +317,7 @@ class LoopMonitor:
     def _is_new(self, chain: LoopState, seq: int) -> bool:
         """Whether the event of that number comes for the first time; it is the latest event then."""
         if type(seq) is not int or not -_NUMBERS < seq < _NUMBERS:
-            self._fault(f"seq = {seq!r:.40}: expected a whole number; the event counts by itself")
+            self._fault(f"seq = {shown(seq)}: expected a whole number; the event counts by itself")
             chain.event += 1
         elif chain.numbering.take(seq):
             chain.event = seq
@@ -297,17 +329,17 @@ class LoopMonitor:
         """Take a time, or a time that has passed, that may be the first of its chain, odd, or late."""
         if ts is not None:
             if not _is_time(ts):
-                self._fault(f"ts = {ts!r:.40}: expected seconds; the time is not known")
+                self._fault(f"ts = {shown(ts)}: expected seconds; the time is not known")
                 ts = None
             elif chain.ts is not None and ts < chain.ts:
-                self._fault(f"ts = {ts!r:.40} is before {chain.ts!r}: the time stands still")
+                self._fault(f"ts = {shown(ts)} is before {chain.ts}: the time stands still")
                 ts = chain.ts
         if ts is not None:
             gap = None if chain.ts is None else ts - chain.ts
             chain.ts = ts
         elif gap is not None:
             if not _is_time(gap) or gap < 0:
-                self._fault(f"waited_s = {gap!r:.40}: expected seconds, 0 or more; the time is not known")
+                self._fault(f"waited_s = {shown(gap)}: expected seconds, 0 or more; the time is not known")
                 gap = None
             else:
                 chain.ts = (chain.ts or 0.0) + gap
@@ -326,7 +358,7 @@ class LoopMonitor:
 
     def _fault(self, text: str) -> None:
         self.degraded += 1
-        self.last_fault = text[:200]
+        self.last_fault = text[:LONGEST]
 
 
 def find_loops(

@@ -14,7 +14,7 @@ from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import Tally
 from ebbtide.divergence.packing import pack_state, unpack_state
-from ebbtide.errors import ConfigError
+from ebbtide.errors import LONGEST, ConfigError, error_text, expect, warn_degraded
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
@@ -75,6 +75,11 @@ class Supervisor:
         eager_rounds: int = 0,
         listener: Listener | None = None,
     ) -> None:
+        expect("profile", profile, Profile)
+        expect("tools", tools, ToolPolicies, optional=True)
+        expect("limits", limits, Limits, optional=True)
+        expect("prices", prices, Prices, optional=True)
+        expect("eager_rounds", eager_rounds, int)
         self._shadow = shadow
         self._run = RunState(
             profile,
@@ -88,6 +93,7 @@ class Supervisor:
         )
         self._lock = threading.Lock()
         self._degraded = 0
+        self._warns = True  # until the first event that could not be read in full
         self._last_fault: str | None = None
 
     @property
@@ -102,6 +108,7 @@ class Supervisor:
 
     def tally_of(self, chain_id: str) -> Tally | None:
         """What one chain took so far; None where it is not known, or was dropped."""
+        expect("chain_id", chain_id, str)
         loops = self._run.monitor.chain(chain_id)
         return None if loops is None else loops.tally
 
@@ -111,20 +118,29 @@ class Supervisor:
         Returns:
             What came at this event; else the finalize, escalate or stop that holds; else allow. So a
             nudge comes once, and an ending stays.
+
+        Raises:
+            TypeError: It is neither an event nor a round.
         """
+        expect("event", event, Event, Round)
         with self._lock:
+            run = self._run
             try:
                 if isinstance(event, Event):
-                    return self._run.take(event)
-                if isinstance(event, Round):
-                    return self._run.take_round(event)
-                self._fault(f"{type(event).__name__}: expected an event or a Round")
+                    verdict = run.take(run.monitor.plain(event))
+                else:
+                    verdict = run.take_round(event)
             except Exception as error:  # noqa: BLE001 - watching must never break the run that is watched
-                self._fault(f"{type(error).__name__}: {error}")
-            return self._run.judgement.answer(self._run.latest)
+                self._fault(error_text(error))
+                verdict = run.judgement.answer(run.latest)
+        if self._warns and (self._degraded or run.monitor.degraded):
+            self._warns = False
+            warn_degraded(self._last_fault or run.monitor.last_fault)
+        return verdict
 
     def verdict(self, chain_id: str | None = None) -> Verdict:
         """What holds now, for one chain or the whole run. Reading changes nothing."""
+        expect("chain_id", chain_id, str, optional=True)
         with self._lock:
             return self._verdict(chain_id)
 
@@ -144,6 +160,7 @@ class Supervisor:
 
         It is what `check_before_tool` gives where it ends the run, for less: no call has to be described.
         """
+        expect("chain_id", chain_id, str)
         if self._shadow:
             return None
         with self._lock:
@@ -160,6 +177,8 @@ class Supervisor:
             chain_id: The chain whose model is called; None takes the one of the latest event.
             now: Seconds on the clock of the events, for the limit of time.
         """
+        expect("chain_id", chain_id, str, optional=True)
+        expect("now", now, int, float, optional=True)
         with self._lock:
             run = self._run
             judgement = run.judgement
@@ -172,7 +191,7 @@ class Supervisor:
                     run.settle(chain)
                     chain.turn += 1
             except Exception as error:  # noqa: BLE001 - likewise
-                self._fault(f"{type(error).__name__}: {error}")
+                self._fault(error_text(error))
             if self._shadow:
                 return judgement.all_clear
             judgement.due = []
@@ -185,19 +204,21 @@ class Supervisor:
             A nudge where this call goes on with a loop that went on after it had been reported. A finalize,
             escalate or stop that holds; else allow.
         """
+        expect("call", call, ToolCall)
         with self._lock:
             run = self._run
-            chain = run.chains.get(call.chain_id)
             if self._shadow:
                 return run.judgement.all_clear
+            call = run.monitor.plain(call, counts=False)
+            chain = run.chains.get(call.chain_id)
             try:
                 verdict = run.judgement.answer(chain)
                 if verdict.ends:
                     return verdict
-                signal = run.monitor.loop_of(call)
+                signal = run.monitor.find_loop(call)
                 return verdict if signal is None else run.judgement.loop_verdict(signal, chain, goes_on=False)
             except Exception as error:  # noqa: BLE001 - likewise
-                self._fault(f"{type(error).__name__}: {error}")
+                self._fault(error_text(error))
                 return run.judgement.all_clear
 
     def acknowledge(self, chain_id: str | None = None) -> None:
@@ -206,6 +227,7 @@ class Supervisor:
         The same is not reported again until something new was known in between; a loop is reported once more
         before it ends the run. Hard limits stay.
         """
+        expect("chain_id", chain_id, str, optional=True)
         with self._lock:
             for chain in self._run.chains.values():
                 if chain_id in (None, chain.name):
@@ -221,6 +243,7 @@ class Supervisor:
         Raises:
             ConfigError: `turns` is no whole number from 1 on.
         """
+        expect("limits", limits, Limits, optional=True)
         if isinstance(turns, bool) or not isinstance(turns, int) or turns < 1:
             raise ConfigError(f"turns = {turns!r:.40}: expected a whole number, 1 or more")
         with self._lock:
@@ -242,7 +265,7 @@ class Supervisor:
                     run.judgement.rounds(chain, chain.rounds.catch_up(), run.monitor.chain(chain.name))
                     run.conclude(chain)
                 except Exception as error:  # noqa: BLE001 - likewise
-                    self._fault(f"{type(error).__name__}: {error}")
+                    self._fault(error_text(error))
 
     def snapshot(self) -> SupervisorSnapshot:
         """What is known now; reading changes nothing."""
@@ -299,6 +322,7 @@ class Supervisor:
         try:
             supervisor._run.restore(state["run"])
             supervisor._degraded, supervisor._last_fault = state["counts"]
+            supervisor._warns = not (supervisor._degraded or supervisor._run.monitor.degraded)
         except ConfigError:
             raise
         except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -320,4 +344,4 @@ class Supervisor:
 
     def _fault(self, text: str) -> None:
         self._degraded += 1
-        self._last_fault = text[:200]
+        self._last_fault = text[:LONGEST]
