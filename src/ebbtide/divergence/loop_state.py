@@ -42,6 +42,10 @@ from ebbtide.profile.divergence import LoopRules
 
 _NAME = 64  # characters of a name that are kept; the rest counts by its hash
 _BATCH = 64  # calls of one batch that are distinguished
+_NUMBERED = 1 << 62  # equal calls of a batch that its caller numbered, and that count once
+_AT_ONCE = (
+    8  # equal calls of one turn that a model may ask for at once; with more, somebody counts turns wrong
+)
 _STORM_S = 1.0  # a service that is down is hammered when it is asked again sooner
 _PASSIVE = (Effect.POLL, Effect.CLOCK)
 _DEEDS = (Effect.CHANGE, Effect.ACKNOWLEDGE)
@@ -101,7 +105,7 @@ class LoopState:
         self.outcome: CallOutcome | None = None
         self.same_since = 0
         self.batch: str | int | None = None
-        self.batch_calls: set[Key] = set()
+        self.batch_calls: dict[Key, int] = {}
         self.retried = False
 
     def see(self, event: Event) -> Finding | None:
@@ -138,8 +142,16 @@ class LoopState:
         self.chains.several = True
 
     # One pass over the rules, in one piece: calls between its parts would take a tenth of its time.
-    def call(self, call: ToolCall, policy: ToolPolicy | None) -> Finding | None:  # noqa: PLR0915
-        """Take a call that has ended, and say what it shows."""
+    def call(  # noqa: PLR0915
+        self, call: ToolCall, policy: ToolPolicy | None, turn: int | None = None
+    ) -> Finding | None:
+        """Take a call that has ended, and say what it shows.
+
+        Args:
+            call: The call.
+            policy: What is declared about its tool.
+            turn: Number of the turn of the model that asked for it; None where nobody counts them.
+        """
         name, args, result, failed = call.name, call.args, call.result, call.error
         self.outcome = None
         self.same_since = 0
@@ -181,9 +193,13 @@ class LoopState:
             self.outcome = outcome
         if failed:
             answer = settled_answer(answer) + FAILED
-        if (call.batch is not None and self._counted(call.batch, key)) or (
-            self.retried and self._sent(key, answer)
-        ):
+        batch = call.batch
+        if batch is not None:
+            if self._counted(batch, key, _NUMBERED):
+                return None
+        elif turn is not None and self._counted(~turn, key, _AT_ONCE):  # apart from what callers number
+            return None
+        if self.retried and self._sent(key, answer):
             return None
         repetition, waiting, event = self.repetition, self.waiting, self.event
         answers, cycles = repetition.answers, repetition.cycles
@@ -304,15 +320,16 @@ class LoopState:
         repetition.going_on = None
         self.latest = NO_CALL
 
-    def _counted(self, batch: str | int, key: Key) -> bool:
+    def _counted(self, batch: str | int, key: Key, most: int) -> bool:
+        """Whether a call was counted already, since it was asked for several times at once."""
+        calls = self.batch_calls
         if batch != self.batch:
             self.batch = batch
-            self.batch_calls.clear()
-        elif key in self.batch_calls:
-            return True
-        if len(self.batch_calls) < _BATCH:
-            self.batch_calls.add(key)
-        return False
+            calls.clear()
+        copies = calls.get(key, 0)
+        if copies or len(calls) < _BATCH:
+            calls[key] = copies + 1
+        return 0 < copies < most
 
     def _across(self, key: Key, answer: bytes, name: str, repeated: bool) -> Finding | None:  # noqa: FBT001
         chain = f"{self.name}#{self.runs}"

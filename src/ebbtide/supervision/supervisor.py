@@ -13,7 +13,7 @@ from ebbtide.budget.limit_alerts import LimitAlerts
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import Tally
-from ebbtide.divergence.packing import pack_state, unpack_state
+from ebbtide.engine_state import pack_state, restoring, sealed, unpack_state
 from ebbtide.errors import LONGEST, ConfigError, error_text, expect, warn_degraded
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.tool_policy import ToolPolicies
@@ -28,8 +28,8 @@ from ebbtide.text.embedding.vectors import Embedder
 if TYPE_CHECKING:
     from ebbtide.supervision.supervisor_snapshot import SupervisorSnapshot
 
-_SCHEMA = 2
-_MAGIC = b"EBBS\x02"  # what the bytes are, and the version of their form
+_SCHEMA = 3
+_MAGIC = b"EBBS\x03"  # what the bytes are, and the version of their form
 
 
 class Supervisor:
@@ -42,7 +42,9 @@ class Supervisor:
     of all its rounds, those of people too, as `ConvergenceMeter` would.
 
     It never raises on an event: what cannot be read counts in `snapshot().degraded`. It may be used from
-    several threads; the order in which they come is the order of the events. No clock is inside.
+    several threads; the order in which they come is the order of the events. A listener and a signal handler
+    may call it too: what they save in the middle of an event may lack a part of that event. It can be copied
+    and pickled, without its listener. No clock is inside.
 
     Args:
         profile: Thresholds of all engines.
@@ -81,17 +83,18 @@ class Supervisor:
         expect("prices", prices, Prices, optional=True)
         expect("eager_rounds", eager_rounds, int)
         self._shadow = shadow
-        self._run = RunState(
-            profile,
-            tools=tools,
-            limits=limits,
-            prices=prices,
-            shadow=shadow,
-            embedder=embedder,
-            eager_rounds=eager_rounds,
-            listener=listener,
-        )
-        self._lock = threading.Lock()
+        self._settings: dict[str, Any] = {
+            "profile": profile,
+            "tools": tools,
+            "limits": limits,
+            "prices": prices,
+            "shadow": shadow,
+            "embedder": embedder,
+            "eager_rounds": eager_rounds,
+        }
+        self._run = RunState(**self._settings, listener=listener)
+        # Re-entrant, since a listener may ask, and a signal handler may save, in the middle of an event.
+        self._lock = threading.RLock()
         self._degraded = 0
         self._warns = True  # until the first event that could not be read in full
         self._last_fault: str | None = None
@@ -145,14 +148,10 @@ class Supervisor:
             return self._verdict(chain_id)
 
     def _verdict(self, chain_id: str | None) -> Verdict:
-        run = self._run
-        chains = [chain for name, chain in run.chains.items() if chain_id in (None, name)]
-        actives = [run.judgement.run.at(1), *(chain.active.at(chain.turn) for chain in chains)]
-        verdicts = [item.verdict for item in actives if item is not None]
         return max(
-            verdicts,
+            self._run.verdicts(chain_id),
             key=lambda verdict: (verdict.rank, verdict.event or 0),
-            default=run.judgement.all_clear,
+            default=self._run.judgement.all_clear,
         )
 
     def ending(self, chain_id: str) -> Verdict | None:
@@ -164,7 +163,7 @@ class Supervisor:
         if self._shadow:
             return None
         with self._lock:
-            return self._run.judgement.ending(self._run.chains.get(chain_id))
+            return self._run.judgement.ending(self._run.chains.find(chain_id))
 
     def check_before_model(self, chain_id: str | None = None, *, now: float | None = None) -> Verdict:
         """What to do before the next call of the model: the verb for adapters.
@@ -182,14 +181,11 @@ class Supervisor:
         with self._lock:
             run = self._run
             judgement = run.judgement
-            chain = run.latest if chain_id is None else run.chains.get(chain_id)
-            run.checked = True
+            chain = None
             try:
                 if now is not None and run.alerts is not None:
                     judgement.limits(run.alerts.at(now))
-                if chain is not None:
-                    run.settle(chain)
-                    chain.turn += 1
+                chain = run.begin_turn(chain_id)
             except Exception as error:  # noqa: BLE001 - likewise
                 self._fault(error_text(error))
             if self._shadow:
@@ -210,12 +206,12 @@ class Supervisor:
             if self._shadow:
                 return run.judgement.all_clear
             call = run.monitor.plain(call, counts=False)
-            chain = run.chains.get(call.chain_id)
+            chain = run.chains.find(call.chain_id)
             try:
                 verdict = run.judgement.answer(chain)
                 if verdict.ends:
                     return verdict
-                signal = run.monitor.find_loop(call)
+                signal = run.monitor.loop_of(call)
                 return verdict if signal is None else run.judgement.loop_verdict(signal, chain, goes_on=False)
             except Exception as error:  # noqa: BLE001 - likewise
                 self._fault(error_text(error))
@@ -229,9 +225,8 @@ class Supervisor:
         """
         expect("chain_id", chain_id, str, optional=True)
         with self._lock:
-            for chain in self._run.chains.values():
-                if chain_id in (None, chain.name):
-                    chain.forgive()
+            for chain in self._run.chains.change(chain_id):
+                chain.forgive()
 
     def extend(self, turns: int, *, limits: Limits | None = None) -> None:
         """Let the run go on for some more turns of the model, whatever holds; then it holds again.
@@ -252,14 +247,14 @@ class Supervisor:
                 before = run.alerts
                 run.alerts = LimitAlerts(limits, self.tally) if before is None else before.replaced(limits)
                 run.judgement.run.lift(list(run.judgement.run.items))
-            for chain in run.chains.values():
+            for chain in run.chains.change(None):
                 chain.active.silence(chain.turn + turns)
 
     def settle(self) -> None:
         """Say that nothing more comes: what a model said last is a round, and every round is read."""
         with self._lock:
             run = self._run
-            for chain in list(run.chains.values()):
+            for chain in run.chains.change(None):
                 try:
                     run.settle(chain)
                     run.judgement.rounds(chain, chain.rounds.catch_up(), run.monitor.chain(chain.name))
@@ -273,7 +268,7 @@ class Supervisor:
 
         with self._lock:
             run = self._run
-            chains = run.chains.values()
+            chains = list(run.chains.all())
             return SupervisorSnapshot(
                 verdict=self._verdict(None),
                 active=tuple(
@@ -301,7 +296,8 @@ class Supervisor:
         """Everything that later verdicts depend on, as plain data that JSON can carry."""
         with self._lock:
             counts = [self._degraded, self._last_fault]
-            return {"schema": _SCHEMA, "run": self._run.to_state(), "counts": counts}
+            state = {"schema": _SCHEMA, "run": self._run.to_state(), "counts": counts}
+        return sealed(state)
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], profile: Profile = Profile.DEFAULT, **how: Any) -> Self:
@@ -315,19 +311,15 @@ class Supervisor:
         Raises:
             ConfigError: The state is of another version, or not a state.
         """
-        schema = state.get("schema") if isinstance(state, Mapping) else state
-        if schema != _SCHEMA:
-            raise ConfigError(f"state schema {schema!r:.40}: this version reads {_SCHEMA}")
         supervisor = cls(profile, **how)
-        try:
-            supervisor._run.restore(state["run"])
-            supervisor._degraded, supervisor._last_fault = state["counts"]
-            supervisor._warns = not (supervisor._degraded or supervisor._run.monitor.degraded)
-        except ConfigError:
-            raise
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise ConfigError(f"not the state of a supervisor: {error!r}") from error
+        supervisor._restore(state)
         return supervisor
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        with restoring(state, _SCHEMA, "a supervisor"):
+            self._run.restore(state["run"])
+            self._degraded, self._last_fault = state["counts"]
+            self._warns = not (self._degraded or self._run.monitor.degraded)
 
     def to_bytes(self) -> bytes:
         """`to_state`, small."""
@@ -342,6 +334,24 @@ class Supervisor:
         """
         return cls.from_state(unpack_state(data, _MAGIC, "a supervisor"), profile, **how)
 
+    def load(self, data: bytes) -> None:
+        """Take up what `to_bytes` gave; for a supervisor that has seen nothing yet.
+
+        Raises:
+            ConfigError: The bytes are of another version, or damaged; or it has seen something.
+        """
+        with self._lock:
+            if self.events:
+                raise ConfigError(f"load after {self.events} events: expected a new supervisor")
+            self._restore(unpack_state(data, _MAGIC, "a supervisor"))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _revived, (type(self), self._settings, self.to_bytes())
+
     def _fault(self, text: str) -> None:
         self._degraded += 1
         self._last_fault = text[:LONGEST]
+
+
+def _revived(cls: type[Supervisor], settings: Mapping[str, Any], data: bytes) -> Supervisor:
+    return cls.from_bytes(data, **settings)
