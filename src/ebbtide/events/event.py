@@ -245,8 +245,8 @@ def _is_plain_common(event: Any) -> bool:
 
 
 def _is_plain_rest(call: Any) -> bool:
-    return (call.status is None or type(call.status) is int) and (
-        type(call.batch) is int or _is_name(call.batch)
+    return (call.status is None or (type(call.status) is int and -WIDEST < call.status < WIDEST)) and (
+        (type(call.batch) is int and -WIDEST < call.batch < WIDEST) or _is_name(call.batch)
     )
 
 

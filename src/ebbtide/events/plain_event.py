@@ -14,8 +14,8 @@ from typing import Any, TypeVar, cast
 
 from ebbtide.errors import shown
 from ebbtide.events.event import (
-    LARGEST,
     LONGEST_ID,
+    WIDEST,
     Event,
     Message,
     ModelCall,
@@ -27,8 +27,7 @@ from ebbtide.events.event import (
     ToolCall,
     is_plain_usage,
 )
-from ebbtide.events.identity import OPAQUE
-from ebbtide.events.plain_value import plain_value, shortened
+from ebbtide.events.plain_value import id_text, plain_value, shortened
 from ebbtide.events.usage import CLASSES, Usage
 
 _Event = TypeVar("_Event", bound=Event)
@@ -113,14 +112,13 @@ class _Fields:
             if isinstance(value, str):
                 return _short(str.__str__(value))
             self._fault(field, "str", value)
-            text = "" if value is None else str.__str__(str(value))
-            return "" if OPAQUE.search(text[:LARGEST]) else _short(text)
+            return "" if value is None else _short(id_text(value))
         except Exception:  # noqa: BLE001 - a foreign object can do anything
             return ""
 
     def batch(self) -> str | int | None:
         value = self.get("batch")
-        return value if value is None or type(value) is int else self.name("batch")
+        return self.number("batch", (int,)) if type(value) is int else self.name("batch", optional=True)
 
     def text(self) -> str | None:
         value = self.get("text")
@@ -134,10 +132,12 @@ class _Fields:
     def number(self, field: str, kinds: tuple[type, ...], otherwise: int | None = None) -> Any:
         """A number as a plain one; NaN, infinity and the like are for those who count with it."""
         value = self.get(field)
-        if value is None or type(value) in kinds:
-            return value
+        if value is None:
+            return None
         if _is_of(value, kinds) and type(value) is not bool:
-            return int.__int__(value) if isinstance(value, int) else float.__float__(value)
+            number = int.__int__(value) if isinstance(value, int) else float.__float__(value)
+            if type(number) is float or -WIDEST < number < WIDEST:
+                return number
         if otherwise is None:
             self._fault(field, " or ".join([kind.__name__ for kind in kinds]), value)
         return otherwise

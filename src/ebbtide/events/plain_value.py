@@ -19,13 +19,14 @@ from marshal import dumps
 from typing import Any, Final
 
 from ebbtide.events.event import DEEPEST, FLAT, LARGEST, MOST_ITEMS, WIDEST, is_plain_value
-from ebbtide.events.identity import OPAQUE
+from ebbtide.events.identity import OPAQUE, canonical
 
 #: Stands for what cannot be read. It equals nothing, since its text form is an address.
 UNREADABLE: Final = object()
 
 _SHARE = 80_000  # characters of the head of a longer text that are kept, and of its tail
 _MOST_HASHED = 2_000_000  # items of plain data that is too large, and is hashed
+_MOST_CONTAINERS = 100_000  # lists and tables among them
 _HASH = 16  # bytes
 _VERSION = 2  # of `marshal`: values alone, without references, so that equal ones give equal bytes
 
@@ -65,6 +66,19 @@ def shortened(text: str) -> str:
     return f"{text[:_SHARE]}\n[... {len(text)} characters, {digest} ...]\n{text[-_SHARE:]}"
 
 
+def id_text(value: object) -> str:
+    """The text form of an id that is no text; "" where it has none.
+
+    >>> id_text(7), id_text(("run", 7)), id_text(object())
+    ('7', '["run",7]', '')
+    """
+    if isinstance(value, Mapping | list | tuple | set | frozenset):
+        copy = plain_value(value)
+        return "" if copy is UNREADABLE else copy if isinstance(copy, str) else canonical(copy) or ""
+    text = str.__str__(str(value))
+    return "" if OPAQUE.search(text[:LARGEST]) else text
+
+
 class _Copy:
     """Copies data into plain data, text by text, within the bounds."""
 
@@ -86,18 +100,17 @@ class _Copy:
             raise _UnreadableError
         if isinstance(value, Mapping):
             pairs = dict.items(value) if type(value) is dict else value.items()
-            return {self._key(key): self.of(item, depth + 1) for key, item in self._some(pairs)}
+            return {self._key(key, depth + 1): self.of(item, depth + 1) for key, item in self._some(pairs)}
         if isinstance(value, list | tuple):
             items = list.__iter__(value) if isinstance(value, list) else tuple.__iter__(value)
             return [self.of(item, depth + 1) for item in self._some(items)]
         if isinstance(value, set | frozenset):
-            return {"set": sorted(map(_form, self._some(iter(value))))}
+            return {"set": sorted([canonical(self.of(item, depth + 1)) or "" for item in self._some(value)])}
         return _form(value)
 
-    def _key(self, key: object) -> str | int | float | bool | None:
-        if type(key) in FLAT and not isinstance(key, int):
-            return shortened(key) if isinstance(key, str) else key  # type: ignore[return-value]
-        return _whole(key) if type(key) is int else _form(key)
+    def _key(self, key: object, depth: int) -> object:
+        copy = self.of(key, depth)
+        return copy if type(copy) in FLAT else canonical(copy)
 
     def _some(self, items: Iterable[Any]) -> Iterator[Any]:
         for item in items:
@@ -127,7 +140,7 @@ def _digest(value: object) -> str:
     """A hash of plain data, level by level: builtins alone, in the order of their items."""
     hashing = blake2b(digest_size=_HASH)
     level: list[Any] = [value]
-    items = 0
+    items = containers = 0
     for _ in range(DEEPEST):
         row: list[Any] = []
         nested: list[Any] = []
@@ -136,8 +149,11 @@ def _digest(value: object) -> str:
             if kind in FLAT:
                 row.append(item)
                 continue
+            if kind not in (dict, list, tuple):
+                raise _UnreadableError
             items += len(item)
-            if kind not in (dict, list, tuple) or items > _MOST_HASHED:
+            containers += 1
+            if items > _MOST_HASHED or containers > _MOST_CONTAINERS:
                 raise _UnreadableError
             if kind is dict:
                 if not FLAT.issuperset(map(type, item)):
