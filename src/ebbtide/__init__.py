@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ebbtide.divergence.snapshot import MonitorSnapshot as MonitorSnapshot
     from ebbtide.errors import CallRefused as CallRefused
     from ebbtide.errors import ConfigError as ConfigError
+    from ebbtide.errors import DegradedEventWarning as DegradedEventWarning
     from ebbtide.errors import EbbtideError as EbbtideError
     from ebbtide.errors import LimitExceeded as LimitExceeded
     from ebbtide.errors import LimitUnknown as LimitUnknown
@@ -107,6 +108,7 @@ _HOMES = {
     "Decision": "decision_log.record",
     "DecisionAnswer": "decision_log.answer",
     "DecisionLog": "decision_log.decision_log",
+    "DegradedEventWarning": "errors",
     "Deliberation": "decision_log.deliberation",
     "EbbtideError": "errors",
     "Event": "events.event",

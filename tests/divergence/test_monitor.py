@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from ebbtide.budget.tally import Tally
 from ebbtide.divergence.monitor import LoopMonitor, find_loops
 from ebbtide.divergence.signals import LoopKind, LoopSignal
+from ebbtide.engine_state import sealed
 from ebbtide.errors import ConfigError
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import (
@@ -33,6 +34,7 @@ from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
 
+pytestmark = pytest.mark.filterwarnings("ignore::ebbtide.errors.DegradedEventWarning")
 TOOLS = ToolPolicies(
     {
         "poll": ToolPolicy(effect=Effect.POLL),
@@ -396,11 +398,12 @@ def test_bad_input_has_a_stated_outcome(
     LoopMonitor.from_bytes(monitor.to_bytes())
 
 
-def test_what_is_no_call_at_all_is_counted() -> None:
-    """Something else than a call is a fault, not an exception."""
+def test_what_is_no_event_at_all_is_refused() -> None:
+    """Something else than an event is a mistake of the program: it is refused at once, and counts nowhere."""
     monitor = LoopMonitor()
-    assert monitor.update("ls") == ()  # type: ignore[arg-type]
-    assert monitor.snapshot().degraded == 1
+    with pytest.raises(TypeError, match="event: expected Event, not str: 'ls'"):
+        monitor.update("ls")  # type: ignore[arg-type]
+    assert monitor.snapshot().degraded == 0
 
 
 def test_starts_and_finishes_may_be_missing_or_doubled() -> None:
@@ -438,7 +441,7 @@ def test_a_damaged_state_is_refused(value: Any) -> None:
         chains = [[name, {**chain, key: value}] for name, chain in state["chains"]["chains"]]
         if (key, value) != ("loops", []):  # a chain without loops
             with pytest.raises(ConfigError, match="not the state of a monitor"):
-                LoopMonitor.from_state({**state, "chains": {**state["chains"], "chains": chains}})
+                LoopMonitor.from_state(sealed({**state, "chains": {**state["chains"], "chains": chains}}))
 
 
 @pytest.mark.parametrize("data", [None, "text", 7, b"", b"EBBL\x03x", b"EBBL\x01broken", b"something else"])

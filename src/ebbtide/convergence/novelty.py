@@ -23,7 +23,9 @@ from ebbtide.text.normal_form import normal_form
 from ebbtide.text.stems import stem_tokens
 
 _MOST_CLAIMS: Final = 512  # of a round
-_ALIKE: Final = 64  # earlier claims that are compared by one pair of words: on real rounds never above 18 in all
+_ALIKE: Final = (
+    64  # earlier claims that are compared by one pair of words: on real rounds never above 18 in all
+)
 _MOST_CONTRASTS: Final = 8  # similar claims that a claim may contradict before it is new: there at most 4
 
 

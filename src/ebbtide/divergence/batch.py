@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ebbtide.divergence.packing import pack_keys, unpack_keys
+from ebbtide.engine_state import pack_keys, unpack_keys
 from ebbtide.events.identity import Key, settled
 
 _CALLS = 64  # of one batch that are distinguished

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, Protocol, Self, TypeVar
 
-from ebbtide.divergence.packing import pack_state, unpack_state
+from ebbtide.engine_state import pack_state, unpack_state
 
 LIVE_CHAINS = 64  #: chains of one run that are kept at hand; those that were silent longer are packed
 MOST_CHAINS = 8192  #: chains of one run that are watched; for one more, the one silent longest is dropped

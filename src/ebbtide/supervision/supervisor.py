@@ -13,8 +13,8 @@ from ebbtide.budget.limit_alerts import LimitAlerts
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import Tally
-from ebbtide.divergence.packing import pack_state, unpack_state
-from ebbtide.errors import ConfigError
+from ebbtide.engine_state import pack_state, restoring, sealed, unpack_state
+from ebbtide.errors import LONGEST, ConfigError, error_text, expect, warn_degraded
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
@@ -77,6 +77,11 @@ class Supervisor:
         eager_rounds: int = 0,
         listener: Listener | None = None,
     ) -> None:
+        expect("profile", profile, Profile)
+        expect("tools", tools, ToolPolicies, optional=True)
+        expect("limits", limits, Limits, optional=True)
+        expect("prices", prices, Prices, optional=True)
+        expect("eager_rounds", eager_rounds, int)
         self._shadow = shadow
         self._settings: dict[str, Any] = {
             "profile": profile,
@@ -91,6 +96,7 @@ class Supervisor:
         # Re-entrant, since a listener may ask, and a signal handler may save, in the middle of an event.
         self._lock = threading.RLock()
         self._degraded = 0
+        self._warns = True  # until the first event that could not be read in full
         self._last_fault: str | None = None
 
     @property
@@ -114,6 +120,7 @@ class Supervisor:
 
     def tally_of(self, chain_id: str) -> Tally | None:
         """What one chain took so far; None where it is not known, or was dropped."""
+        expect("chain_id", chain_id, str)
         loops = self._run.monitor.chain(chain_id)
         return None if loops is None else loops.tally
 
@@ -123,20 +130,29 @@ class Supervisor:
         Returns:
             What came at this event; else the finalize, escalate or stop that holds; else allow. So a
             nudge comes once, and an ending stays.
+
+        Raises:
+            TypeError: It is neither an event nor a round.
         """
+        expect("event", event, Event, Round)
         with self._lock:
+            run = self._run
             try:
                 if isinstance(event, Event):
-                    return self._run.take(event)
-                if isinstance(event, Round):
-                    return self._run.take_round(event)
-                self._fault(f"{type(event).__name__}: expected an event or a Round")
+                    verdict = run.take(run.monitor.plain(event))
+                else:
+                    verdict = run.take_round(event)
             except Exception as error:  # noqa: BLE001 - watching must never break the run that is watched
-                self._fault(f"{type(error).__name__}: {error}")
-            return self._run.judgement.answer(self._run.latest)
+                self._fault(error_text(error))
+                verdict = run.judgement.answer(run.latest)
+        if self._warns and (self._degraded or run.monitor.degraded):
+            self._warns = False
+            warn_degraded(self._last_fault or run.monitor.last_fault)
+        return verdict
 
     def verdict(self, chain_id: str | None = None) -> Verdict:
         """What holds now, for one chain or the whole run. Reading changes nothing."""
+        expect("chain_id", chain_id, str, optional=True)
         with self._lock:
             return self._verdict(chain_id)
 
@@ -152,6 +168,7 @@ class Supervisor:
 
         It is what `check_before_tool` gives where it ends the run, for less: no call has to be described.
         """
+        expect("chain_id", chain_id, str)
         if self._shadow:
             return None
         with self._lock:
@@ -168,6 +185,8 @@ class Supervisor:
             chain_id: The chain whose model is called; None takes the one of the latest event.
             now: Seconds on the clock of the events, for the limit of time.
         """
+        expect("chain_id", chain_id, str, optional=True)
+        expect("now", now, int, float, optional=True)
         with self._lock:
             run = self._run
             judgement = run.judgement
@@ -177,7 +196,7 @@ class Supervisor:
                 if run.alerts is not None:
                     judgement.limits(run.alerts.before_model(chain.name if chain else chain_id, now))
             except Exception as error:  # noqa: BLE001 - likewise
-                self._fault(f"{type(error).__name__}: {error}")
+                self._fault(error_text(error))
             if self._shadow:
                 return judgement.all_clear
             judgement.due = []
@@ -190,11 +209,13 @@ class Supervisor:
             A nudge where this call goes on with a loop that went on after it had been reported. A finalize,
             escalate or stop that holds; else allow.
         """
+        expect("call", call, ToolCall)
         with self._lock:
             run = self._run
-            chain = run.chains.find(call.chain_id)
             if self._shadow:
                 return run.judgement.all_clear
+            call = run.monitor.plain(call, counts=False)
+            chain = run.chains.find(call.chain_id)
             try:
                 verdict = run.judgement.answer(chain)
                 if verdict.ends:
@@ -202,7 +223,7 @@ class Supervisor:
                 signal = run.monitor.loop_of(call)
                 return verdict if signal is None else run.judgement.loop_verdict(signal, chain, goes_on=False)
             except Exception as error:  # noqa: BLE001 - likewise
-                self._fault(f"{type(error).__name__}: {error}")
+                self._fault(error_text(error))
                 return run.judgement.all_clear
 
     def acknowledge(self, chain_id: str | None = None) -> None:
@@ -211,6 +232,7 @@ class Supervisor:
         The same is not reported again until something new was known in between; a loop is reported once more
         before it ends the run. Hard limits stay.
         """
+        expect("chain_id", chain_id, str, optional=True)
         with self._lock:
             for chain in self._run.chains.change(chain_id):
                 chain.forgive()
@@ -225,6 +247,7 @@ class Supervisor:
         Raises:
             ConfigError: `turns` is no whole number from 1 on.
         """
+        expect("limits", limits, Limits, optional=True)
         if isinstance(turns, bool) or not isinstance(turns, int) or turns < 1:
             raise ConfigError(f"turns = {turns!r:.40}: expected a whole number, 1 or more")
         with self._lock:
@@ -246,7 +269,7 @@ class Supervisor:
                     run.judgement.rounds(chain, chain.rounds.catch_up(), run.monitor.chain(chain.name))
                     run.conclude(chain)
                 except Exception as error:  # noqa: BLE001 - likewise
-                    self._fault(f"{type(error).__name__}: {error}")
+                    self._fault(error_text(error))
 
     def uncounted_limits(self) -> list[Verdict]:
         """A stop for each limit that could not be counted, if nothing more comes; reading changes nothing."""
@@ -288,7 +311,8 @@ class Supervisor:
         """Everything that later verdicts depend on, as plain data that JSON can carry."""
         with self._lock:
             counts = [self._degraded, self._last_fault]
-            return {"schema": _SCHEMA, "run": self._run.to_state(), "counts": counts}
+            state = {"schema": _SCHEMA, "run": self._run.to_state(), "counts": counts}
+        return sealed(state)
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], profile: Profile = Profile.DEFAULT, **how: Any) -> Self:
@@ -307,16 +331,10 @@ class Supervisor:
         return supervisor
 
     def _restore(self, state: Mapping[str, Any]) -> None:
-        schema = state.get("schema") if isinstance(state, Mapping) else state
-        if schema != _SCHEMA:
-            raise ConfigError(f"state schema {schema!r:.40}: this version reads {_SCHEMA}")
-        try:
+        with restoring(state, _SCHEMA, "a supervisor"):
             self._run.restore(state["run"])
             self._degraded, self._last_fault = state["counts"]
-        except ConfigError:
-            raise
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise ConfigError(f"not the state of a supervisor: {error!r}") from error
+            self._warns = not (self._degraded or self._run.monitor.degraded)
 
     def to_bytes(self) -> bytes:
         """`to_state`, small."""
@@ -347,7 +365,7 @@ class Supervisor:
 
     def _fault(self, text: str) -> None:
         self._degraded += 1
-        self._last_fault = text[:200]
+        self._last_fault = text[:LONGEST]
 
 
 def _revived(cls: type[Supervisor], settings: Mapping[str, Any], data: bytes) -> Supervisor:

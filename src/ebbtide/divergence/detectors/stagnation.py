@@ -22,8 +22,8 @@ from typing import Any
 from zlib import crc32
 
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, LoopRegistry
-from ebbtide.divergence.packing import pack_keys, unpack_keys
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.engine_state import pack_keys, unpack_keys
 from ebbtide.events.effect import Effect
 from ebbtide.events.identity import Key, key_of
 from ebbtide.profile.divergence import LoopRules
