@@ -155,7 +155,11 @@ def _assessed(profile: Profile) -> Path:
 def filtered(texts: list[str]) -> float:
     """As `decisions from` reads a conversation."""
     turns = TurnFilter()
-    return _slowest(lambda text: turns.take(SpokenTurn(number=turns.turns + 1, speaker="a", text=text)), texts)
+
+    def see(text: str) -> None:
+        turns.take(SpokenTurn(number=turns.turns + 1, speaker="agent", text=text))
+
+    return _slowest(see, texts)
 
 
 def duplicates(texts: list[str]) -> float:
@@ -171,7 +175,7 @@ def duplicates(texts: list[str]) -> float:
 def decision_log(texts: list[str]) -> float:
     with DecisionLog.open(":memory:", agent="coder") as log:
         work = Deliberation(log)
-        return _slowest(lambda text: work.record_decision(text), texts)
+        return _slowest(work.record_decision, texts)
 
 
 PATHS: dict[str, Path] = {
@@ -278,7 +282,9 @@ def show(rows: list[dict[str, Any]]) -> None:
     """Print rows."""
     for row in rows:
         times = " ".join(f"{each:9.2f}" for each in row["ms"].values())
-        print(f"{row['path']:26} {row['shape']:22} {row['ms_at_32_kb']:10.2f} ms  ^{row['exponent']}  [{times}]")
+        print(
+            f"{row['path']:26} {row['shape']:22} {row['ms_at_32_kb']:10.2f} ms  ^{row['exponent']}  [{times}]"
+        )
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "bullets, mixed words": lambda i: f"- {_sentence(i)}\n",
     "nested lists": lambda i: f"{'  ' * (i % 6)}- level {i % 6} of the {_NOUNS[i % 10]}, part {i}\n",
     "deeply nested list": lambda i: f"{' ' * min(i, 400)}- deeper {i}\n",
-    "checkboxes": lambda i: f"- [{'x ' [i % 2]}] {_VERBS[i % 10]} the {_NOUNS[i // 10 % 10]} {i}\n",
+    "checkboxes": lambda i: f"- [{'x '[i % 2]}] {_VERBS[i % 10]} the {_NOUNS[i // 10 % 10]} {i}\n",
     "headings": lambda i: f"{'#' * (1 + i % 6)} Part {i}: the {_NOUNS[i % 10]}\n",
     "table": lambda i: f"| {i} | {_word(i)} | {i * 17 % 101} % | ok |\n",
     "log lines": lambda i: (
