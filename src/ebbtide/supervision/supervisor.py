@@ -299,6 +299,8 @@ class Supervisor:
                         rounds=chain.rounds.rounds_read,
                         low_run=chain.rounds.low_run,
                         signal=chain.rounds.latest,
+                        cut_texts=chain.rounds.cut_texts,
+                        claims_left_out=chain.rounds.claims_left_out,
                     )
                     for chain in chains
                 ),
