@@ -233,6 +233,13 @@ def recursive() -> dict[str, Any]:
     return answer
 
 
+def wide() -> Any:
+    answer: Any = {}
+    for _ in range(8):
+        answer = {"content": [answer] * 1_000}
+    return answer
+
+
 def deep() -> Any:
     answer: Any = {"prompt_tokens": 5}
     for _ in range(100_000):
@@ -251,6 +258,7 @@ def deep() -> Any:
         RaisingDict,
         recursive,
         deep,
+        wide,
         object,
         lambda: dict.fromkeys(range(1_000_000)),
         lambda: {"content": ["x"] * 1_000_000, "usage": ["x"] * 1_000_000},
