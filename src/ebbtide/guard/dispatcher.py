@@ -177,7 +177,7 @@ class Dispatcher:
     def finish_stream(self, running: RunningCall) -> None:
         """Say that a stream was read to its end."""
         if not running.ended:
-            self._succeed(running, None, *self._metering.so_far(running))
+            self._succeed(running, None, *self._metering.so_far(running, is_whole=True))
 
     def _succeed(
         self, running: RunningCall, result: Any, usage: Usage | None, cost_usd: float | None
