@@ -277,7 +277,8 @@ class Dispatcher:
         elif usage is None:
             subject = operation.model or operation.name
             warnings = running.reservation.settle(cost_usd, failed=failed, subject=subject)
-            self._unsettled.append(running)
+            if any(self._scope.left(kind) is not None for kind in (LimitKind.COST_USD, LimitKind.TOKENS)):
+                self._unsettled.append(running)
         else:
             subject = usage.model or operation.model or operation.name
             warnings = running.reservation.settle(cost_usd, usage.tokens, failed=failed, subject=subject)
