@@ -4,11 +4,12 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers wheel tests
+.PHONY: help demo test lint types layers wheel tests test-sdks
 
 help:
 	@echo "make demo   check a sample of runs"
 	@echo "make test   run every check: $(CHECKS)"
+	@echo "make test-sdks   read usage from answers of every provider's SDK, installed for it"
 
 demo: $(READY)
 	$(BIN)/ebbtide demo
@@ -32,6 +33,11 @@ wheel: $(READY)
 
 tests: $(READY)
 	$(BIN)/python -m pytest -n auto
+
+# Some of the SDKs are too large for every run: 520 MB more.
+test-sdks: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,sdks]'
+	EBBTIDE_EVERY_SDK=1 $(BIN)/python -m pytest -n 0 tests/events/test_provider_sdks.py
 
 $(READY): pyproject.toml
 	@for python in $(PYTHON) python3 python3.11 python3.12 python3.13 python3.14 python; do \

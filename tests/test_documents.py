@@ -14,6 +14,9 @@ holds a copy of ``examples/``:
   Where no output is shown, none is compared.
 - A command that does not end with 0 is followed by ``$ echo $?`` and its exit code.
 - What must not run here, such as ``make test`` or a loop around one's own agent, is marked ``sh``.
+
+Blocks marked ``python`` are one script, from the top of the page to its end, in a folder of the same kind;
+those marked ``py`` are shown and not run, since they need what is not here; those with ``>>>`` are doctests.
 """
 
 import os
@@ -29,6 +32,7 @@ import pytest
 PROJECT = Path(__file__).parent.parent
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^( *)```console\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+SCRIPT = re.compile(r"^```python\n((?!>>>).*?)^```$", re.MULTILINE | re.DOTALL)
 EXIT_CODE = re.compile(r"\n<exit code (\d+)>\n")
 
 
@@ -110,6 +114,25 @@ def test_page(page: Path, tmp_path: Path) -> None:
     shutil.copytree(PROJECT / "examples", tmp_path / "examples")
     faults = problems(page.read_text(encoding="utf-8"), tmp_path)
     assert not faults, "\n\n".join(faults)
+
+
+SCRIPTS = [page for page in PAGES if SCRIPT.search(page.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=str(page.relative_to(PROJECT))) for page in SCRIPTS])
+def test_script_of_a_page(page: Path, tmp_path: Path) -> None:
+    """The Python of the page runs from its top to its end."""
+    shutil.copytree(PROJECT / "examples", tmp_path / "examples")
+    script = "\n".join(SCRIPT.findall(page.read_text(encoding="utf-8")))
+    process = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert process.returncode == 0, process.stderr
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ebbtide.divergence.snapshot import MonitorSnapshot as MonitorSnapshot
     from ebbtide.errors import CallRefused as CallRefused
     from ebbtide.errors import ConfigError as ConfigError
+    from ebbtide.errors import DegradedEventWarning as DegradedEventWarning
     from ebbtide.errors import EbbtideError as EbbtideError
     from ebbtide.errors import LimitExceeded as LimitExceeded
     from ebbtide.errors import LimitUnknown as LimitUnknown
@@ -73,6 +74,14 @@ if TYPE_CHECKING:
     from ebbtide.supervision.ladder import Action as Action
     from ebbtide.supervision.ladder import Cause as Cause
     from ebbtide.supervision.run_options import RunOptions as RunOptions
+    from ebbtide.supervision.runs.advice import Advice as Advice
+    from ebbtide.supervision.runs.async_runs import AsyncRuns as AsyncRuns
+    from ebbtide.supervision.runs.run_store import MemoryRunStore as MemoryRunStore
+    from ebbtide.supervision.runs.run_store import RunStanding as RunStanding
+    from ebbtide.supervision.runs.run_store import RunStore as RunStore
+    from ebbtide.supervision.runs.run_store import StoredRun as StoredRun
+    from ebbtide.supervision.runs.runs import Runs as Runs
+    from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore as SQLiteRunStore
     from ebbtide.supervision.summary.headline import Headline as Headline
     from ebbtide.supervision.summary.run_summary import RunSummary as RunSummary
     from ebbtide.supervision.supervisor import Supervisor as Supervisor
@@ -89,6 +98,7 @@ _HOMES = {
     "Added": "decision_log.entry",
     "Assessment": "decisions.assessment",
     "AsyncDeliberation": "decision_log.async_deliberation",
+    "AsyncRuns": "supervision.runs.async_runs",
     "CallRefused": "errors",
     "Candidate": "decisions.candidate",
     "Cause": "supervision.ladder",
@@ -98,6 +108,7 @@ _HOMES = {
     "Decision": "decision_log.record",
     "DecisionAnswer": "decision_log.answer",
     "DecisionLog": "decision_log.decision_log",
+    "DegradedEventWarning": "errors",
     "Deliberation": "decision_log.deliberation",
     "EbbtideError": "errors",
     "Event": "events.event",
@@ -111,6 +122,7 @@ _HOMES = {
     "LoopKind": "divergence.signals",
     "LoopMonitor": "divergence.monitor",
     "LoopSignal": "divergence.signals",
+    "MemoryRunStore": "supervision.runs.run_store",
     "Message": "events.event",
     "ModelCall": "events.event",
     "MonitorSnapshot": "divergence.snapshot",
@@ -128,12 +140,17 @@ _HOMES = {
     "RunHalted": "errors",
     "RunOptions": "supervision.run_options",
     "RunReport": "guard.guard_report",
+    "RunStanding": "supervision.runs.run_store",
     "RunStopped": "errors",
+    "RunStore": "supervision.runs.run_store",
     "RunSummary": "supervision.summary.run_summary",
+    "Runs": "supervision.runs.runs",
     "RunningCall": "guard.running_call",
+    "SQLiteRunStore": "supervision.runs.sqlite_run_store",
     "SemanticError": "errors",
     "Signal": "convergence.signal",
     "StoreError": "errors",
+    "StoredRun": "supervision.runs.run_store",
     "Supervisor": "supervision.supervisor",
     "SupervisorSnapshot": "supervision.supervisor_snapshot",
     "Tally": "budget.tally",
@@ -144,6 +161,7 @@ _HOMES = {
     "Trace": "traces.reading",
     "Transcript": "events.transcript",
     "TranscriptError": "errors",
+    "Advice": "supervision.runs.advice",
     "TurnContext": "decisions.candidate",
     "Usage": "events.usage",
     "Verdict": "supervision.verdict",

@@ -36,13 +36,12 @@ def check(
         progress: Called with the number of events so far, every thousand and at the end.
 
     Raises:
-        TranscriptError: It cannot be read, there is nothing in it, or it is in no known format.
+        TranscriptError: It cannot be read, nothing in it can be, or it is in no known format.
     """
     trace = open_trace(path)
     recorder = new_recorder(options)
     _feed(recorder, trace, progress)
-    if not trace.events and not trace.fault_count:
-        raise TranscriptError("there are no events", source=trace.source)
+    refuse_nothing(trace.source, trace.events, trace.faults)
     summary = recorder.summary(trace.source, trace.format.name, advice=trace.capture_advice)
     faults = (*map(str, trace.faults), *summary.faults)[:_FAULTS]
     return dataclasses.replace(
@@ -51,6 +50,25 @@ def check(
         faults=faults,
         degraded=summary.degraded + trace.fault_count,
     )
+
+
+def refuse_nothing(source: str, events: int, faults: Sequence[TranscriptError]) -> None:
+    """Refuse a run of which no event could be read: nothing is known of it, not even that it is healthy.
+
+    Args:
+        source: What messages call it.
+        events: Its events.
+        faults: What could not be read.
+
+    Raises:
+        TranscriptError: There was no event; with the first fault, where there is one.
+    """
+    if events:
+        return
+    if not faults:
+        raise TranscriptError("there are no events", source=source, no_trace=True)
+    what = f"no event could be read: {faults[0].what}"
+    raise TranscriptError(what, source=source, line=faults[0].line, path=faults[0].path, hint=faults[0].hint)
 
 
 def check_events(

@@ -16,13 +16,26 @@ EbbtideError
     ├── LimitUnknown   a hard limit cannot be counted: a price, a usage or a time is not known
     └── RunStopped     the supervisor has ended the run, or wants a person asked first
 
+DegradedEventWarning, a UserWarning, is no error: it is given once for each watch that met bad data.
+
 A message says what is wrong, where (file, line, path inside the document) and what to do.
+Misuse in code, such as a dict where an event belongs, is a TypeError: `expect` raises it.
 Verdicts are values; nothing here is raised for CONTINUE, SHIP or ESCALATE.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+import warnings
+from reprlib import Repr
+from typing import Any, Final
+
+LONGEST: Final = 200  #: characters of an error that a watch keeps
+
+_PACKAGE = __name__.partition(".")[0]
+_FORM = Repr()
+_FORM.maxlevel = 3
+_FORM.maxstring = _FORM.maxother = _FORM.maxlong = 60
 
 
 class EbbtideError(Exception):
@@ -31,6 +44,10 @@ class EbbtideError(Exception):
 
 class ConfigError(EbbtideError, ValueError):
     """A profile, threshold or argument that cannot be used."""
+
+
+class DegradedEventWarning(UserWarning):
+    """An event or a field of it could not be read: it counts as not known, and the watch goes on."""
 
 
 class SemanticError(EbbtideError):
@@ -46,6 +63,8 @@ class TranscriptError(EbbtideError, ValueError):
         line: Line number in the file, from 1.
         path: Place inside the document, such as ``rounds[3].outputs.claims``.
         hint: What to do about it.
+        no_trace: Whether the input is something else than a trace, such as a picture. What looks like a trace
+            and cannot be read is none of these.
     """
 
     def __init__(
@@ -56,12 +75,14 @@ class TranscriptError(EbbtideError, ValueError):
         line: int | None = None,
         path: str | None = None,
         hint: str | None = None,
+        no_trace: bool = False,
     ) -> None:
         self.what = what
         self.source = source
         self.line = line
         self.path = path
         self.hint = hint
+        self.no_trace = no_trace
         super().__init__(what)
 
     def __str__(self) -> str:
@@ -77,6 +98,7 @@ class TranscriptError(EbbtideError, ValueError):
             line=self.line if self.line is not None else line,
             path=self.path,
             hint=self.hint,
+            no_trace=self.no_trace,
         )
 
 
@@ -271,3 +293,70 @@ class RunStopped(RunHalted):
 
     def __str__(self) -> str:
         return str(self.verdict.reason)
+
+
+def error_text(error: BaseException, most: int = LONGEST) -> str:
+    """The class and the text of an error, cut; the class alone where its text form fails.
+
+    >>> error_text(ValueError("no"))
+    'ValueError: no'
+    """
+    name = type(error).__name__
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - the text of a foreign error can fail too
+        return name[:most]
+    return f"{name}: {text[:most]}"[:most]
+
+
+def shown(value: object, most: int = 60) -> str:
+    """A value as a message shows it: its text form, cut; its class where that fails.
+
+    >>> shown("x" * 9, 6), shown({"a": [1, 2]})
+    ("'xxxxx", "{'a': [1, 2]}")
+    """
+    try:
+        return _FORM.repr(value)[:most]
+    except Exception:  # noqa: BLE001 - a whole number can have too many digits
+        return f"<{type(value).__name__}>"[:most]
+
+
+def expect(name: str, value: object, *kinds: type, optional: bool = False) -> None:
+    """Refuse an argument of another class.
+
+    Args:
+        name: The argument, as the caller writes it.
+        value: What stands there.
+        kinds: What may stand there.
+        optional: Whether None may, too.
+
+    Raises:
+        TypeError: It is of none of the classes. The message says what was expected, and what came.
+
+    >>> expect("limits", {}, int)
+    Traceback (most recent call last):
+    TypeError: limits: expected int, not dict: {}
+    """
+    if isinstance(value, kinds) or (optional and value is None):
+        return
+    names = " or ".join([kind.__name__ for kind in kinds] + ["None"] * optional)
+    raise TypeError(f"{name}: expected {names}, not {type(value).__name__}: {shown(value)}")
+
+
+def warn_degraded(fault: str | None) -> None:
+    """Warn of the first event that could not be read in full, at the line of the program that handed it over.
+
+    What Ebbtide itself reads, from a file for example, is not warned of: who reads it reports the count.
+
+    Args:
+        fault: What was wrong.
+    """
+    frame = sys._getframe(2)  # noqa: SLF001 - who called the verb that warns
+    if frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:
+        return
+    warnings.warn(
+        f"an event could not be read in full: {fault}. What could not be read counts as not known. This is "
+        "warned of once; `snapshot()` counts the rest as `degraded`, with the `last_fault`.",
+        DegradedEventWarning,
+        stacklevel=3,
+    )

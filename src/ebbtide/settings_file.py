@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from os import PathLike, fspath
 from typing import Any, TypeVar
@@ -9,6 +10,11 @@ from typing import Any, TypeVar
 from ebbtide.errors import ConfigError
 
 Settings = TypeVar("Settings")
+
+_LARGEST = 1 << 20  # bytes
+_DEEPEST = 50  # parts of a key
+# A key of many parts, as [a.b.c] or as a.b.c = 1: reading one takes time with the square of its length.
+_DOTTED = re.compile(rf"(?:[^#]*[\[{{,])?\s*(?:(?:[\w-]+|\"[^\"]*\"|'[^']*')\s*\.\s*){{{_DEEPEST}}}")
 
 
 def read_settings(
@@ -24,16 +30,20 @@ def read_settings(
     Raises:
         ConfigError: No such file, not TOML, no such section, or whatever `make` says, with the file's name.
     """
-    import tomllib  # this and pathlib take 10 ms to load, and most runs have no such file
-    from pathlib import Path
+    import tomllib  # this takes 10 ms to load, and most runs have no such file
 
     name = fspath(path)
     try:
-        table: Any = tomllib.loads(Path(name).read_text(encoding="utf-8"))
+        text = read_text(name, _LARGEST)
+        table: Any = None if _is_deep(text) else tomllib.loads(text)
     except OSError as error:
         raise ConfigError(f"{name}: {error.strerror or error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{name}: not a TOML file: {error}") from error
+    except RecursionError:
+        table = None
+    if table is None:
+        raise ConfigError(f"{name}: nested too deeply to be read")
     if section is not None:
         if section not in table:
             there = ", ".join(f"[{key}]" for key in table) or "nothing"
@@ -45,6 +55,29 @@ def read_settings(
         return make(table)
     except ConfigError as error:
         raise ConfigError(f"{name}: {error}") from error
+
+
+def _is_deep(text: str) -> bool:
+    return any(line.count(".") >= _DEEPEST and _DOTTED.match(line) for line in text.splitlines())
+
+
+def read_text(path: str | PathLike[str], most: int) -> str:
+    """The text of a file, or of a pipe, of a size that is known to be enough.
+
+    Args:
+        path: The file.
+        most: Bytes that it may have.
+
+    Raises:
+        OSError: It cannot be read.
+        UnicodeDecodeError: It is no UTF-8.
+        ConfigError: It is larger.
+    """
+    with open(path, "rb") as file:  # noqa: PTH123 - pathlib takes long to load
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise ConfigError(f"{fspath(path)}: more than {most:,} bytes")
+    return data.decode()
 
 
 def read_package_data(package: str, name: str) -> dict[str, Any]:

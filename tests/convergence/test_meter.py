@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbtide.convergence.meter import ConvergenceMeter, score_transcript
+from ebbtide.engine_state import sealed
 from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.events.transcript import Round, Transcript
 from ebbtide.profile import Profile
@@ -121,7 +122,7 @@ def test_a_state_of_another_version_is_refused(state: dict[str, Any]) -> None:
         ),
         ("latest", [1], "expected an object"),
         ("low_run", ["soon"], "'soon' is not a valid Readiness"),
-        ("said", {"said": [[3]]}, "not a meter state"),
+        ("said", {"said": [[3]]}, "not the state of a meter"),
     ],
 )
 def test_a_damaged_state_is_refused(key: str, damage: object, message: str) -> None:
@@ -129,7 +130,7 @@ def test_a_damaged_state_is_refused(key: str, damage: object, message: str) -> N
     meter = ConvergenceMeter()
     meter.update(Round(number=1, claims=("The cache is cold.",)))
     with pytest.raises(ConfigError, match=message):
-        ConvergenceMeter.from_state({**meter.to_state(), key: damage})
+        ConvergenceMeter.from_state(sealed({**meter.to_state(), key: damage}))
 
 
 def test_one_new_question_keeps_a_round_from_being_low() -> None:

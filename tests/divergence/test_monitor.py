@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from ebbtide.budget.tally import Tally
 from ebbtide.divergence.monitor import LoopMonitor, find_loops
 from ebbtide.divergence.signals import LoopKind, LoopSignal
+from ebbtide.engine_state import sealed
 from ebbtide.errors import ConfigError
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import (
@@ -33,6 +34,7 @@ from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
 
+pytestmark = pytest.mark.filterwarnings("ignore::ebbtide.errors.DegradedEventWarning")
 TOOLS = ToolPolicies(
     {
         "poll": ToolPolicy(effect=Effect.POLL),
@@ -310,8 +312,10 @@ def test_a_chain_of_any_length_stays_small() -> None:
 def test_the_chain_that_was_silent_longest_makes_room() -> None:
     """No more chains than allowed are watched, and what was dropped is counted."""
     monitor = LoopMonitor(max_chains=3)
-    for chain in ("a", "b", "c", "a", "d"):
+    for chain in ("a", "b", "c", "a"):
         monitor.update(replace(LS, chain_id=chain))
+    with pytest.warns(RuntimeWarning, match="more than 3 chains"):
+        monitor.update(replace(LS, chain_id="d"))
     snapshot = monitor.snapshot()
     assert [chain.chain_id for chain in snapshot.chains] == ["c", "a", "d"]
     assert snapshot.dropped_chains == 1
@@ -394,11 +398,12 @@ def test_bad_input_has_a_stated_outcome(
     LoopMonitor.from_bytes(monitor.to_bytes())
 
 
-def test_what_is_no_call_at_all_is_counted() -> None:
-    """Something else than a call is a fault, not an exception."""
+def test_what_is_no_event_at_all_is_refused() -> None:
+    """Something else than an event is a mistake of the program: it is refused at once, and counts nowhere."""
     monitor = LoopMonitor()
-    assert monitor.update("ls") == ()  # type: ignore[arg-type]
-    assert monitor.snapshot().degraded == 1
+    with pytest.raises(TypeError, match="event: expected Event, not str: 'ls'"):
+        monitor.update("ls")  # type: ignore[arg-type]
+    assert monitor.snapshot().degraded == 0
 
 
 def test_starts_and_finishes_may_be_missing_or_doubled() -> None:
@@ -433,13 +438,13 @@ def test_a_damaged_state_is_refused(value: Any) -> None:
         monitor.update(LS)
     state = json.loads(json.dumps(monitor.to_state()))
     for key in ("run", "spend", "repetition", "loops"):
-        chains = [{**chain, key: value} for chain in state["chains"]]
+        chains = [[name, {**chain, key: value}] for name, chain in state["chains"]["chains"]]
         if (key, value) != ("loops", []):  # a chain without loops
             with pytest.raises(ConfigError, match="not the state of a monitor"):
-                LoopMonitor.from_state({**state, "chains": chains})
+                LoopMonitor.from_state(sealed({**state, "chains": {**state["chains"], "chains": chains}}))
 
 
-@pytest.mark.parametrize("data", [None, "text", 7, b"", b"EBBL\x02x", b"EBBL\x01broken", b"something else"])
+@pytest.mark.parametrize("data", [None, "text", 7, b"", b"EBBL\x03x", b"EBBL\x01broken", b"something else"])
 def test_bytes_of_another_version_are_refused(data: bytes) -> None:
     """Bytes that this version cannot read are an error."""
     with pytest.raises(ConfigError):
@@ -475,3 +480,17 @@ def test_a_state_of_another_kind_is_refused_before_it_is_unpacked() -> None:
     for data in others:
         with pytest.raises(ConfigError, match="not the state of"):
             LoopMonitor.from_bytes(data)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abcde"), st.sampled_from("xyz"), st.sampled_from("12")), max_size=60)
+)
+def test_chains_that_are_packed_go_on_as_if_they_were_not(steps: list[tuple[str, str, str]]) -> None:
+    """With room for two chains at hand, five chains give the signals that they give with room for all."""
+    monitors = [LoopMonitor(live_chains=live) for live in (2, 64)]
+    for chain, path, answer in steps:
+        event = replace(LS, chain_id=chain, args={"path": path}, result=answer)
+        few, all_of_them = (monitor.update(event) for monitor in monitors)
+        assert few == all_of_them
+    few, all_of_them = (sorted(monitor.snapshot().chains, key=str) for monitor in monitors)
+    assert few == all_of_them

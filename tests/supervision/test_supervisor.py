@@ -25,6 +25,7 @@ from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
 
+pytestmark = pytest.mark.filterwarnings("ignore::ebbtide.errors.DegradedEventWarning")
 LS = ToolCall(name="ls", args={"path": "."}, result="a b")
 CLAIMS = (
     "The cache of the client is stale after every deployment.",
@@ -126,13 +127,30 @@ def test_two_nudges_are_handed_over_together():
 
 
 def test_turns_are_counted_by_checks_where_there_are_any():
-    """Between two calls of the model, equal calls are one turn: the model hears of the loop first."""
+    """Equal calls between two calls of the model were asked for at once, and are one."""
+    supervisor = Supervisor()
+    checks, calls = [], []
+    for _ in range(4):
+        checks.append(supervisor.check_before_model().action.value)
+        calls.append(run(supervisor, *[LS] * 6)[0])
+    assert checks == ["allow", "allow", "allow", "nudge"]
+    assert calls == ["allow", "allow", "nudge", "stop"]
+
+
+def test_calls_before_the_first_event_of_a_chain_are_one_turn_too():
+    """The first turn is asked for before anything is known of its chain."""
     supervisor = Supervisor()
     supervisor.check_before_model()
-    assert run(supervisor, *[LS] * 6) == ["allow", "allow", "nudge", "allow", "allow", "allow"]
-    assert supervisor.check_before_model().action is Action.NUDGE
-    run(supervisor, LS)
-    assert supervisor.check_before_model().action is Action.STOP
+    assert set(run(supervisor, *[LS] * 6)) == {"allow"}
+    supervisor.check_before_model("other")
+    assert set(run(supervisor, *[replace(LS, chain_id="other")] * 6)) == {"allow"}
+
+
+def test_one_check_for_many_turns_does_not_blind():
+    """A model does not ask for one call nine times at once: a caller who checks so rarely is watched too."""
+    supervisor = Supervisor()
+    supervisor.check_before_model()
+    assert run(supervisor, *[LS] * 12)[8:] == ["allow", "nudge", "allow", "allow"]
 
 
 def test_turns_that_no_call_follows_are_rounds_and_end_when_they_bring_nothing_new():
@@ -618,8 +636,6 @@ def test_spending_without_news_is_reported_and_then_a_person_is_asked():
 
 
 ODD: list[Any] = [
-    None,
-    "text",
     ToolCall(name=None, args={1: object()}),
     ToolCall(name="x", chain_id=["unhashable"]),
     ToolCall(name="x", usage=Usage(cost_usd=float("nan"), input_tokens="many")),
@@ -642,16 +658,53 @@ def test_odd_events_never_raise_and_are_counted():
     assert snapshot.degraded
     assert snapshot.last_fault
     json.dumps(snapshot.to_dict())
-    assert run(supervisor, *[LS] * 3)[-1] != "allow"
+    for _ in range(3):
+        assert supervisor.verdict().action is Action.ALLOW
+        supervisor.check_before_model()
+        supervisor.record(LS)
+    assert supervisor.verdict().action is Action.NUDGE
 
 
-def test_hundreds_of_chains_fit():
-    """The chain that was silent longest makes room."""
+def test_hundreds_of_chains_are_all_watched():
+    """A chain that comes back after two hundred others is where it was, also after a restart."""
     supervisor = Supervisor()
-    for number in range(300):
-        supervisor.record(replace(LS, chain_id=f"c{number}"))
-    assert len(supervisor.snapshot().conversations) == 64
-    assert len(supervisor.to_state()["run"]["chains"]) == 64
+    actions = []
+    for turn in range(5):
+        for number in range(200):
+            verdict = supervisor.record(replace(look(number), chain_id=f"c{number}", result="same"))
+            actions.append(verdict.action)
+        if turn == 2:
+            nudged = supervisor.verdict("c0")
+            assert nudged.action is Action.NUDGE
+            supervisor = Supervisor.from_bytes(supervisor.to_bytes())
+            assert supervisor.verdict("c0") == nudged
+        assert supervisor.verdict().action is actions[-1]
+        if turn == 3:
+            supervisor.acknowledge("c1")
+            assert supervisor.verdict("c1").action is Action.ALLOW
+    assert actions == [
+        *[Action.ALLOW] * 400,
+        *[Action.NUDGE] * 200,
+        *[Action.STOP] * 200,
+        Action.STOP,
+        actions[801],
+        *[Action.STOP] * 198,
+    ]
+    assert len(supervisor.snapshot().conversations) == 200
+    assert supervisor.verdict().dropped_chains == 0
+
+
+def test_a_run_with_too_many_chains_says_so():
+    """What was forgotten is in every verdict, and warned of once."""
+    supervisor = Supervisor()
+    supervisor._run.chains._most = 3
+    for number in range(3):
+        supervisor.record(replace(look(number), chain_id=f"c{number}"))
+    with pytest.warns(RuntimeWarning, match="more than 3 chains"):
+        supervisor.record(replace(look(3), chain_id="c3"))
+    verdict = supervisor.record(replace(look(4), chain_id="c4"))
+    assert verdict.dropped_chains == 2
+    assert Supervisor.from_bytes(supervisor.to_bytes()).verdict().dropped_chains == 2
 
 
 def test_threads_may_record_at_once():

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall, title
+from ebbtide.events.provider_answer import ToolRequest
 from ebbtide.events.usage import Usage
-from ebbtide.traces.chats.message_parts import ToolAnswer, ToolRequest
+from ebbtide.traces.chats.message_parts import ToolAnswer
 from ebbtide.traces.chats.message_shapes import ChatMessage
 from ebbtide.traces.formats import FORMATS, Format
 from ebbtide.traces.reading import Trace

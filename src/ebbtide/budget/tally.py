@@ -208,7 +208,14 @@ class Tally:
         """All that later counts depend on."""
         return [
             [self.events, self.tool_calls, self.model_calls, self.unpriced_calls, self.faults],
-            [self.cost, self.tokens, self.by_class, self.last_cost, self.last_tokens, self.last_cache_read],
+            [
+                self.cost,
+                self.tokens,
+                list(self.by_class),
+                self.last_cost,
+                self.last_tokens,
+                self.last_cache_read,
+            ],
             [self.first_ts, self.latest_ts],
             list(self.unpriced_models),
         ]

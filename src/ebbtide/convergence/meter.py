@@ -21,7 +21,8 @@ from ebbtide.convergence.readiness import Readiness, RoundReadiness, assess_read
 from ebbtide.convergence.recommendation import Recommendation, recommend
 from ebbtide.convergence.score import ConvergenceScore, RoundSummary
 from ebbtide.convergence.stability import Stability, StabilityMeter
-from ebbtide.errors import ConfigError, TranscriptError
+from ebbtide.engine_state import EngineState, restoring, sealed
+from ebbtide.errors import ConfigError, TranscriptError, expect, shown
 from ebbtide.events.transcript import Round, Transcript
 from ebbtide.profile import Profile
 from ebbtide.text.embedding.vectors import Embedder
@@ -55,7 +56,7 @@ class RoundReading:
     flags: tuple[GamingFlag, ...]
 
 
-class ConvergenceMeter:
+class ConvergenceMeter(EngineState):
     """Watches a conversation round by round.
 
     `update` learns and returns what it made of the round; `score` reads and changes nothing; `to_state` and
@@ -71,10 +72,15 @@ class ConvergenceMeter:
     'CONTINUE'
     """
 
+    _MAGIC = b"EBBC\x01"
+    _OWNER = "a meter"
+
     def __init__(
         self, profile: Profile = Profile.DEFAULT, *, explain: bool = False, embedder: Embedder | None = None
     ) -> None:
+        expect("profile", profile, Profile)
         self._profile = profile
+        self._explain = explain
         self._embedder = embedder
         self._claims = NoveltyMeter(profile.novelty, explain=explain, embedder=embedder)
         self._question_novelty = NoveltyMeter(profile.novelty)
@@ -95,8 +101,12 @@ class ConvergenceMeter:
             twice does no harm.
 
         Raises:
-            TranscriptError: A round that is older than the latest one, and was not counted.
+            TranscriptError: A round that is older than the latest one, and was not counted; or a field of it
+                is no text or number.
+            TypeError: It is no round.
         """
+        expect("item", item, Round)
+        _check(item)
         if item.number in self._rounds:
             return None
         latest = next(reversed(self._rounds), 0)
@@ -188,7 +198,7 @@ class ConvergenceMeter:
 
     def to_state(self) -> dict[str, Any]:
         """Everything that the meter knows, as plain data that JSON can carry."""
-        return {
+        state = {
             "schema": _STATE_SCHEMA,
             "profile": self._profile.to_dict(),
             "said": self._claims.to_state(),
@@ -201,6 +211,7 @@ class ConvergenceMeter:
             "low_run": list(self._low_run),
             "latest": to_wire(self._latest) if self._latest else None,
         }
+        return sealed(state)
 
     @classmethod
     def from_state(
@@ -217,13 +228,10 @@ class ConvergenceMeter:
         Raises:
             ConfigError: The state is of another version, or not a state.
         """
-        schema = state.get("schema") if isinstance(state, Mapping) else None
-        if schema != _STATE_SCHEMA:
-            raise ConfigError(f"state schema {schema!r:.40}: this version reads {_STATE_SCHEMA}")
-        if (state.get("latest_texts") is None) != (embedder is None):
-            had = "without" if embedder else "with"
-            raise ConfigError(f"the state is of a meter {had} an embedder; give it back the same way")
-        try:
+        with restoring(state, _STATE_SCHEMA, cls._OWNER):
+            if (state["latest_texts"] is None) != (embedder is None):
+                had = "without" if embedder else "with"
+                raise ConfigError(f"the state is of a meter {had} an embedder; give it back the same way")
             profile = Profile.from_dict({"base": "spec", **state["profile"]})
             meter = cls(profile, explain=explain, embedder=embedder)
             meter._claims.restore(state["said"])
@@ -237,11 +245,10 @@ class ConvergenceMeter:
             meter._low_run = [Readiness(name) for name in state["low_run"]]
             latest = state["latest"]
             meter._latest = from_wire(Recommendation, latest) if latest else None
-        except ConfigError:
-            raise
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ConfigError(f"not a meter state: {error!r}") from error
         return meter
+
+    def _settings(self) -> dict[str, Any]:
+        return {"explain": self._explain, "embedder": self._embedder}
 
 
 def score_transcript(
@@ -269,3 +276,16 @@ def score_transcript(
     for item in transcript.rounds:
         meter.update(item)
     return meter.score().to_dict()
+
+
+def _check(item: Round) -> None:
+    if type(item.number) is not int:
+        raise TranscriptError(f"{shown(item.number)}: expected a whole number", path="round")
+    for name in ("agent", "text", "summary"):
+        value = getattr(item, name)
+        if value is not None and not isinstance(value, str):
+            raise TranscriptError(f"{shown(value)}: expected a text or None", path=name)
+    for name in ("claims", "decisions", "open_questions", "next_actions"):
+        texts = getattr(item, name)
+        if not isinstance(texts, tuple | list) or not all(isinstance(text, str) for text in texts):
+            raise TranscriptError(f"{shown(texts)}: expected texts", path=name)

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import Any, Final, NamedTuple
 
 from ebbtide.convergence.semantic import SemanticIndex, SemanticReading, cosine_at_least
 from ebbtide.profile.convergence import NoveltyRules, TokenForm
@@ -20,6 +21,12 @@ from ebbtide.text.embedding.vectors import Embedder
 from ebbtide.text.jaccard_index import JaccardIndex
 from ebbtide.text.normal_form import normal_form
 from ebbtide.text.stems import stem_tokens
+
+_MOST_CLAIMS: Final = 512  # of a round
+_ALIKE: Final = (
+    64  # earlier claims that are compared by one pair of words: on real rounds never above 18 in all
+)
+_MOST_CONTRASTS: Final = 8  # similar claims that a claim may contradict before it is new: there at most 4
 
 
 class Novelty(StrEnum):
@@ -107,6 +114,9 @@ class RoundNovelty:
         new_L1: Claims that are new at L1; `peak_L1` likewise.
         new_L2: Claims that are new at L2; None without an embedder. `peak_L2` likewise.
         new_so_far: `new_claims` of this round and all before it.
+        left_out: Claims that were not read, since 512 different ones stand before them in the round.
+        crowded: Claims that have so many similar ones that they were not compared with all of them; they may
+            count as new where one of those says the same.
         readings: One a distinct claim, in the order in which they were said.
     """
 
@@ -119,6 +129,8 @@ class RoundNovelty:
     peak_L1: int
     peak_L2: int = 0
     new_so_far: int
+    left_out: int = 0
+    crowded: int = 0
     readings: tuple[ClaimReading, ...] = ()
 
     @property
@@ -161,6 +173,10 @@ class RoundNovelty:
         }
         if self.rate_L2 is not None:
             wire |= {"new_claims_L2": self.new_L2, "novelty_rate_L2": round(self.rate_L2, 6)}
+        if self.left_out:
+            wire["claims_left_out"] = self.left_out
+        if self.crowded:
+            wire["claims_crowded"] = self.crowded
         return wire
 
 
@@ -215,6 +231,10 @@ class _Verdict(NamedTuple):
 class NoveltyMeter:
     """Every claim said so far, and how new the claims of the next round are.
 
+    The work grows with the length of a round and not with its square, also where its claims are all alike, as
+    the lines of a log are: of a round 512 different claims are read, and each is compared with a bounded
+    number of similar ones. `RoundNovelty` counts what was left out.
+
     Args:
         rules: Thresholds, token form and contrast guard.
         explain: Find the most similar claim for new claims too, by a search over everything.
@@ -228,10 +248,11 @@ class NoveltyMeter:
         self._explain = explain
         self._claims: list[tuple[str, int]] = []  # normal form and the round that said it first, by number
         self._numbers: dict[str, int] = {}  # normal form -> its number in both indexes
-        self._index = JaccardIndex(rules.jaccard_at_least)
+        self._index = JaccardIndex(rules.jaccard_at_least, crowd=_ALIKE)
         self._meanings = SemanticIndex(embedder, cosine_at_least(rules, embedder.model)) if embedder else None
         self._peaks = [0, 0, 0]
         self._new_so_far = 0
+        self._crowded = 0
 
     def update(self, claims: Iterable[str], number: int) -> RoundNovelty:
         """Compare the claims of round `number` with everything said before, and remember them.
@@ -239,13 +260,19 @@ class NoveltyMeter:
         Raises:
             SemanticError: The embedder failed. Nothing is remembered then.
         """
-        total = 0
+        total = left_out = 0
         forms: dict[str, str] = {}
         for claim in claims:
             form = normal_form(claim)
-            if form:
-                total += 1
-                forms.setdefault(form, claim)
+            if not form:
+                continue
+            total += 1
+            if form not in forms:
+                if len(forms) < _MOST_CLAIMS:
+                    forms[form] = claim
+                else:
+                    left_out += 1
+        crowded = self._crowded
         unseen = [form for form in forms if form not in self._numbers]
         meanings = dict(zip(unseen, self._meanings.add(unseen), strict=True)) if self._meanings else {}
         readings = tuple(self._read(form, claim, number, meanings.get(form)) for form, claim in forms.items())
@@ -266,6 +293,8 @@ class NoveltyMeter:
             peak_L1=self._peaks[1],
             peak_L2=self._peaks[2],
             new_so_far=self._new_so_far,
+            left_out=left_out,
+            crowded=self._crowded - crowded,
             readings=readings,
         )
 
@@ -298,7 +327,9 @@ class NoveltyMeter:
             return ClaimReading(text=claim, new_L0=False, new_L1=False, new_L2=new_l2, nearest=same)
         tokens = claim_tokens(form, self._rules.tokens)
         closest = self._index.nearest(tokens) if self._explain else None
+        crowded = self._index.crowded
         matches = self._index.add(tokens)
+        self._crowded += self._index.crowded > crowded or len(matches) > _MOST_CONTRASTS
         self._remember(form, number)
         words = self._verdict(
             form,
@@ -323,7 +354,7 @@ class NoveltyMeter:
     ) -> _Verdict:
         """New, unless one of the matches does not contradict it."""
         reversal: tuple[Nearest, Contrast] | None = None
-        for match in matches:
+        for match in islice(matches, _MOST_CONTRASTS):
             other = self._claims[match[0]][0]
             if not self._rules.contrast_guard or (reversal is not None and not contradicts(form, other)):
                 return _Verdict(is_new=False, nearest=self._nearest(match), reversal=None)

@@ -195,8 +195,7 @@ def _blocker(text: str) -> PhraseMatch | None:
     if BLOCKERS.first(text) is None:
         return None  # and none is left when what is negated is taken out
     for rule in NEGATED_BLOCKERS:
-        while (negated := rule.find(text)) is not None:
-            text = f"{text[: negated.start]}\u2026{text[negated.end :]}"
+        text = rule.replace(text, "\u2026")
     return BLOCKERS.first(text)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ebbtide.divergence.packing import pack_keys, unpack_keys
+from ebbtide.engine_state import pack_keys, unpack_keys
 from ebbtide.events.identity import Key, key_of, settled
 from ebbtide.text.noise import without_fresh_names, without_noise
 

@@ -6,6 +6,7 @@ from collections import deque
 
 from ebbtide.budget.tally import Tally
 from ebbtide.divergence.answer_texts import AnswerTexts, Likeness
+from ebbtide.divergence.batch import Batch
 from ebbtide.divergence.command_effects import CommandEffects
 from ebbtide.divergence.detectors.across_chains import Chains
 from ebbtide.divergence.detectors.failing import FailingTools, is_outage
@@ -42,6 +43,10 @@ from ebbtide.profile.divergence import LoopRules
 
 _NAME = 64  # characters of a name that are kept; the rest counts by its hash
 _BATCH = 64  # calls of one batch that are distinguished
+_NUMBERED = 1 << 62  # equal calls of a batch that its caller numbered, and that count once
+_AT_ONCE = (
+    8  # equal calls of one turn that a model may ask for at once; with more, somebody counts turns wrong
+)
 _STORM_S = 1.0  # a service that is down is hammered when it is asked again sooner
 _PASSIVE = (Effect.POLL, Effect.CLOCK)
 _DEEDS = (Effect.CHANGE, Effect.ACKNOWLEDGE)
@@ -100,8 +105,7 @@ class LoopState:
         # the same answer, or 0.
         self.outcome: CallOutcome | None = None
         self.same_since = 0
-        self.batch: str | int | None = None
-        self.batch_calls: set[Key] = set()
+        self.batch = Batch()
         self.retried = False
 
     def see(self, event: Event) -> Finding | None:
@@ -138,8 +142,16 @@ class LoopState:
         self.chains.several = True
 
     # One pass over the rules, in one piece: calls between its parts would take a tenth of its time.
-    def call(self, call: ToolCall, policy: ToolPolicy | None) -> Finding | None:  # noqa: PLR0915
-        """Take a call that has ended, and say what it shows."""
+    def call(  # noqa: PLR0915
+        self, call: ToolCall, policy: ToolPolicy | None, turn: int | None = None
+    ) -> Finding | None:
+        """Take a call that has ended, and say what it shows.
+
+        Args:
+            call: The call.
+            policy: What is declared about its tool.
+            turn: Number of the turn of the model that asked for it; None where nobody counts them.
+        """
         name, args, result, failed = call.name, call.args, call.result, call.error
         self.outcome = None
         self.same_since = 0
@@ -181,9 +193,7 @@ class LoopState:
             self.outcome = outcome
         if failed:
             answer = settled_answer(answer) + FAILED
-        if (call.batch is not None and self._counted(call.batch, key)) or (
-            self.retried and self._sent(key, answer)
-        ):
+        if self.batch.has(key, call.batch, turn) or (self.retried and self._sent(key, answer)):
             return None
         repetition, waiting, event = self.repetition, self.waiting, self.event
         answers, cycles = repetition.answers, repetition.cycles
@@ -303,16 +313,6 @@ class LoopState:
         repetition.cycles.push_new((b"unreadable %d" % now, UNKNOWN))
         repetition.going_on = None
         self.latest = NO_CALL
-
-    def _counted(self, batch: str | int, key: Key) -> bool:
-        if batch != self.batch:
-            self.batch = batch
-            self.batch_calls.clear()
-        elif key in self.batch_calls:
-            return True
-        if len(self.batch_calls) < _BATCH:
-            self.batch_calls.add(key)
-        return False
 
     def _across(self, key: Key, answer: bytes, name: str, repeated: bool) -> Finding | None:  # noqa: FBT001
         chain = f"{self.name}#{self.runs}"

@@ -8,20 +8,21 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import UNITS, Tally
+from ebbtide.divergence.chain_table import LIVE_CHAINS, MOST_CHAINS, ChainTable
 from ebbtide.divergence.detectors.across_chains import Chains
 from ebbtide.divergence.detectors.near_duplicates import argument_text
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, Loop
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.next_call import loop_of
-from ebbtide.divergence.packing import pack_state, unpack_state
 from ebbtide.divergence.signals import LoopSignal, Measurement
 from ebbtide.divergence.state import chain_state, restore_chain
-from ebbtide.errors import ConfigError
-from ebbtide.events.event import Event, Phase, ToolCall, content, is_total, title
+from ebbtide.engine_state import EngineState, restoring, sealed
+from ebbtide.errors import LONGEST, ConfigError, error_text, expect, shown, warn_degraded
+from ebbtide.events.event import Event, Phase, ToolCall, content, is_plain_event, is_total, title
 from ebbtide.events.shipped_tools import shipped
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.profile import Profile
@@ -30,8 +31,8 @@ from ebbtide.profile.divergence import LoopRules
 if TYPE_CHECKING:
     from ebbtide.divergence.snapshot import MonitorSnapshot
 
-_SCHEMA = 2
-_MAGIC = b"EBBL\x02"  # what the bytes are, and the version of their form
+_Event = TypeVar("_Event", bound=Event)
+_SCHEMA = 3
 _STARTED = Phase.STARTED  # reading a member off its enum takes as long as a call
 _SHOWN = 160  # characters of a call that a signal shows
 _NUMBERS = 1 << 62  # numbers of events that a state can carry
@@ -39,7 +40,7 @@ _NUMBER = (int, float)  # a union would be built anew at every look
 _LATEST_S = 1e15  # sums and differences of such times stay exact enough
 
 
-class LoopMonitor:
+class LoopMonitor(EngineState):
     """Watches an agent's calls and messages, and says when they go in circles or burn money for nothing.
 
     One monitor watches one session, in bounded memory, whatever its length. It never raises and never
@@ -50,7 +51,10 @@ class LoopMonitor:
         profile: Thresholds; see `ebbtide.profile.divergence.LoopRules`.
         tools: What is declared about tools, before what is shipped; see `ToolPolicies`.
         prices: What tokens cost, for events that state tokens and no cost.
-        max_chains: Chains that are watched at once; for one more, the one that was silent longest is dropped.
+        live_chains: Chains that are kept at hand; those that were silent longer are packed until they come
+            back.
+        max_chains: Chains that are watched at all; for one more, the one that was silent longest is dropped,
+            with a warning, and counted in the snapshot.
 
     Attributes:
         tally: What the session took, over all its chains.
@@ -59,7 +63,7 @@ class LoopMonitor:
         last_fault: What was wrong with the latest of them.
 
     Raises:
-        ConfigError: `max_chains` is below 1.
+        ConfigError: `live_chains` or `max_chains` is below 1.
 
     >>> monitor = LoopMonitor()
     >>> for _ in range(3):
@@ -68,31 +72,47 @@ class LoopMonitor:
     [('repeat', 1, 3)]
     """
 
+    _MAGIC = b"EBBL\x03"
+    _OWNER = "a monitor"
+
     def __init__(
         self,
         profile: Profile = Profile.DEFAULT,
         *,
         tools: ToolPolicies | None = None,
         prices: Prices | None = None,
-        max_chains: int = 64,
+        live_chains: int = LIVE_CHAINS,
+        max_chains: int = MOST_CHAINS,
     ) -> None:
-        if max_chains < 1:
-            raise ConfigError(f"max_chains = {max_chains!r}: expected 1 or more")
-        self._profile = profile
+        expect("profile", profile, Profile)
+        expect("tools", tools, ToolPolicies, optional=True)
+        expect("prices", prices, Prices, optional=True)
+        for name, value in (("live_chains", live_chains), ("max_chains", max_chains)):
+            expect(name, value, int)
+            if value < 1:
+                raise ConfigError(f"{name} = {value!r}: expected 1 or more")
+        self._how: dict[str, Any] = {
+            "profile": profile,
+            "tools": tools,
+            "prices": prices,
+            "live_chains": live_chains,
+            "max_chains": max_chains,
+        }
         self._rules = profile.divergence
         self._tools = tools_of(tools, self._rules)
         self._prices = prices
-        self._max_chains = max_chains
-        self._chains: dict[str, LoopState] = {}
+        self.chains = ChainTable(
+            self._new_chain, chain_state, restore_chain, live=live_chains, most=max_chains
+        )
         self.tally = Tally(prices)
         self.latest: LoopState | None = None
         self._across = Chains(self._rules)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal handler may save in the middle of an event
         self._pause_s = math.inf if self._rules.pause_s is None else self._rules.pause_s
         self.degraded = 0
         self.last_fault: str | None = None
+        self._warns = True  # until the first event that could not be read in full
         self._duplicates = 0
-        self._dropped_chains = 0
 
     def update(self, event: Event) -> tuple[LoopSignal, ...]:
         """Take one more event.
@@ -100,14 +120,38 @@ class LoopMonitor:
         Returns:
             What is to be reported now. A loop is reported when it is found, and again as it goes on. A call
             that has only STARTED shows nothing yet: `loop_of` says whether it goes on with a loop.
-        """
-        with self._lock:
-            return self.take(event) or ()
 
-    def take(self, event: Event) -> tuple[LoopSignal, ...] | None:
-        """As `update`, without the lock; None for an event that does not count.
+        Raises:
+            TypeError: It is no event.
+        """
+        expect("event", event, Event)
+        with self._lock:
+            signals = self.take(self.plain(event)) or ()
+        if self.degraded and self._warns:
+            self._warns = False
+            warn_degraded(self.last_fault)
+        return signals
+
+    def plain(self, event: _Event, *, counts: bool = True) -> _Event:
+        """An event whose every field is what it says; one with others counts in `degraded`."""
+        if is_plain_event(event):
+            return event
+        from ebbtide.events.plain_event import plain_event
+
+        event, faults = plain_event(event)
+        if faults and counts:
+            self._fault("; ".join(faults))
+        return event
+
+    def take(self, event: Event, turn: int | None = None) -> tuple[LoopSignal, ...] | None:
+        """As `update`, for a plain event and without the lock; None for an event that does not count.
 
         Those are calls that have only started, and events whose number was there before.
+
+        Args:
+            event: The event.
+            turn: Number of the turn of the model in which it falls, where turns are counted: its calls were
+                asked for at once.
         """
         try:
             call = event if isinstance(event, ToolCall) else None
@@ -146,10 +190,10 @@ class LoopMonitor:
                     signals = self._report(chain, event, burst)
             if event.agent is not None and event.agent != chain.hand_offs.agent:
                 signals += self._hand_off(chain, event, event.agent)
-            finding = chain.see(event) if call is None else chain.call(call, self._tools.get(call.name))
+            finding = chain.see(event) if call is None else chain.call(call, self._tools.get(call.name), turn)
             return signals if finding is None else signals + self._report(chain, event, finding)
         except Exception as error:  # noqa: BLE001 - watching must never break the run that is watched
-            self._fault(f"{type(error).__name__}: {error}")
+            self._fault(error_text(error))
             return ()
 
     def loop_of(self, call: ToolCall) -> LoopSignal | None:
@@ -161,16 +205,18 @@ class LoopMonitor:
         Returns:
             A loop that went on after it had been reported; None where the call belongs to none.
         """
+        expect("call", call, ToolCall)
         with self._lock:
-            chain = self._chains.get(call.chain_id)
+            call = self.plain(call, counts=False)
+            chain = self.chains.find(call.chain_id)
             if chain is None:
                 return None
             loop = loop_of(chain, call, self._tools.get(call.name))
             return None if loop is None else _signal(chain, loop, call, None)
 
     def chain(self, chain_id: str) -> LoopState | None:
-        """A chain, or None where it is not watched."""
-        return self._chains.get(chain_id)
+        """A chain, or None where it is not watched; of one that was silent for long, a copy."""
+        return self.chains.find(chain_id)
 
     def add_round(self, chain_id: str) -> LoopState:
         """Count a round of a chain's conversation, which shows nothing here; the chain."""
@@ -184,23 +230,24 @@ class LoopMonitor:
 
         with self._lock:
             return MonitorSnapshot(
-                chains=tuple(ChainSnapshot.of(chain) for chain in self._chains.values()),
+                chains=tuple(ChainSnapshot.of(chain) for chain in self.chains.all()),
                 degraded=self.degraded,
                 last_fault=self.last_fault,
                 duplicates=self._duplicates,
-                dropped_chains=self._dropped_chains,
+                dropped_chains=self.chains.losses,
             )
 
     def to_state(self) -> dict[str, Any]:
         """Everything that later signals depend on, as plain data that JSON can carry."""
         with self._lock:
-            return {
+            state = {
                 "schema": _SCHEMA,
-                "chains": [chain_state(chain) for chain in self._chains.values()],
+                "chains": self.chains.to_state(),
                 "tally": self.tally.to_state(),
                 "across": self._across.to_state(),
-                "counts": [self.degraded, self.last_fault, self._duplicates, self._dropped_chains],
+                "counts": [self.degraded, self.last_fault, self._duplicates],
             }
+        return sealed(state)
 
     @classmethod
     def from_state(
@@ -210,57 +257,26 @@ class LoopMonitor:
         *,
         tools: ToolPolicies | None = None,
         prices: Prices | None = None,
-        max_chains: int = 64,
+        live_chains: int = LIVE_CHAINS,
+        max_chains: int = MOST_CHAINS,
     ) -> Self:
         """The monitor that `to_state` described; with the same profile and tools, it goes on from there.
 
         Raises:
             ConfigError: The state is of another version, or not a state.
         """
-        if not isinstance(state, Mapping) or state.get("schema") != _SCHEMA:
-            schema = state.get("schema") if isinstance(state, Mapping) else state
-            raise ConfigError(f"state schema {schema!r:.40}: this version reads {_SCHEMA}")
-        monitor = cls(profile, tools=tools, prices=prices, max_chains=max_chains)
-        try:
+        monitor = cls(profile, tools=tools, prices=prices, live_chains=live_chains, max_chains=max_chains)
+        with restoring(state, _SCHEMA, cls._OWNER):
             monitor._across.restore(state["across"])
             monitor.tally.restore(state["tally"])
-            for entry in state["chains"]:
-                chain = monitor._new_chain(entry["name"])
-                restore_chain(chain, entry)
-                monitor._chains[chain.name] = monitor.latest = chain
-            monitor.degraded, monitor.last_fault, monitor._duplicates, monitor._dropped_chains = state[
-                "counts"
-            ]
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise ConfigError(f"not the state of a monitor: {error!r}") from error
+            monitor.chains.restore(state["chains"])
+            monitor.latest = monitor.chains.latest
+            monitor.degraded, monitor.last_fault, monitor._duplicates = state["counts"]
+            monitor._warns = not monitor.degraded
         return monitor
 
-    def to_bytes(self) -> bytes:
-        """`to_state`, small."""
-        return pack_state(self.to_state(), _MAGIC)
-
-    @classmethod
-    def from_bytes(
-        cls,
-        data: bytes,
-        profile: Profile = Profile.DEFAULT,
-        *,
-        tools: ToolPolicies | None = None,
-        prices: Prices | None = None,
-        max_chains: int = 64,
-    ) -> Self:
-        """The monitor that `to_bytes` described.
-
-        Raises:
-            ConfigError: The bytes are of another version, or damaged.
-        """
-        return cls.from_state(
-            unpack_state(data, _MAGIC, "a monitor"),
-            profile,
-            tools=tools,
-            prices=prices,
-            max_chains=max_chains,
-        )
+    def _settings(self) -> dict[str, Any]:
+        return self._how
 
     def _hand_off(self, chain: LoopState, event: Event, agent: str) -> tuple[LoopSignal, ...]:
         """Another agent acts than before."""
@@ -268,15 +284,9 @@ class LoopMonitor:
         return () if before is None else self._report(chain, event, chain.hand_off(before, agent))
 
     def _chain(self, chain_id: str) -> LoopState:
-        """A chain, moved to the end: the first in line was silent longest."""
-        chain = self._chains.pop(chain_id, None)
-        if chain is None:
-            chain = self._new_chain(chain_id)
-            if len(self._chains) >= self._max_chains:
-                del self._chains[next(iter(self._chains))]
-                self._dropped_chains += 1
-            self._across.several = self._across.several or bool(self._chains)
-        self._chains[chain_id] = self.latest = chain
+        """A chain, which is the latest now."""
+        chain = self.latest = self.chains.take(chain_id)
+        self._across.several = self._across.several or len(self.chains) > 1
         return chain
 
     def _new_chain(self, chain_id: str) -> LoopState:
@@ -285,7 +295,7 @@ class LoopMonitor:
     def _is_new(self, chain: LoopState, seq: int) -> bool:
         """Whether the event of that number comes for the first time; it is the latest event then."""
         if type(seq) is not int or not -_NUMBERS < seq < _NUMBERS:
-            self._fault(f"seq = {seq!r:.40}: expected a whole number; the event counts by itself")
+            self._fault(f"seq = {shown(seq)}: expected a whole number; the event counts by itself")
             chain.event += 1
         elif chain.numbering.take(seq):
             chain.event = seq
@@ -297,17 +307,17 @@ class LoopMonitor:
         """Take a time, or a time that has passed, that may be the first of its chain, odd, or late."""
         if ts is not None:
             if not _is_time(ts):
-                self._fault(f"ts = {ts!r:.40}: expected seconds; the time is not known")
+                self._fault(f"ts = {shown(ts)}: expected seconds; the time is not known")
                 ts = None
             elif chain.ts is not None and ts < chain.ts:
-                self._fault(f"ts = {ts!r:.40} is before {chain.ts!r}: the time stands still")
+                self._fault(f"ts = {shown(ts)} is before {chain.ts}: the time stands still")
                 ts = chain.ts
         if ts is not None:
             gap = None if chain.ts is None else ts - chain.ts
             chain.ts = ts
         elif gap is not None:
             if not _is_time(gap) or gap < 0:
-                self._fault(f"waited_s = {gap!r:.40}: expected seconds, 0 or more; the time is not known")
+                self._fault(f"waited_s = {shown(gap)}: expected seconds, 0 or more; the time is not known")
                 gap = None
             else:
                 chain.ts = (chain.ts or 0.0) + gap
@@ -326,7 +336,7 @@ class LoopMonitor:
 
     def _fault(self, text: str) -> None:
         self.degraded += 1
-        self.last_fault = text[:200]
+        self.last_fault = text[:LONGEST]
 
 
 def find_loops(

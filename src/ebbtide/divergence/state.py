@@ -11,7 +11,6 @@ from ebbtide.divergence.detectors.same_tool import ToolRun
 from ebbtide.divergence.detectors.sweep import Reading
 from ebbtide.divergence.loop_registry import Loop
 from ebbtide.divergence.loop_state import LoopState
-from ebbtide.divergence.packing import pack_keys, unpack_keys
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.identity import settled, settled_answer
 
@@ -26,7 +25,6 @@ _PLAIN = (
     "unrecorded",
     "has_spoken",
     "spending",
-    "batch",
     "retried",
 )
 
@@ -35,11 +33,10 @@ def chain_state(chain: LoopState) -> dict[str, Any]:
     """Everything that later findings about a chain depend on."""
     name, key, size, answer, event = chain.latest
     return {
-        "name": chain.name,
         **{name: getattr(chain, name) for name in _PLAIN},
         "numbering": chain.numbering.to_state(),
         "latest_user": chain.latest_user.hex(),
-        "batch_calls": pack_keys(sorted(map(settled, chain.batch_calls))),
+        "batch": chain.batch.to_state(),
         "before_calls": [list(amounts) for amounts in chain.before_calls],
         "repetition": chain.repetition.to_state(),
         "waiting": [chain.waiting.has_time_passed, chain.waiting.latest],
@@ -66,7 +63,7 @@ def restore_chain(chain: LoopState, state: Mapping[str, Any]) -> None:
         setattr(chain, name, state[name])
     chain.numbering.restore(state["numbering"])
     chain.latest_user = bytes.fromhex(state["latest_user"])
-    chain.batch_calls.update(unpack_keys(state["batch_calls"]))
+    chain.batch.restore(state["batch"])
     chain.before_calls.extend((cost, tokens) for cost, tokens in state["before_calls"])
     chain.repetition.restore(state["repetition"])
     chain.waiting.has_time_passed, chain.waiting.latest = state["waiting"]

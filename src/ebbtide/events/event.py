@@ -10,8 +10,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any, Final
 
 from ebbtide.events.usage import Usage
+
+LARGEST: Final = 200_000  #: characters of a text, of arguments or of an answer that are read whole
+LONGEST_ID: Final = 1_000  #: characters of an id or a name
+MOST_ITEMS: Final = 40_000  #: items of arguments or of an answer that are read
+DEEPEST: Final = 200  #: levels of them
+WIDEST: Final = 1 << 4096  #: a whole number from some thousand digits on has no text form
+FLAT: Final = frozenset({str, int, float, bool, type(None)})  #: classes of what holds nothing else
+
+_SCALARS = frozenset({float, bool, type(None)})
+_FEW = 100  # flat arguments whose names are not looked at
+_NUMBERS = frozenset({float, int, type(None)})
+_COUNTS = frozenset({int, type(None)})
 
 
 class Phase(StrEnum):
@@ -98,6 +111,52 @@ class ToolCall(Event):
     batch: str | int | None = None
     status: int | None = None
 
+    @classmethod
+    def of(cls, call: object, *, result: object = None, error: bool = False, **others: Any) -> ToolCall:
+        """The call that a model asked for, as an object of a provider's SDK or as a dict.
+
+        Reads the calls of OpenAI (chat and responses), Anthropic (`tool_use`), Gemini (`function_call`),
+        Bedrock (`toolUse`), Mistral, LangChain, pydantic-ai and MCP. Arguments that are a text of JSON are
+        what it stands for, and stay a text where it is broken.
+
+        >>> function = {"name": "ls", "arguments": '{"path": "."}'}
+        >>> call = ToolCall.of({"id": "c1", "type": "function", "function": function}, result="a.txt")
+        >>> call.name, call.args
+        ('ls', {'path': '.'})
+
+        Args:
+            call: The call. Its answer is no part of it: state it as `result`.
+            result: As in the class.
+            error: As in the class.
+            others: More fields of the class.
+
+        Raises:
+            TypeError: It names no tool.
+        """
+        from ebbtide.events.provider_answer import asked_call
+
+        request = asked_call(call)
+        if request is None:
+            raise TypeError(
+                f"{type(call).__name__}: expected a call of a tool, as the answer of a provider has it"
+            )
+        return cls(name=request.name, args=request.args, result=result, error=error, **others)
+
+    @classmethod
+    def started_in(cls, answer: object, **others: Any) -> list[ToolCall]:
+        """The calls that the answer of a provider asks for, in their order, STARTED.
+
+        Calls that the provider makes by itself, such as its own web search, are left out.
+
+        Args:
+            answer: What the call of the model returned, as for `Usage.of`.
+            others: More fields of the class, the same for every call.
+        """
+        from ebbtide.events.provider_answer import answer_parts
+
+        requests = answer_parts(answer).requests
+        return [cls(name=part.name, args=part.args, phase=Phase.STARTED, **others) for part in requests]
+
 
 @dataclass(slots=True, kw_only=True)
 class ModelCall(Event):
@@ -112,6 +171,23 @@ class ModelCall(Event):
     text: str | None = None
     part: ModelPart = ModelPart.WHOLE
     error: bool = False
+
+    @classmethod
+    def of(cls, answer: object, *, model: str | None = None, **others: Any) -> ModelCall:
+        """The call of a model from what it returned: its words without thoughts, and its usage.
+
+        Args:
+            answer: What the call returned, as for `Usage.of`; a text is the words alone.
+            model: The model, in place of the one that the answer names.
+            others: More fields of the class.
+
+        Raises:
+            TypeError: A coroutine that nobody awaited, a generator, a function or a class: no answer.
+        """
+        from ebbtide.events.provider_answer import answer_parts
+
+        usage = Usage.of(answer, model=model)
+        return cls(text=answer_parts(answer).text, usage=usage, **others)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -146,6 +222,9 @@ class Notice(Event):
     target: str | None = None
 
 
+_FINISHED, _STARTED = Phase.FINISHED, Phase.STARTED  # reading a member off its enum takes as long as a call
+
+
 def is_total(event: Event) -> bool:
     """Whether an event states what was spent at some time before it."""
     return isinstance(event, Notice) and event.kind is NoticeKind.TOTAL
@@ -173,3 +252,132 @@ def title(event: Event) -> str:
     if isinstance(event, Notice):
         return event.kind.value
     return "instructions" if isinstance(event, Message) and event.role is Role.SYSTEM else "message"
+
+
+def is_plain_event(event: Any) -> bool:
+    """Whether every field of an event is of its type, and of bounded size."""
+    # Every event goes through this: what most of them look like is asked first, and in one piece.
+    try:
+        kind = type(event)
+        if type(event.chain_id) is not str or len(event.chain_id) > LONGEST_ID:
+            return False
+        if (
+            not (event.seq is event.agent is event.waited_s is event.usage is None)
+            or (event.ts is not None and type(event.ts) is not float)
+        ) and not _is_plain_common(event):
+            return False
+        if kind is ToolCall:
+            args, result = event.args, event.result
+            return (
+                type(event.name) is str
+                and len(event.name) <= LONGEST_ID
+                and (event.error is False or event.error is True)
+                and (event.phase is _FINISHED or event.phase is _STARTED)
+                and (event.batch is event.status is None or _is_plain_rest(event))
+                and is_plain_value(args)
+                and ((type(result) is str and len(result) <= LARGEST) or is_plain_value(result))
+            )
+        if kind is Event:
+            return True
+        text = event.text
+        if text is not None and (type(text) is not str or len(text) > LARGEST):
+            return False
+        if kind is ModelCall:
+            return type(event.part) is ModelPart and type(event.error) is bool
+        if kind is Message:
+            return type(event.role) is Role
+        return (
+            kind is Notice
+            and type(event.kind) is NoticeKind
+            and type(event.error) is bool
+            and _is_name(event.source)
+            and _is_name(event.target)
+        )
+    except AttributeError:  # a field that was never set
+        return False
+
+
+def _is_plain_common(event: Any) -> bool:
+    return (
+        (event.seq is None or type(event.seq) is int)
+        and _is_name(event.agent)
+        and type(event.ts) in _NUMBERS
+        and type(event.waited_s) in _NUMBERS
+        and (event.usage is None or is_plain_usage(event.usage))
+    )
+
+
+def _is_plain_rest(call: Any) -> bool:
+    return (call.status is None or (type(call.status) is int and -WIDEST < call.status < WIDEST)) and (
+        (type(call.batch) is int and -WIDEST < call.batch < WIDEST) or _is_name(call.batch)
+    )
+
+
+def _is_name(value: object) -> bool:
+    return value is None or (type(value) is str and len(value) <= LONGEST_ID)
+
+
+def is_plain_usage(usage: Any) -> bool:
+    """Whether every field of a usage is of its type."""
+    return (
+        type(usage) is Usage
+        and (usage.model is None or (type(usage.model) is str and len(usage.model) <= LONGEST_ID))
+        and type(usage.input_tokens) in _COUNTS
+        and type(usage.output_tokens) in _COUNTS
+        and type(usage.cache_read_tokens) in _COUNTS
+        and type(usage.cache_write_tokens) in _COUNTS
+        and type(usage.cost_usd) in _NUMBERS
+    )
+
+
+def is_plain_value(value: object) -> bool:
+    """Whether a value can be used as it is."""
+    if type(value) is str:
+        return len(value) <= LARGEST
+    if value is None:
+        return True
+    if type(value) is dict:
+        for item in value.values():
+            if type(item) is str:
+                if len(item) > LARGEST:
+                    return False
+            elif type(item) is int:
+                if not -WIDEST < item < WIDEST:
+                    return False
+            elif type(item) not in _SCALARS:
+                break
+        else:
+            return len(value) <= _FEW or _is_plain_nested(value)
+    return _is_plain_nested(value)
+
+
+def _is_plain_nested(value: object) -> bool:
+    level: list[Any] = [value]
+    characters = items = 0
+    for _ in range(DEEPEST):
+        nested: list[Any] = []
+        for item in level:
+            kind = type(item)
+            if kind is str:
+                characters += len(item)
+            elif kind is dict:
+                if not FLAT.issuperset(map(type, item)):
+                    return False
+                characters += sum([len(key) for key in item if type(key) is str])
+                nested += item.values()
+            elif kind is list or kind is tuple:
+                nested += item
+            elif kind is int:
+                if not -WIDEST < item < WIDEST:
+                    return False
+            elif kind not in _SCALARS:
+                return False
+            if len(nested) > MOST_ITEMS:
+                return False
+        items += len(nested)
+        if characters > LARGEST or items > MOST_ITEMS:
+            return False
+        if not nested:
+            return True
+        level = nested
+    return False

@@ -29,8 +29,8 @@ _SETTLED = 8
 _SHORT = 64  # bytes of a call, and characters of an answer, up to which it stands for itself
 _FLAT = frozenset({str, int, float, bool, type(None)})
 #: An object that prints nothing of what it holds.
-_OPAQUE = re.compile(r"<[^<>]{1,120} at 0x[0-9a-fA-F]+>")
-_ONLY_OPAQUE = re.compile(rf"[^<\w]*(?:(?:[\w'\"]+[:=] ?)?{_OPAQUE.pattern}[^<\w]*)+")
+OPAQUE = re.compile(r"<[^<>]{1,120} at 0x[0-9a-fA-F]+>")
+_ONLY_OPAQUE = re.compile(rf"[^<\w]*+(?:(?:[\w'\"]++[:=] ?)?{OPAQUE.pattern}[^<\w]*+)++")
 
 # Version 2 writes values alone, without references, so that equal values give equal bytes. A text or a number
 # below 2**31 takes 5 bytes beside its characters, and so does the tuple around them.
@@ -134,11 +134,11 @@ def canonical(value: object) -> str | None:
         return _encode(value)
     except TypeError:
         pass
-    except (ValueError, RecursionError):
+    except Exception:  # noqa: BLE001 - the text form of a foreign object can fail in any way
         return None
     try:
         return _encode(_with_text_keys(value))
-    except (TypeError, ValueError, RecursionError):
+    except Exception:  # noqa: BLE001 - likewise
         return None
 
 
@@ -176,7 +176,7 @@ def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     text = repr(value)
-    if _OPAQUE.search(text):
+    if OPAQUE.search(text):
         raise TypeError(f"{text:.80}: an object without a readable value")
     return {type(value).__qualname__: text}
 

@@ -79,7 +79,7 @@ _STRONG: Final = re.compile(
     r"|\b[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b(?!: 0)"
     r"|\b(?:failed|failures|errors)[:=] ?[1-9]"
     r"|(?-i:\b(?:FAIL(?:ED|URE)?|TIMEOUT)\b)|\b(?:CrashLoopBackOff|ImagePullBackOff|ErrImagePull|OOMKilled)\b"
-    r"|^\W*[\d:T.,Z+ -]{8,}\W*(?-i:ERROR|FATAL|CRITICAL|SEVERE|PANIC)\b"
+    r"|^\W*[\d:T.,Z+ -]{8,}+\W*+(?-i:ERROR|FATAL|CRITICAL|SEVERE|PANIC)\b"
     r"|^(?:---? )?FAIL(?:ED)?\b|\bBUILD FAILED\b|\bTests? failed\b|^make(?:\[\d+\])?: \*\*\*"
     r"|\b(?:exit(?:ed)?(?: with)?(?: code| status)?|return ?code|exit_code|rc)\W{1,5}"
     r"(?:code\W{1,3})?-?[1-9]\d*"

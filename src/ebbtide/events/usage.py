@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import (
+    AsyncGeneratorType,
+    BuiltinFunctionType,
+    CoroutineType,
+    FunctionType,
+    GeneratorType,
+    MethodType,
+)
 
 from ebbtide.errors import ConfigError
 
@@ -10,6 +18,8 @@ MOST_USD = 1e12  #: dollars of one event; more is a mistake
 MOST_TOKENS = 10**12  #: tokens of one class of one event, likewise
 CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 _NUMBER = (int, float)
+_FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType)
+_NO_ANSWERS = (CoroutineType, GeneratorType, AsyncGeneratorType, *_FUNCTIONS, type)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -35,6 +45,66 @@ class Usage:
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
     cost_usd: float | None = None
+
+    @classmethod
+    def of(cls, answer: object, *, model: str | None = None) -> Usage | None:
+        """The usage that the answer of a provider states, as an object of its SDK or as a dict.
+
+        Reads OpenAI (chat, responses, embeddings), Anthropic, Gemini, Bedrock (Converse), Mistral, LiteLLM,
+        OpenRouter, LangChain and pydantic-ai: the whole answer, an item of its stream, or its usage alone.
+        The classes come out disjoint, whatever the provider counts as input.
+
+        >>> details = {"cached_tokens": 5}
+        >>> Usage.of({"prompt_tokens": 9, "completion_tokens": 2, "prompt_tokens_details": details})
+        Usage(model=None, input_tokens=4, output_tokens=2, cache_read_tokens=5, ...)
+        >>> Usage.of("no usage") is None
+        True
+
+        Args:
+            answer: What the call returned. It is only looked at: what answers to every name states nothing.
+            model: The model, in place of the one that the answer names.
+
+        Returns:
+            The usage, with the cost where one is stated. None where it is not known: where none is stated,
+            all numbers are 0, or more tokens come from the cache than were read at all.
+
+        Raises:
+            TypeError: A coroutine that nobody awaited, a generator, a function or a class: no answer.
+        """
+        if type(answer) is Usage:  # `isinstance` would ask an object of another class
+            return answer if model is None else replace(answer, model=model)
+        if issubclass(type(answer), _NO_ANSWERS):
+            raise TypeError(
+                f"{type(answer).__name__}: expected the answer of a provider, or an item of its stream"
+            )
+        from ebbtide.events.provider_usage import usage_fields
+
+        fields = usage_fields(answer)
+        if fields is None:
+            return None
+        usage = cls(**fields)
+        if model is not None:
+            usage.model = model
+        if usage.cost_usd is not None and not is_cost(usage.cost_usd):
+            usage.cost_usd = None
+        try:
+            return usage.checked()
+        except ConfigError:
+            return None
+
+    def updated(self, later: Usage) -> Usage:
+        """The usage after a later item of the same stream, whose numbers are sums so far.
+
+        A number that the later one does not state stays: Anthropic states the input at the start and the
+        output at the end.
+        """
+        amounts = {name: getattr(later, name) for name in ("model", *CLASSES)}
+        # A cost belongs to the tokens that it was stated with.
+        stays = later.cost_usd is None and later.tokens is None
+        return Usage(
+            cost_usd=self.cost_usd if stays else later.cost_usd,
+            **{name: getattr(self, name) if value is None else value for name, value in amounts.items()},
+        )
 
     @property
     def tokens(self) -> int | None:

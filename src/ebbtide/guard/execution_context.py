@@ -15,7 +15,7 @@ from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.scope import Scope
 from ebbtide.divergence.graph.execution_graph import ExecutionGraph
-from ebbtide.divergence.packing import pack_state, unpack_state
+from ebbtide.engine_state import pack_state, unpack_state
 from ebbtide.errors import ConfigError, RunHalted
 from ebbtide.guard.dispatcher import Dispatcher
 from ebbtide.guard.guard_report import RunReport

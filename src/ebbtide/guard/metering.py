@@ -82,7 +82,10 @@ class Metering:
 
     def of_item(self, running: RunningCall, item: Any) -> None:
         """Take what the meter says about an item of a stream."""
-        running.usage = self._measured(running.operation, item) or running.usage
+        usage = self._measured(running.operation, item)
+        if usage is not None:
+            before = running.usage
+            running.usage = before.updated(usage) if isinstance(before, Usage) else usage
 
     def of_result(self, running: RunningCall, result: Any) -> tuple[Usage | None, float | None]:
         """What a call took that returned `result`, and its cost; None where nobody knows."""

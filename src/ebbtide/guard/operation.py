@@ -33,9 +33,9 @@ class Operation:
         kind: "llm", "tool", or a kind of your own.
         name: Shown in the graph and in signals.
         model: Shown in the graph, and priced where the meter names none.
-        usage: The meter: what a result took. It is asked for each item of a stream, and its last answer
-            counts. Without one, or where it gives None, what a model call took is not known; without one, a
-            tool takes nothing.
+        usage: The meter: what a result took, such as `Usage.of`. It is asked for each item of a stream, and
+            of each number the last one counts. Without one, or where it gives None, what a model call took is
+            not known; without one, a tool takes nothing.
         at_most: The most that one call can take, or a function of its arguments that tells. It is set aside
             before the call, so that calls at the same time keep a limit together. None sets aside what the
             most expensive call so far took, and a sixteenth of the limit before any has ended.

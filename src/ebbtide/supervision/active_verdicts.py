@@ -21,7 +21,7 @@ class ActiveVerdict:
 
     Args:
         verdict: What it is.
-        turn: Turn of the chain in which it came.
+        turn: Advice of the chain in which it came.
         handed_over_at: Events of the run when it was handed over first; None before.
     """
 
@@ -45,7 +45,7 @@ class ActiveVerdicts:
         self.highest: ActiveVerdict | None = None
         #: The finalize, escalate or stop that holds, unless a person has silenced it.
         self.ending: Verdict | None = None
-        #: Turn up to which a person lets the run go on, whatever holds.
+        #: Advice up to which a person lets the run go on, whatever holds.
         self.silent_until = -1  # no turn: the first is number 0
 
     def put(self, subject: Subject, verdict: Verdict, turn: int) -> None:

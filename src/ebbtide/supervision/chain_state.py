@@ -128,7 +128,6 @@ class ChainState:
     def to_state(self) -> dict[str, Any]:
         """All that later verdicts depend on."""
         return {
-            "name": self.name,
             "turn": self.turn,
             "batch": self.batch,
             "active": self.active.to_state(),

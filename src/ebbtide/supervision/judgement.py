@@ -60,6 +60,11 @@ class Judgement:
         least = self._rules.joint_from
         self._flat_from = 1 << 62 if least is None else -int(-least / flatness(profile, 1, 0) // 1)
 
+    def count_losses(self, chains: int) -> None:
+        """Note how many chains were dropped: from then on every verdict says so."""
+        if chains != self.all_clear.dropped_chains:
+            self.all_clear = replace(self.all_clear, dropped_chains=chains)
+
     def answer(self, chain: ChainState | None) -> Verdict:
         """What came at this event; else the ending that holds; else allow."""
         verdict = self.all_clear
@@ -225,4 +230,5 @@ class Judgement:
             event=self.event,
             chain_id=chain_id,
             shadow=self._shadow,
+            dropped_chains=self.all_clear.dropped_chains,
         )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ebbtide.budget.limit_alerts import LimitAlerts
 from ebbtide.budget.limits import Limits, require_limits
 from ebbtide.budget.prices import Prices
 from ebbtide.convergence.signal import Signal
+from ebbtide.divergence.chain_table import ChainTable
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.monitor import LoopMonitor
+from ebbtide.errors import ConfigError
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Role, ToolCall
 from ebbtide.events.identity import key_of
 from ebbtide.events.tool_policy import ToolPolicies
@@ -24,7 +26,6 @@ from ebbtide.supervision.rounds import Utterance
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.text.embedding.vectors import Embedder
 
-_CHAINS = 64  # as the loop monitor; the one that was silent longest is dropped
 _SPOKEN = (ModelPart.WHOLE, ModelPart.EMBEDDING)
 
 
@@ -35,7 +36,7 @@ class RunState:
         monitor: Loops and spending.
         alerts: Hard limits; None where there are none.
         judgement: The verdicts.
-        chains: The chains, the one that was silent longest first.
+        chains: The chains.
         latest: The chain of the latest event.
         checked: Whether turns are counted by `Supervisor.check_before_model`.
     """
@@ -59,20 +60,22 @@ class RunState:
         self._embedder = embedder
         self._eager_rounds = eager_rounds
         self._listener = listener
-        self.monitor = LoopMonitor(profile, tools=tools, prices=prices, max_chains=_CHAINS)
+        self.monitor = LoopMonitor(profile, tools=tools, prices=prices)
         self.alerts = None if limits is None else LimitAlerts(limits, self.monitor.tally)
         self.judgement = Judgement(profile, shadow=shadow, listener=listener)
-        self.chains: dict[str, ChainState] = {}
+        self.chains = ChainTable(self._new_chain, self._pack_chain, ChainState.restore)
+        self._silent_verdicts: dict[str, Verdict] = {}  # what holds for chains that are packed
+        self._turns_ahead = 0  # that were asked for before there was a chain
         self.latest: ChainState | None = None
         self.checked = False
 
     def take(self, event: Event) -> Verdict:
         """Take one more event."""
         monitor, judgement = self.monitor, self.judgement
-        signals = monitor.take(event)
         chain = self.latest
         if chain is None or chain.name != event.chain_id:
             chain = self.chain(event.chain_id)
+        signals = monitor.take(event, (chain.turn or None) if self.checked else None)
         loops = monitor.latest
         if signals is None or loops is None or loops.name != chain.name:
             return judgement.answer(chain)
@@ -188,14 +191,52 @@ class RunState:
             self.judgement.dry_rounds(chain, rounds.flat_rounds, rounds.flat_rounds_since)
 
     def chain(self, name: str) -> ChainState:
-        """A chain, moved to the end: the first in line was silent longest."""
-        chain = self.chains.pop(name, None)
-        if chain is None:
-            chain = ChainState(name, self._profile, self._embedder)
-            if len(self.chains) >= _CHAINS:
-                del self.chains[next(iter(self.chains))]
-        self.chains[name] = self.latest = chain
+        """A chain, which is the latest now."""
+        chain = self.latest = self.chains.take(name)
+        if self._turns_ahead:
+            chain.turn += self._turns_ahead
+            self._turns_ahead = 0
+        self.judgement.count_losses(self.chains.losses)
         return chain
+
+    def begin_turn(self, chain_id: str | None) -> ChainState | None:
+        """The model of a chain is called next: of the latest one, where none is named."""
+        chain = self.latest if chain_id is None else self.chains.take(chain_id)
+        self.checked = True
+        if chain is None:
+            self._turns_ahead += 1
+        else:
+            self.settle(chain)
+            chain.turn += 1
+        return chain
+
+    def verdicts(self, chain_id: str | None) -> Iterator[Verdict]:
+        """What holds, for one chain or all of them."""
+        of_run = self.judgement.run.at(1)
+        if of_run is not None:
+            yield of_run.verdict
+        if chain_id is None:
+            archive = self.chains.archive
+            yield from (verdict for name, verdict in self._silent_verdicts.items() if name in archive)
+            chains = list(self.chains.chains.values())
+        else:
+            chain = self.chains.find(chain_id)
+            chains = [] if chain is None else [chain]
+        for chain in chains:
+            item = chain.active.at(chain.turn)
+            if item is not None:
+                yield item.verdict
+
+    def _new_chain(self, name: str) -> ChainState:
+        return ChainState(name, self._profile, self._embedder)
+
+    def _pack_chain(self, chain: ChainState) -> dict[str, Any]:
+        item = chain.active.at(chain.turn)
+        if item is None:
+            self._silent_verdicts.pop(chain.name, None)
+        else:
+            self._silent_verdicts[chain.name] = item.verdict
+        return chain.to_state()
 
     def actives(self, chain: ChainState | None) -> list[tuple[ActiveVerdicts, int]]:
         """The verdicts of the run and of a chain, each with the turn in which they are looked at."""
@@ -206,7 +247,9 @@ class RunState:
         """All that later verdicts depend on."""
         return {
             "monitor": self.monitor.to_state(),
-            "chains": [chain.to_state() for chain in self.chains.values()],
+            "chains": self.chains.to_state(),
+            "silent_verdicts": [[name, item.to_dict()] for name, item in self._silent_verdicts.items()],
+            "turns_ahead": self._turns_ahead,
             "latest": self.latest.name if self.latest else None,
             "run": self.judgement.run.to_state(),
             "alerts": self.alerts.to_state() if self.alerts else None,
@@ -216,13 +259,17 @@ class RunState:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take up what `to_state` gave."""
         self.monitor = LoopMonitor.from_state(
-            state["monitor"], self._profile, tools=self._tools, prices=self._prices, max_chains=_CHAINS
+            state["monitor"], self._profile, tools=self._tools, prices=self._prices
         )
-        for entry in state["chains"]:
-            self.chain(entry["name"]).restore(entry)
-        self.latest = self.chains.get(state["latest"])
+        self.chains.restore(state["chains"])
+        self._silent_verdicts = {name: Verdict.from_dict(item) for name, item in state["silent_verdicts"]}
+        self._turns_ahead = state["turns_ahead"]
+        self.latest = self.chains.chains.get(state["latest"])
+        self.judgement.count_losses(self.chains.losses)
         self.judgement.run.restore(state["run"])
         self.judgement.event = self.monitor.tally.events
+        if self.alerts is None and state["alerts"] is not None:
+            raise ConfigError("the run had limits: give the supervisor the limits that it had")
         if self.alerts is not None:
             self.alerts = self.alerts.counting(self.monitor.tally)
             if state["alerts"] is not None:

@@ -13,8 +13,8 @@ from ebbtide.budget.limit_alerts import LimitAlerts
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import Tally
-from ebbtide.divergence.packing import pack_state, unpack_state
-from ebbtide.errors import ConfigError
+from ebbtide.engine_state import pack_state, restoring, sealed, unpack_state
+from ebbtide.errors import LONGEST, ConfigError, error_text, expect, warn_degraded
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
@@ -28,8 +28,8 @@ from ebbtide.text.embedding.vectors import Embedder
 if TYPE_CHECKING:
     from ebbtide.supervision.supervisor_snapshot import SupervisorSnapshot
 
-_SCHEMA = 2
-_MAGIC = b"EBBS\x02"  # what the bytes are, and the version of their form
+_SCHEMA = 3
+_MAGIC = b"EBBS\x03"  # what the bytes are, and the version of their form
 
 
 class Supervisor:
@@ -42,7 +42,9 @@ class Supervisor:
     of all its rounds, those of people too, as `ConvergenceMeter` would.
 
     It never raises on an event: what cannot be read counts in `snapshot().degraded`. It may be used from
-    several threads; the order in which they come is the order of the events. No clock is inside.
+    several threads; the order in which they come is the order of the events. A listener and a signal handler
+    may call it too: what they save in the middle of an event may lack a part of that event. It can be copied
+    and pickled, without its listener. No clock is inside.
 
     Args:
         profile: Thresholds of all engines.
@@ -75,19 +77,26 @@ class Supervisor:
         eager_rounds: int = 0,
         listener: Listener | None = None,
     ) -> None:
+        expect("profile", profile, Profile)
+        expect("tools", tools, ToolPolicies, optional=True)
+        expect("limits", limits, Limits, optional=True)
+        expect("prices", prices, Prices, optional=True)
+        expect("eager_rounds", eager_rounds, int)
         self._shadow = shadow
-        self._run = RunState(
-            profile,
-            tools=tools,
-            limits=limits,
-            prices=prices,
-            shadow=shadow,
-            embedder=embedder,
-            eager_rounds=eager_rounds,
-            listener=listener,
-        )
-        self._lock = threading.Lock()
+        self._settings: dict[str, Any] = {
+            "profile": profile,
+            "tools": tools,
+            "limits": limits,
+            "prices": prices,
+            "shadow": shadow,
+            "embedder": embedder,
+            "eager_rounds": eager_rounds,
+        }
+        self._run = RunState(**self._settings, listener=listener)
+        # Re-entrant, since a listener may ask, and a signal handler may save, in the middle of an event.
+        self._lock = threading.RLock()
         self._degraded = 0
+        self._warns = True  # until the first event that could not be read in full
         self._last_fault: str | None = None
 
     @property
@@ -100,8 +109,18 @@ class Supervisor:
         """What the run took so far, over all chains."""
         return self._run.monitor.tally
 
+    @property
+    def limits(self) -> Limits | None:
+        """What the run may take; None where there is no limit."""
+        return None if self._run.alerts is None else self._run.alerts.limits
+
+    def watches(self, chain_id: str) -> bool:
+        """Whether a chain of that name is known: it had an event, or its model was asked for."""
+        return chain_id in self._run.chains
+
     def tally_of(self, chain_id: str) -> Tally | None:
         """What one chain took so far; None where it is not known, or was dropped."""
+        expect("chain_id", chain_id, str)
         loops = self._run.monitor.chain(chain_id)
         return None if loops is None else loops.tally
 
@@ -111,32 +130,37 @@ class Supervisor:
         Returns:
             What came at this event; else the finalize, escalate or stop that holds; else allow. So a
             nudge comes once, and an ending stays.
+
+        Raises:
+            TypeError: It is neither an event nor a round.
         """
+        expect("event", event, Event, Round)
         with self._lock:
+            run = self._run
             try:
                 if isinstance(event, Event):
-                    return self._run.take(event)
-                if isinstance(event, Round):
-                    return self._run.take_round(event)
-                self._fault(f"{type(event).__name__}: expected an event or a Round")
+                    verdict = run.take(run.monitor.plain(event))
+                else:
+                    verdict = run.take_round(event)
             except Exception as error:  # noqa: BLE001 - watching must never break the run that is watched
-                self._fault(f"{type(error).__name__}: {error}")
-            return self._run.judgement.answer(self._run.latest)
+                self._fault(error_text(error))
+                verdict = run.judgement.answer(run.latest)
+        if self._warns and (self._degraded or run.monitor.degraded):
+            self._warns = False
+            warn_degraded(self._last_fault or run.monitor.last_fault)
+        return verdict
 
     def verdict(self, chain_id: str | None = None) -> Verdict:
         """What holds now, for one chain or the whole run. Reading changes nothing."""
+        expect("chain_id", chain_id, str, optional=True)
         with self._lock:
             return self._verdict(chain_id)
 
     def _verdict(self, chain_id: str | None) -> Verdict:
-        run = self._run
-        chains = [chain for name, chain in run.chains.items() if chain_id in (None, name)]
-        actives = [run.judgement.run.at(1), *(chain.active.at(chain.turn) for chain in chains)]
-        verdicts = [item.verdict for item in actives if item is not None]
         return max(
-            verdicts,
+            self._run.verdicts(chain_id),
             key=lambda verdict: (verdict.rank, verdict.event or 0),
-            default=run.judgement.all_clear,
+            default=self._run.judgement.all_clear,
         )
 
     def ending(self, chain_id: str) -> Verdict | None:
@@ -144,10 +168,11 @@ class Supervisor:
 
         It is what `check_before_tool` gives where it ends the run, for less: no call has to be described.
         """
+        expect("chain_id", chain_id, str)
         if self._shadow:
             return None
         with self._lock:
-            return self._run.judgement.ending(self._run.chains.get(chain_id))
+            return self._run.judgement.ending(self._run.chains.find(chain_id))
 
     def check_before_model(self, chain_id: str | None = None, *, now: float | None = None) -> Verdict:
         """What to do before the next call of the model: the verb for adapters.
@@ -160,19 +185,18 @@ class Supervisor:
             chain_id: The chain whose model is called; None takes the one of the latest event.
             now: Seconds on the clock of the events, for the limit of time.
         """
+        expect("chain_id", chain_id, str, optional=True)
+        expect("now", now, int, float, optional=True)
         with self._lock:
             run = self._run
             judgement = run.judgement
-            chain = run.latest if chain_id is None else run.chains.get(chain_id)
-            run.checked = True
+            chain = None
             try:
+                chain = run.begin_turn(chain_id)
                 if run.alerts is not None:
                     judgement.limits(run.alerts.before_model(chain.name if chain else chain_id, now))
-                if chain is not None:
-                    run.settle(chain)
-                    chain.turn += 1
             except Exception as error:  # noqa: BLE001 - likewise
-                self._fault(f"{type(error).__name__}: {error}")
+                self._fault(error_text(error))
             if self._shadow:
                 return judgement.all_clear
             judgement.due = []
@@ -185,11 +209,13 @@ class Supervisor:
             A nudge where this call goes on with a loop that went on after it had been reported. A finalize,
             escalate or stop that holds; else allow.
         """
+        expect("call", call, ToolCall)
         with self._lock:
             run = self._run
-            chain = run.chains.get(call.chain_id)
             if self._shadow:
                 return run.judgement.all_clear
+            call = run.monitor.plain(call, counts=False)
+            chain = run.chains.find(call.chain_id)
             try:
                 verdict = run.judgement.answer(chain)
                 if verdict.ends:
@@ -197,7 +223,7 @@ class Supervisor:
                 signal = run.monitor.loop_of(call)
                 return verdict if signal is None else run.judgement.loop_verdict(signal, chain, goes_on=False)
             except Exception as error:  # noqa: BLE001 - likewise
-                self._fault(f"{type(error).__name__}: {error}")
+                self._fault(error_text(error))
                 return run.judgement.all_clear
 
     def acknowledge(self, chain_id: str | None = None) -> None:
@@ -206,10 +232,10 @@ class Supervisor:
         The same is not reported again until something new was known in between; a loop is reported once more
         before it ends the run. Hard limits stay.
         """
+        expect("chain_id", chain_id, str, optional=True)
         with self._lock:
-            for chain in self._run.chains.values():
-                if chain_id in (None, chain.name):
-                    chain.forgive()
+            for chain in self._run.chains.change(chain_id):
+                chain.forgive()
 
     def extend(self, turns: int, *, limits: Limits | None = None) -> None:
         """Let the run go on for some more turns of the model, whatever holds; then it holds again.
@@ -221,6 +247,7 @@ class Supervisor:
         Raises:
             ConfigError: `turns` is no whole number from 1 on.
         """
+        expect("limits", limits, Limits, optional=True)
         if isinstance(turns, bool) or not isinstance(turns, int) or turns < 1:
             raise ConfigError(f"turns = {turns!r:.40}: expected a whole number, 1 or more")
         with self._lock:
@@ -229,20 +256,20 @@ class Supervisor:
                 before = run.alerts
                 run.alerts = LimitAlerts(limits, self.tally) if before is None else before.replaced(limits)
                 run.judgement.run.lift(list(run.judgement.run.items))
-            for chain in run.chains.values():
+            for chain in run.chains.change(None):
                 chain.active.silence(chain.turn + turns)
 
     def settle(self) -> None:
         """Say that nothing more comes: what a model said last is a round, and every round is read."""
         with self._lock:
             run = self._run
-            for chain in list(run.chains.values()):
+            for chain in run.chains.change(None):
                 try:
                     run.settle(chain)
                     run.judgement.rounds(chain, chain.rounds.catch_up(), run.monitor.chain(chain.name))
                     run.conclude(chain)
                 except Exception as error:  # noqa: BLE001 - likewise
-                    self._fault(f"{type(error).__name__}: {error}")
+                    self._fault(error_text(error))
 
     def uncounted_limits(self) -> list[Verdict]:
         """A stop for each limit that could not be counted, if nothing more comes; reading changes nothing."""
@@ -256,7 +283,7 @@ class Supervisor:
 
         with self._lock:
             run = self._run
-            chains = run.chains.values()
+            chains = list(run.chains.all())
             return SupervisorSnapshot(
                 verdict=self._verdict(None),
                 active=tuple(
@@ -284,7 +311,8 @@ class Supervisor:
         """Everything that later verdicts depend on, as plain data that JSON can carry."""
         with self._lock:
             counts = [self._degraded, self._last_fault]
-            return {"schema": _SCHEMA, "run": self._run.to_state(), "counts": counts}
+            state = {"schema": _SCHEMA, "run": self._run.to_state(), "counts": counts}
+        return sealed(state)
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], profile: Profile = Profile.DEFAULT, **how: Any) -> Self:
@@ -298,18 +326,15 @@ class Supervisor:
         Raises:
             ConfigError: The state is of another version, or not a state.
         """
-        schema = state.get("schema") if isinstance(state, Mapping) else state
-        if schema != _SCHEMA:
-            raise ConfigError(f"state schema {schema!r:.40}: this version reads {_SCHEMA}")
         supervisor = cls(profile, **how)
-        try:
-            supervisor._run.restore(state["run"])
-            supervisor._degraded, supervisor._last_fault = state["counts"]
-        except ConfigError:
-            raise
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise ConfigError(f"not the state of a supervisor: {error!r}") from error
+        supervisor._restore(state)
         return supervisor
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        with restoring(state, _SCHEMA, "a supervisor"):
+            self._run.restore(state["run"])
+            self._degraded, self._last_fault = state["counts"]
+            self._warns = not (self._degraded or self._run.monitor.degraded)
 
     def to_bytes(self) -> bytes:
         """`to_state`, small."""
@@ -324,6 +349,24 @@ class Supervisor:
         """
         return cls.from_state(unpack_state(data, _MAGIC, "a supervisor"), profile, **how)
 
+    def load(self, data: bytes) -> None:
+        """Take up what `to_bytes` gave; for a supervisor that has seen nothing yet.
+
+        Raises:
+            ConfigError: The bytes are of another version, or damaged; or it has seen something.
+        """
+        with self._lock:
+            if self.events:
+                raise ConfigError(f"load after {self.events} events: expected a new supervisor")
+            self._restore(unpack_state(data, _MAGIC, "a supervisor"))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _revived, (type(self), self._settings, self.to_bytes())
+
     def _fault(self, text: str) -> None:
         self._degraded += 1
-        self._last_fault = text[:200]
+        self._last_fault = text[:LONGEST]
+
+
+def _revived(cls: type[Supervisor], settings: Mapping[str, Any], data: bytes) -> Supervisor:
+    return cls.from_bytes(data, **settings)

@@ -24,6 +24,8 @@ class Verdict:
         event: Number of the event, in the order of the run from 1, at which it came; None before the first.
         chain_id: The chain that it is about; None where it is about the whole run.
         shadow: Whether nothing is to be done about it.
+        dropped_chains: Chains of the run that were forgotten since there were too many: no verdict knows of
+            what they did.
     """
 
     action: Action = Action.ALLOW
@@ -34,6 +36,7 @@ class Verdict:
     event: int | None = None
     chain_id: str | None = None
     shadow: bool = False
+    dropped_chains: int = 0
 
     @property
     def rank(self) -> int:
@@ -84,6 +87,7 @@ class Verdict:
             "loop_id": self.loop_id,
             "last_call_made": self.last_call_made,
             "shadow": self.shadow,
+            "dropped_chains": self.dropped_chains,
             "facts": None if self.facts is None else facts_to_dict(self.facts),
             "more": [facts_to_dict(facts) for facts in self.more],
         }
@@ -105,4 +109,5 @@ class Verdict:
             event=wire["event"],
             chain_id=wire["chain_id"],
             shadow=wire["shadow"],
+            dropped_chains=wire["dropped_chains"],
         )

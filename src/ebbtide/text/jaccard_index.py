@@ -6,6 +6,10 @@ either. So the index files a set under every pair of tokens of that prefix, and 
 of the new set's own pairs. Pairs of rare tokens have short lists, which is what makes it fast; that the
 pairs cannot be missed is what makes it exact.
 
+The pairs of a prefix grow with its square. A set of more than 64 tokens is filed under single ones instead:
+the rarest token that two sets share lies among the first n - ceil(t n) + 1 of either. A smaller set that may
+still match one of those is filed under both.
+
 Source: prefix filtering after Chaudhuri, Ganti and Kaushik, "A Primitive Operator for Similarity Joins in
 Data Cleaning" (ICDE 2006); prefixes that share l tokens after Wang, Li and Feng, "Can We Beat the Prefix
 Filtering?" (SIGMOD 2012), here with l = 2 and the pair itself as the key.
@@ -26,6 +30,7 @@ from ebbtide.errors import ConfigError
 _FIRST_REORDER = 256
 _REORDER_GROWTH = 8
 _PAIR_SHIFT = 32
+_LONG = 64  # tokens from which on the pairs of a prefix are too many
 
 
 class Match(NamedTuple):
@@ -61,6 +66,12 @@ class JaccardIndex:
 
     Args:
         at_least: The threshold, over 0 to 1. A set that reaches it exactly is a match.
+        crowd: How many sets are filed under one key, the oldest ones; `crowded` counts those that met a full
+            key. None files them all: the search is exact, and a thousand sets that are alike take a million
+            comparisons.
+
+    Attributes:
+        crowded: Sets that share a key with more sets than `crowd`, so that a match of theirs may be missed.
 
     >>> index = JaccardIndex(0.6)
     >>> index.add({"cache", "the", "hot", "queries"})
@@ -69,10 +80,14 @@ class JaccardIndex:
     [0.75]
     """
 
-    def __init__(self, at_least: float) -> None:
+    def __init__(self, at_least: float, *, crowd: int | None = None) -> None:
         if not 0 < at_least <= 1:
             raise ConfigError(f"at_least = {at_least!r}: expected more than 0, up to 1")
+        if crowd is not None and crowd < 2:
+            raise ConfigError(f"crowd = {crowd!r}: expected 2 or more, or None")
         self.at_least = at_least
+        self.crowded = 0
+        self._crowd = math.inf if crowd is None else crowd
         self._ids: dict[str, int] = {}
         self._ranks: list[int] = []  # token id -> place in the order, the rarest lowest
         self._counts: list[int] = []  # token id -> sets that have it
@@ -148,15 +163,21 @@ class JaccardIndex:
     def _keys(self, ids: list[int], size: int) -> list[int]:
         # Tokens that the index never saw are counted in `size`; they stand first in the order, as the rarest.
         required = math.ceil(self.at_least * size - 1e-9)
-        prefix = ids[: max(len(ids) - required + 2, 0)]
-        keys = [left << _PAIR_SHIFT | right for left, right in combinations(prefix, 2)]
+        spare = len(ids) - required
+        keys: list[int] = []
+        if size <= _LONG:
+            prefix = ids[: max(spare + 2, 0)]
+            keys = [left << _PAIR_SHIFT | right for left, right in combinations(prefix, 2)]
         if required == 1:  # a match may share one token only
             keys += [~token for token in ids]
+        elif size >= self.at_least * _LONG:
+            keys += [~token for token in ids[: max(spare + 1, 0)]]
         return keys
 
     def _file(self, ids: list[int], number: int) -> set[int]:
-        filed = self._filed
+        filed, crowd = self._filed, self._crowd
         others: set[int] = set()
+        is_crowded = False
         for key in self._keys(ids, len(ids)):
             here = filed.get(key)
             if here is None:
@@ -166,7 +187,11 @@ class JaccardIndex:
                 filed[key] = [here, number]
             else:
                 others.update(here)
-                here.append(number)
+                if len(here) < crowd:
+                    here.append(number)
+                else:
+                    is_crowded = True
+        self.crowded += is_crowded
         return others
 
     def _verified(self, ids: list[int], candidates: set[int], size: int) -> list[Match]:

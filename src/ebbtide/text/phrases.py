@@ -60,6 +60,19 @@ class PhraseRule:
         match = pattern.match(text) if self.anchor is Anchor.TEXT else pattern.search(text)
         return None if match is None else PhraseMatch(self, match["phrase"], *match.span("phrase"))
 
+    def replace(self, text: str, replacement: str) -> str:
+        """`text` with each phrase that is found, from left to right, replaced by another text.
+
+        >>> PhraseRule(id="x", pattern="no blockers?").replace("No blockers, no blocker.", "-")
+        '-, -.'
+        """
+        pattern = _compiled(self.anchor, self.pattern)
+        parts, end = [], 0
+        for match in pattern.finditer(text):
+            parts += [text[end : match.start("phrase")], replacement]
+            end = match.end("phrase")
+        return "".join((*parts, text[end:]))
+
 
 class PhraseMatch(NamedTuple):
     """A rule and the words that it matched, at ``text[start:end]``."""

@@ -327,4 +327,5 @@ def format_of(document: Document) -> Format:
     raise TranscriptError(
         f"no trace or conversation in a known format ({document.describe()})",
         hint=f'Simplest to write: {{"role": "...", "content": "..."}}, one a line. Tried:{"".join(refusals)}',
+        no_trace=True,
     )

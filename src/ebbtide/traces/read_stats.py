@@ -9,7 +9,7 @@ from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event
 from ebbtide.events.transcript import Round
 from ebbtide.traces.input.decoding import not_utf8
-from ebbtide.traces.input.json_value import json_value
+from ebbtide.traces.input.json_value import json_value, too_deep
 from ebbtide.traces.input.lines import LONGEST_LINE
 from ebbtide.traces.records.readers import EventReader, TraceItem
 
@@ -56,6 +56,8 @@ class ReadStats:
         block: list[TraceItem] = []
         for line in lines:
             number += 1
+            if not line:
+                continue
             if len(line) > LONGEST_LINE:
                 self.fault(TranscriptError(f"a line of more than {LONGEST_LINE:,} bytes"), line=number)
                 continue
@@ -69,8 +71,10 @@ class ReadStats:
                 start = self._offset + _size(lines[: number - before - 1])
                 self.fault(not_utf8(error, offset=start, line=number))
             except TranscriptError as error:
-                if line and not line.isspace():
+                if not line.isspace():
                     self.fault(error, line=number)
+            except RecursionError:
+                self.fault(too_deep(number))
             if len(block) >= _BLOCK:
                 self.line = number
                 yield self.count(block)
@@ -95,7 +99,9 @@ class ReadStats:
             return self.count(reader.read(value, path))
         except TranscriptError as error:
             self.fault(error if error.path else _placed(error, place or path))
-            return ()
+        except RecursionError:
+            self.fault(_placed(too_deep(), place or path))
+        return ()
 
     def finish(self, reader: EventReader) -> Sequence[TraceItem]:
         """The events that the end of the input completes."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any, Self
@@ -20,10 +22,11 @@ from ebbtide.traces.input.source import (
     STDIN,
     ZIP,
     decoded_pieces,
-    read_bytes,
+    gather,
     read_pieces,
     readable,
     source_name,
+    unpacked_pieces,
 )
 from ebbtide.traces.read_stats import ReadStats
 from ebbtide.traces.records.readers import TraceItem
@@ -33,7 +36,9 @@ from ebbtide.traces.transcripts.turns import RoundUnit
 _PIECE = 1 << 18
 _HEAD_BYTES = 1 << 20  # so much is looked at to tell the format
 WHOLE_BYTES = 8 << 20  #: one JSON value up to this size is parsed whole
-_MOST_TEXT = 64 << 20  # of what can be read only as a whole
+_SUFFIXES = (".jsonl", ".ndjson", ".eval", ".traj")  # of files that hold nothing but traces, or data
+_MOST_TEXT = 16 << 20  # of what can be read only as a whole
+_MOST_WHOLE = 64 << 20  # of a conversation; what is larger is read piece by piece
 
 
 class Trace:
@@ -143,7 +148,11 @@ def open_trace(path: str | os.PathLike[str], *, unit: RoundUnit = RoundUnit.TURN
             return Trace.of(_folder_pieces(path), source=source, unit=unit)
         if file is not None and file.is_file() and _begins_with(file, ZIP):
             return _open_archive(path, source)
-    return Trace.of(read_pieces(path), source=source, unit=unit)
+    try:
+        return Trace.of(read_pieces(path), source=source, unit=unit)
+    except TranscriptError as error:
+        error.no_trace = error.no_trace and not _is_named_like_a_trace(source)
+        raise
 
 
 def load_events(path: str | os.PathLike[str]) -> list[Event]:
@@ -177,14 +186,17 @@ def load(path: str | os.PathLike[str], *, unit: RoundUnit = RoundUnit.TURN) -> T
     Raises:
         TranscriptError: It cannot be read; file, line and path are in the error as far as they are known.
     """
-    data = read_bytes(path)
-    if data.startswith(ZIP) and os.fspath(path) != STDIN:
-        trace = open_trace(path, unit=unit)
-        try:
-            return _conversation(trace, unit)
-        except TranscriptError as error:
-            raise error.located(source=trace.source) from error
-    return loads(data, source=source_name(path), unit=unit)
+    source = source_name(path)
+    pieces = unpacked_pieces(path)
+    head, ended = gather(b"", pieces, _HEAD_BYTES)
+    if head.startswith(ZIP) and os.fspath(path) != STDIN:
+        return _conversation(open_trace(path, unit=unit), unit)
+    if not ended:
+        _refuse_binary(head, source)
+        head, ended = gather(head, pieces, _MOST_WHOLE)
+    if ended:
+        return loads(head, source=source, unit=unit)
+    return _conversation(Trace.of(chain((head,), pieces), source=source, unit=unit), unit)
 
 
 def loads(data: bytes | str, *, source: str = "<data>", unit: RoundUnit = RoundUnit.TURN) -> Transcript:
@@ -208,15 +220,33 @@ def loads(data: bytes | str, *, source: str = "<data>", unit: RoundUnit = RoundU
         form = format_of(document)
         if form.transcript_reader_at is not None:
             return form.read_transcript(document, title=_title(source), unit=unit)
-        return _conversation(Trace.of(data, source=source), unit)
+        return _conversation(Trace.of(data, source=source, unit=unit), unit)
     except TranscriptError as error:
-        raise error.located(source=source) from error
+        trace = _broken_run(data, source)
+        if trace is None:
+            raise error.located(source=source) from error
+    return _conversation(trace, unit)
+
+
+def _broken_run(data: bytes, source: str) -> Trace | None:
+    """The run in an input that is broken in places, where its format is one that programs write.
+
+    Of one that people write a broken line is refused: they can mend it.
+    """
+    with suppress(TranscriptError):
+        trace = Trace.of(data, source=source)
+        if trace.format.transcript_reader_at is None:
+            return trace
+    return None
 
 
 def _conversation(trace: Trace, unit: RoundUnit) -> Transcript:
     """What models and users say in a run.
 
     What could not be read of it is kept as ``faults``; how many calls of tools there were, as ``tool_calls``.
+
+    Raises:
+        TranscriptError: Nothing of it could be read.
     """
     conversation = Conversation(unit)
     rounds: list[Round] = []
@@ -228,12 +258,27 @@ def _conversation(trace: Trace, unit: RoundUnit) -> Transcript:
     extra: dict[str, Any] = {"tool_calls": tool_calls} if tool_calls else {}
     if trace.faults:
         extra["faults"] = [str(fault) for fault in trace.faults]
+    if trace.faults and not trace.events:
+        raise trace.faults[0]
     return Transcript(conversation_id=_title(trace.source), rounds=tuple(rounds), extra=extra)
+
+
+def _refuse_binary(head: bytes, source: str) -> None:
+    """Refuse what begins like no text, before all of it is in memory: a device never ends."""
+    if b"\0" in head and not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        try:
+            Document.beginning(head, complete=False)
+        except TranscriptError as error:
+            raise error.located(source=source) from None
 
 
 def _title(source: str) -> str:
     name = Path(source.strip("<>")).name.removesuffix(".gz")
     return Path(name).stem or name or "conversation"
+
+
+def _is_named_like_a_trace(source: str) -> bool:
+    return Path(source.lower().removesuffix(".gz")).suffix in _SUFFIXES
 
 
 def _begins_with(file: Path, mark: bytes) -> bool:
@@ -269,15 +314,15 @@ def _archived(records: Iterator[tuple[str, str, Any]], form: Format, stats: Read
 
 def _beginning(pieces: Iterator[bytes], whole_bytes: int) -> tuple[Document, bytes]:
     """What the input is, and as much of it as was read to know."""
-    head, ended = _gathered(b"", pieces, min(_HEAD_BYTES, whole_bytes))
+    head, ended = gather(b"", pieces, min(_HEAD_BYTES, whole_bytes))
     if not head:
-        raise TranscriptError("the input is empty", hint="A trace has at least one event.")
+        raise TranscriptError("the input is empty", hint="A trace has at least one event.", no_trace=True)
     if head.startswith(ZIP):
         raise TranscriptError("a zip archive that is no file", hint="Give its path.")
     document = Document.beginning(head, complete=ended)
     more = {Content.JSON: whole_bytes, Content.TEXT: _MOST_TEXT}.get(document.content, 0)
     if more and not ended:
-        head, ended = _gathered(head, pieces, more)
+        head, ended = gather(head, pieces, more)
         if ended or document.content is Content.TEXT:
             document = Document.beginning(head, complete=True)
     return document, head
@@ -317,7 +362,7 @@ def _scanned(
 
 def _rounds(form: Format, stats: ReadStats, pieces: Iterator[bytes], unit: RoundUnit) -> Iterator[TraceItem]:
     """The rounds of a format that is read only as a whole."""
-    data, ended = _gathered(b"", pieces, _MOST_TEXT)
+    data, ended = gather(b"", pieces, _MOST_TEXT)
     if not ended:
         what = f"more than {_MOST_TEXT:,} bytes of the format {form.name}"
         raise TranscriptError(what, source=stats.source, hint="Split the file.")
@@ -330,18 +375,6 @@ def _rounds(form: Format, stats: ReadStats, pieces: Iterator[bytes], unit: Round
 
 def _pieces(data: bytes) -> Iterator[bytes]:
     return (data[start : start + _PIECE] for start in range(0, len(data), _PIECE))
-
-
-def _gathered(head: bytes, pieces: Iterator[bytes], size: int) -> tuple[bytes, bool]:
-    """At least `size` bytes from the start, and whether that is all."""
-    parts, have = [head], len(head)
-    while have < size:
-        piece = next(pieces, b"")
-        if not piece:
-            return b"".join(parts), True
-        parts.append(piece)
-        have += len(piece)
-    return b"".join(parts), False
 
 
 def _noted(pieces: Iterator[bytes], stats: ReadStats) -> Iterator[bytes]:

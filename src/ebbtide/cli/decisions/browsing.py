@@ -19,6 +19,9 @@ from ebbtide.decisions.candidate import Source
 from ebbtide.errors import ConfigError
 from ebbtide.rate import Rate
 from ebbtide.report.plurals import count
+from ebbtide.settings_file import read_text
+
+_LARGEST_HEADS = 16 << 20  # bytes of a file
 
 
 def list_decisions(
@@ -177,11 +180,13 @@ def verify(place: Place, *, heads: Path | None, write_heads: Path | None, as_jso
 
 def _noted(path: Path) -> dict[str, str]:
     try:
-        table: Any = json.loads(path.read_text(encoding="utf-8"))
+        table: Any = json.loads(read_text(path, _LARGEST_HEADS))
         heads = table["heads"]
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except ConfigError:
+        raise
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ConfigError(f"{path}: no heads in it: {error}. --write-heads writes such a file") from error
     if not isinstance(heads, dict) or not all(isinstance(head, str) for head in heads.values()):
         raise ConfigError(f"{path}: expected an object 'heads' with a text for each agent")

@@ -17,6 +17,9 @@ from ebbtide.decision_log.record import Decision, Status
 from ebbtide.errors import ConfigError, StaleDecisionError
 from ebbtide.profile import Profile
 from ebbtide.report.plurals import count
+from ebbtide.settings_file import read_text
+
+_LARGEST_PLAN = 256 << 20  # bytes of a file
 
 _SHOWN = 160  # characters of a description
 _LISTED = 20  # decisions that came back
@@ -123,9 +126,11 @@ def purge(place: Place, *, before: float, by: str, why: str, really: bool, as_js
 
 def _read_plan(path: Path) -> Plan:
     try:
-        table = json.loads(path.read_text(encoding="utf-8"))
+        table = json.loads(read_text(path, _LARGEST_PLAN))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except ConfigError:
+        raise
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: not JSON: {error}") from error
     if not isinstance(table, dict):

@@ -25,7 +25,8 @@ from ebbtide.decision_log.exchange.rows import RowFields
 from ebbtide.decision_log.record import Decision, Status
 from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.report.plurals import count
-from ebbtide.traces.input.source import STDIN, read_pieces, source_name
+from ebbtide.traces.input.folder import refuse_special
+from ebbtide.traces.input.source import STDIN, gather, read_pieces, source_name
 
 _IN_FORCE = (Status.KEPT, Status.SUPERSEDED)
 _WITH_TEXT = tuple(status for status in Status if status is not Status.PURGED)
@@ -33,6 +34,7 @@ _PAGES = {WriteFormat.MADR: madr_page, WriteFormat.NYGARD: nygard_page}
 _SUFFIXES = {".jsonl": WriteFormat.JSONL, ".ndjson": WriteFormat.JSONL}
 _RECORDS = ("*.md", "*.markdown")
 _SHOWN = 20  # problems
+_LARGEST = 256 << 20  # bytes of a file
 
 
 def export(
@@ -129,6 +131,10 @@ def _expanded(name: str) -> list[str]:
     if name == STDIN or not Path(name).is_dir():
         return [name]
     pages = sorted(path for pattern in _RECORDS for path in Path(name).glob(pattern))
+    refusals = {page: refuse_special(page) for page in pages}
+    for refusal in filter(None, refusals.values()):
+        warn(f"skipped: {refusal}")
+    pages = [page for page in pages if refusals[page] is None]
     if not pages:
         raise TranscriptError("there is no record in this folder", source=name, hint="It looks for *.md.")
     return [str(page) for page in pages]
@@ -159,9 +165,14 @@ def _shown(paths: Sequence[str], kind: FileFormat | None, keys: RowFields | None
 
 def _content(path: str) -> str:
     try:
-        return b"".join(read_pieces(path)).decode(errors="surrogateescape")
+        content, ended = gather(b"", read_pieces(path), _LARGEST)
     except TranscriptError as error:
         raise error.located(source=source_name(path)) from error
+    if not ended:
+        raise TranscriptError(
+            f"more than {_LARGEST:,} bytes", source=source_name(path), hint="Split the file."
+        )
+    return content.decode(errors="surrogateescape")
 
 
 def _print_import(result: Imported, *, dry_run: bool) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
+from ebbtide.checking import refuse_nothing
 from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.terminal import console, plain, print_json, styled, warn
 from ebbtide.decision_log.entry import Entry
@@ -62,6 +63,7 @@ def from_trace(name: str, place: Place, profile: str, options: TraceOptions) -> 
     rules = Profile.load(profile)
     trace = open_trace(name)
     filtered = filter_turns(_turns(trace, everyone=options.everyone), rules)
+    refuse_nothing(trace.source, trace.events, trace.faults)
     saved = _save(name, place, filtered) if options.save else None
     if options.as_json:
         print_json({**filtered.to_dict(), "saved": saved})

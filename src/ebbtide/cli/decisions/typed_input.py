@@ -12,6 +12,7 @@ from ebbtide.decisions.candidate import Reason, ReasonKind
 from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.traces.input.source import STDIN, read_bytes
 
+_LONGEST = 4 << 20  # bytes of a text
 _SPAN = re.compile(r"\+?(\d{1,5})([hdwmy])")
 _HOURS = {"h": 1, "d": 24, "w": 7 * 24, "m": 30 * 24, "y": 365 * 24}
 
@@ -28,7 +29,7 @@ def typed_text(argument: str | None, file: Path | None, what: str = "description
     if argument is not None and argument != STDIN:
         return _utf8(argument.encode(errors="surrogateescape"), f"the {what}")
     source = STDIN if file is None else file
-    return _utf8(read_bytes(source), str(file or "<stdin>")).rstrip("\r\n")
+    return _utf8(read_bytes(source, _LONGEST), str(file or "<stdin>")).rstrip("\r\n")
 
 
 def moment_of(text: str | None, name: str) -> float | None:

@@ -14,6 +14,8 @@ from ebbtide.traces.input.source import read_bytes, source_name
 from ebbtide.traces.reading import loads
 from ebbtide.traces.transcripts.sniffing import is_round_line
 
+_LARGEST = 256 << 20  # bytes of a file of labels
+
 Labelled = tuple[LabelledPair, ...] | tuple[LabelledTranscript, ...]
 
 
@@ -34,7 +36,7 @@ def load_labels(paths: Iterable[str | os.PathLike[str]], keys: PairFields | None
     for path in paths:
         source = source_name(path)
         try:
-            for item in _labels_in(read_bytes(path), source, keys or PairFields()):
+            for item in _labels_in(read_bytes(path, _LARGEST), source, keys or PairFields()):
                 if isinstance(item, LabelledPair):
                     pairs.append(item)
                 else:

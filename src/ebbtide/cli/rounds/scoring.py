@@ -20,10 +20,11 @@ from ebbtide.cli.rounds.conversation import (
 )
 from ebbtide.cli.rounds.report import class_style, print_report
 from ebbtide.cli.rounds.scoring_options import ScoringOptions
-from ebbtide.cli.terminal import SIGNAL_STYLES, console, plain, print_json, styled
+from ebbtide.cli.terminal import SIGNAL_STYLES, console, plain, print_json, styled, warn
 from ebbtide.convergence.meter import RoundReading
 from ebbtide.convergence.signal import Signal
 from ebbtide.errors import ConfigError, TranscriptError
+from ebbtide.traces.input.folder import entries_in
 from ebbtide.traces.input.source import STDIN
 
 _SUFFIXES = (".json", ".jsonl", ".ndjson", ".txt", ".md", ".gz", ".traj", ".eval")
@@ -63,16 +64,18 @@ def _paths_in(names: Sequence[str]) -> Iterator[str]:
         if not _is_folder(name):
             yield name
             continue
-        inside = sorted(
-            path for path in Path(name).rglob("*") if path.suffix.lower() in _SUFFIXES and path.is_file()
-        )
+        entries = [entry for entry in entries_in(name) if Path(entry.path).suffix.lower() in _SUFFIXES]
+        for entry in entries:
+            if entry.refusal is not None:
+                warn(f"skipped: {entry.refusal}")
+        inside = sorted(entry.path for entry in entries if entry.refusal is None)
         if not inside:
             raise TranscriptError(
                 "there is no conversation in this folder",
                 source=name,
                 hint=f"It looks for {', '.join(_SUFFIXES)}.",
             )
-        yield from map(str, inside)
+        yield from inside
 
 
 def _is_folder(name: str) -> bool:

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from ebbtide.budget.limits import Limits
+from ebbtide.cli.exits import Exit
 from ebbtide.cli.lines import print_lines, terminal_width
 from ebbtide.cli.runs.fail_on import Condition, conditions, failures
 from ebbtide.cli.runs.run_screen import run_screen
 from ebbtide.cli.runs.run_table import SkippedFile, run_table
-from ebbtide.cli.runs.trace_files import trace_files
+from ebbtide.cli.runs.trace_files import TraceFiles
 from ebbtide.cli.terminal import console, print_json, warn
 from ebbtide.errors import ConfigError, EbbtideError, TranscriptError
 from ebbtide.supervision.run_options import RunOptions
@@ -48,7 +49,7 @@ class Output:
         return cls(fail_on=conditions(fail_on), **rest)
 
 
-def check(names: Sequence[str], options: RunOptions, output: Output, *, jobs: int | None = None) -> bool:
+def check(names: Sequence[str], options: RunOptions, output: Output, *, jobs: int | None = None) -> Exit:
     """Print what became of the runs.
 
     Args:
@@ -58,7 +59,8 @@ def check(names: Sequence[str], options: RunOptions, output: Output, *, jobs: in
         jobs: Processes for many files; None takes one a core where they are worth it.
 
     Returns:
-        Whether a run meets a condition that fails the check.
+        `Exit.BAD_INPUT` where a file that was named is unreadable, or, with a condition, one in a folder;
+        otherwise `Exit.CHECK_FAILED` where a run meets a condition.
 
     Raises:
         TranscriptError: A single run cannot be read, or of many none.
@@ -66,14 +68,29 @@ def check(names: Sequence[str], options: RunOptions, output: Output, *, jobs: in
     """
     from ebbtide import checking
 
-    files, several = trace_files(names)
+    traces = TraceFiles.of(names)
     options = dataclasses.replace(options, timeline=output.html is not None)
-    if not several:
-        return show([checking.check(files[0], options)], (), options, output, several=False)
-    summaries, skipped_files = check_files(files, options, jobs=jobs)
+    if not traces.several:
+        try:
+            summary = checking.check(traces.files[0], options)
+        except TranscriptError as error:
+            if output.as_json:
+                print_json(_skipped_file(error, traces.files[0], is_named=True).to_dict())
+            raise
+        return Exit.CHECK_FAILED if show([summary], (), options, output, several=False) else Exit.DONE
+    summaries, skipped_files = check_files(traces, options, jobs=jobs)
     if not summaries:
+        if output.as_json:
+            for item in skipped_files:
+                print_json(item.to_dict(), indent=None)
         raise TranscriptError(_nothing(skipped_files))
-    return show(summaries, skipped_files, options, output)
+    fails = show(summaries, skipped_files, options, output)
+    unreadable = [item for item in skipped_files if item.is_named or (item.is_unreadable and output.fail_on)]
+    for item in unreadable:
+        warn(f"{item.source}: UNREADABLE: {item.reason.splitlines()[0]}")
+    if unreadable:
+        return Exit.BAD_INPUT
+    return Exit.CHECK_FAILED if fails else Exit.DONE
 
 
 def show(
@@ -98,7 +115,7 @@ def show(
         for summary in summaries:
             print_json(summary.to_dict(), indent=None if several else 2)
         for item in skipped_files:
-            print_json({"schema": 1, "source": item.source, "skipped": item.reason}, indent=None)
+            print_json(item.to_dict(), indent=None)
     elif several:
         print_lines(run_table(summaries, skipped_files, terminal_width(), everything=output.everything))
     else:
@@ -125,20 +142,21 @@ def write_page(file: Path, summaries: Sequence[RunSummary], limits: Limits | Non
 
 
 def check_files(
-    files: Sequence[str], options: RunOptions, *, jobs: int | None
+    traces: TraceFiles, options: RunOptions, *, jobs: int | None
 ) -> tuple[list[RunSummary], list[SkippedFile]]:
     """Runs as they came out, and the files that could not be read, with a bar on the terminal meanwhile."""
     from ebbtide import checking
 
     summaries: list[RunSummary] = []
-    skipped_files: list[SkippedFile] = []
-    with _progress(len(files)) as advance:
-        for path, result in checking.check_many(files, options, jobs=jobs):
+    skipped_files = [_skipped_file(error, str(error.source), is_named=False) for error in traces.refusals]
+    with _progress(len(traces.files)) as advance:
+        for path, result in checking.check_many(traces.files, options, jobs=jobs):
             advance()
             if isinstance(result, RunSummary):
                 summaries.append(result)
             else:
-                skipped_files.append(SkippedFile(source=str(path), reason=_reason(result)))
+                is_named = str(path) in traces.from_arguments
+                skipped_files.append(_skipped_file(result, str(path), is_named=is_named))
     return summaries, sorted(skipped_files, key=lambda item: item.source)
 
 
@@ -163,9 +181,12 @@ def _progress(total: int) -> Iterator[Any]:
         yield lambda: bar.advance(task)
 
 
-def _reason(error: EbbtideError) -> str:
-    """Why a file is no run, without its name."""
-    return error.what if isinstance(error, TranscriptError) else str(error)
+def _skipped_file(error: EbbtideError, source: str, *, is_named: bool) -> SkippedFile:
+    if not isinstance(error, TranscriptError):
+        return SkippedFile(source=source, reason=str(error), is_named=is_named, is_unreadable=True)
+    reason = error.what if error.line is None else f"line {error.line}: {error.what}"
+    is_unreadable = is_named or not error.no_trace
+    return SkippedFile(source=source, reason=reason, is_named=is_named, is_unreadable=is_unreadable)
 
 
 def _nothing(skipped_files: Sequence[SkippedFile]) -> str:

@@ -64,8 +64,9 @@ def check(
     from ebbtide.cli.runs import checking
 
     output = checking.Output.of(as_json=as_json, everything=everything, html=html, fail_on=fail_on or ())
-    if checking.check(traces, options, output, jobs=jobs):
-        raise SystemExit(Exit.CHECK_FAILED)
+    code = checking.check(traces, options, output, jobs=jobs)
+    if code is not Exit.DONE:
+        raise SystemExit(code)
 
 
 @click.command(cls=Command)

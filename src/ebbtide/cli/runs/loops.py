@@ -13,7 +13,6 @@ from ebbtide import checking
 from ebbtide.cli.runs.run_screen import ACTION_STYLES
 from ebbtide.cli.terminal import console, plain, print_json, styled
 from ebbtide.divergence.self_test import Wiring, self_test
-from ebbtide.errors import TranscriptError
 from ebbtide.report import wording
 from ebbtide.report.plurals import count
 from ebbtide.supervision.ladder import Cause
@@ -43,8 +42,6 @@ def find(name: str, options: RunOptions, *, as_json: bool) -> bool:
         TranscriptError: The events cannot be read.
     """
     summary = checking.check(name, dataclasses.replace(options, timeline=True))
-    if summary.faults and not summary.spent.events:
-        raise TranscriptError(f"no event can be read: {summary.faults[0]}")
     loops = [finding for finding in summary.findings if finding.cause in _LOOPS]
     if as_json:
         wire = [dataclasses.asdict(loop) for loop in loops]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ebbtide.cli.lines import Line, cell_width, columns
 from ebbtide.cli.runs.run_screen import word_style
@@ -14,6 +15,7 @@ from ebbtide.report.plurals import count
 from ebbtide.supervision.summary.headline import Headline
 from ebbtide.supervision.summary.run_summary import RunSummary
 
+UNREADABLE = "UNREADABLE"  #: what a trace is called of which nothing could be read
 _SKIPPED = 8
 _REASON = 120
 _HEADERS = ("verdict", "events", "cost", "run, and why")
@@ -21,15 +23,24 @@ _HEADERS = ("verdict", "events", "cost", "run, and why")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedFile:
-    """A file that is no run.
+    """A file that was not checked.
 
     Args:
         source: The file.
         reason: Why, in words.
+        is_named: Whether the command line names it.
+        is_unreadable: Whether it is a trace, as far as one can tell, or was named as one.
     """
 
     source: str
     reason: str
+    is_named: bool = False
+    is_unreadable: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """The file as JSON, with the headline UNREADABLE where it is one."""
+        wire = {"schema": 1, "source": self.source, "skipped": self.reason}
+        return {**wire, "headline": UNREADABLE} if self.is_unreadable else wire
 
 
 def run_table(
@@ -97,9 +108,20 @@ def _table(runs: Sequence[RunSummary], folder: str, width: int) -> list[Line]:
 
 def _skipped_lines(skipped_files: Sequence[SkippedFile], width: int, *, everything: bool) -> list[Line]:
     """What was not read, and why."""
+    broken = [item for item in skipped_files if item.is_unreadable]
+    others = [item for item in skipped_files if not item.is_unreadable]
+    return [
+        *_file_lines(broken, UNREADABLE, "red", width, everything=everything),
+        *_file_lines(others, "skipped", "yellow", width, everything=everything),
+    ]
+
+
+def _file_lines(
+    skipped_files: Sequence[SkippedFile], word: str, style: str, width: int, *, everything: bool
+) -> list[Line]:
     if not skipped_files:
         return []
-    lines = [Line(), Line(f"{count(len(skipped_files), 'file')} skipped:", "yellow")]
+    lines = [Line(), Line(f"{count(len(skipped_files), 'file')} {word}:", style)]
     visible = skipped_files if everything else skipped_files[:_SKIPPED]
     for item in visible:
         line = Line(f"{plain(item.source)}: ").append(plain(item.reason, _REASON), "dim")

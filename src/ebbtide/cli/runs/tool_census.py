@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ebbtide.checking import refuse_nothing
 from ebbtide.cli.lines import Line, print_lines
 from ebbtide.cli.terminal import plain, print_json
 from ebbtide.events.event import Phase, ToolCall
@@ -76,11 +77,13 @@ def take_census(name: str, policies: ToolPolicies) -> dict[str, ToolUse]:
         TranscriptError: The trace cannot be read.
     """
     tools: dict[str, ToolUse] = {}
-    for event in open_trace(name):
+    trace = open_trace(name)
+    for event in trace:
         if isinstance(event, ToolCall) and event.phase is Phase.FINISHED:
             if event.name not in tools:
                 tools[event.name] = ToolUse(policies.get(event.name))
             tools[event.name].add(event)
+    refuse_nothing(trace.source, trace.events, trace.faults)
     return dict(sorted(tools.items(), key=lambda item: -item[1].calls))
 
 

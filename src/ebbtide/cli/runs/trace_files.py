@@ -2,47 +2,57 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ebbtide.errors import TranscriptError
 from ebbtide.traces.agents.openhands_folder import is_conversation
+from ebbtide.traces.input.folder import entries_in
 from ebbtide.traces.input.source import STDIN
 
 
-def trace_files(names: Sequence[str]) -> tuple[list[str], bool]:
-    """The files, in the order of their names, and whether the answer is a table.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceFiles:
+    """The files that a command is to read.
 
-    Hidden files and folders inside a folder are passed over, and so are links to folders: they may go round
-    in circles.
-
-    Raises:
-        TranscriptError: A folder holds no file, or standard input is named beside something else.
+    Args:
+        files: Their paths, in the order of their names.
+        from_arguments: Those of them that the command line names.
+        refusals: What stands in a folder and cannot be opened.
+        several: Whether the answer is a table.
     """
-    if STDIN in names and len(names) > 1:
-        raise TranscriptError("- cannot be one of several inputs", hint="Give files, or - alone.")
-    files: list[str] = []
-    several = len(names) > 1
-    for name in names:
-        if name == STDIN or not Path(name).is_dir() or is_conversation(name):
-            files.append(name)
-            continue
-        inside = _inside(name)
-        if not inside:
-            raise TranscriptError("there is no file in this folder", source=name)
-        files += inside
-        several = True
-    return list(dict.fromkeys(files)), several
 
+    files: tuple[str, ...]
+    from_arguments: frozenset[str]
+    refusals: tuple[TranscriptError, ...]
+    several: bool
 
-def _inside(folder: str) -> list[str]:
-    paths = []
-    for place, folders, files in os.walk(folder):
-        if is_conversation(place):
-            paths.append(place)
-            folders.clear()
-            continue
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        paths += [str(Path(place, name)) for name in sorted(files) if not name.startswith(".")]
-    return paths
+    @classmethod
+    def of(cls, names: Sequence[str]) -> TraceFiles:
+        """The files behind names; as for `entries_in`, hidden ones and links to folders are passed over.
+
+        Raises:
+            TranscriptError: A folder holds no file, or standard input is named beside something else.
+        """
+        if STDIN in names and len(names) > 1:
+            raise TranscriptError("- cannot be one of several inputs", hint="Give files, or - alone.")
+        files: list[str] = []
+        arguments: list[str] = []
+        refusals: list[TranscriptError] = []
+        for name in names:
+            if name == STDIN or not Path(name).is_dir() or is_conversation(name):
+                files.append(name)
+                arguments.append(name)
+                continue
+            inside = list(entries_in(name, is_one=is_conversation))
+            if not inside:
+                raise TranscriptError("there is no file in this folder", source=name)
+            files += [entry.path for entry in inside if entry.refusal is None]
+            refusals += [entry.refusal for entry in inside if entry.refusal is not None]
+        return cls(
+            files=tuple(dict.fromkeys(files)),
+            from_arguments=frozenset(arguments),
+            refusals=tuple(refusals),
+            several=len(names) > 1 or len(arguments) < len(names),
+        )

@@ -7,6 +7,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ebbtide.checking import refuse_nothing
 from ebbtide.cli.lines import Line, print_lines, terminal_width
 from ebbtide.cli.runs.growing import pieces
 from ebbtide.cli.runs.live_run import LiveRun
@@ -137,6 +138,7 @@ def _follow(how: Watch, display: _Display) -> LiveRun:
         # What came was read as it came; only where that was nothing, the end has something to say.
         if not run.events:
             raise
+    refuse_nothing(source, run.events, run.stream.faults)
     return run
 
 

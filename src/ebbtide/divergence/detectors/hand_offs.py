@@ -13,8 +13,8 @@ from typing import Any
 
 from ebbtide.divergence.detectors.cycles import CycleDetector
 from ebbtide.divergence.loop_registry import Finding
-from ebbtide.divergence.packing import pack_keys, unpack_keys
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.engine_state import pack_keys, unpack_keys
 from ebbtide.events.identity import UNKNOWN, Key, key_of
 from ebbtide.profile.divergence import LoopRules
 

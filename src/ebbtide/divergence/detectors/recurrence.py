@@ -23,8 +23,8 @@ from typing import Any
 
 from ebbtide.divergence.detectors.near_duplicates import words_of
 from ebbtide.divergence.loop_registry import Finding, LoopRegistry
-from ebbtide.divergence.packing import pack_keys, unpack_keys
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.engine_state import pack_keys, unpack_keys
 from ebbtide.events.identity import Key, key_of
 from ebbtide.events.outcome import CallOutcome, Ending
 from ebbtide.profile.divergence import LoopRules

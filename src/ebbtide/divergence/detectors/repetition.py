@@ -12,8 +12,8 @@ from ebbtide.divergence.detectors.cycles import CycleDetector
 from ebbtide.divergence.detectors.monotony import entropy_bits
 from ebbtide.divergence.detectors.progress import Answers, CallMemory
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, LoopRegistry
-from ebbtide.divergence.packing import pack_keys, pack_numbers, unpack_keys, unpack_numbers
 from ebbtide.divergence.signals import LoopKind, Measurement, Unit
+from ebbtide.engine_state import pack_keys, pack_numbers, unpack_keys, unpack_numbers
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import UNKNOWN, Answer, Key, key_of, settled, settled_answer
 from ebbtide.events.tool_policy import ToolPolicy

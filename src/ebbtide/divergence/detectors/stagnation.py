@@ -22,8 +22,8 @@ from typing import Any
 from zlib import crc32
 
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, LoopRegistry
-from ebbtide.divergence.packing import pack_keys, unpack_keys
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.engine_state import pack_keys, unpack_keys
 from ebbtide.events.effect import Effect
 from ebbtide.events.identity import Key, key_of
 from ebbtide.profile.divergence import LoopRules
@@ -40,11 +40,11 @@ _RECENT = 6  # answers that one is compared with
 _TOOLS = 8  # whose latest arguments are known, and that a stretch names
 _ACKNOWLEDGEMENT = 16  # words up to which an answer may only say that something was done
 
-_WORD = re.compile(r"[^\W\d_]{2,}|(?<![\d.])\d+(?![\d]*\w)")
+_WORD = re.compile(r"[^\W\d_]{2,}|(?<![\d.])\d++(?!\w)")
 _BREAK = re.compile(r"\n|[{}\[\];]|(?<=[.!?]) |, \"")
 _PLACE = re.compile(r"^\s*(?:[\w./-]+:)?\d+\s*[:\t|\u2192-]\s*")
 _PIECE = 8  # characters from which a piece says something
-_MIXED = re.compile(r"[A-Za-z]*\d\w*")
+_MIXED = re.compile(r"(?<![A-Za-z])(?=\w{5})[A-Za-z]*+\d\w*")  # shorter ones are not generated
 #: Fields of JSON that are about the answer and not in it.
 _ENVELOPE = re.compile(
     r"\"\w*(?:took|elapsed|duration|latency|response_?time|time_?stamp|_ms|request_?id|request|trace|span_?id|query_?id|"

@@ -18,6 +18,7 @@ from ebbtide.text.contrast.sides import Sides
 from ebbtide.text.contrast.statement import Statement, read_statement
 from ebbtide.text.contrast.words import PARTICLES, opposites
 
+LONGEST_READ = 4_000  #: characters up to which a text is read for what it asserts; a longer one is a document
 _NUMBERS = 20  # of each text that are compared with one another
 
 
@@ -49,7 +50,8 @@ def contrast(a: str, b: str) -> Contrast | None:
     """Why two similar texts are not the same, or None if nothing speaks against it.
 
     Symmetric: ``contrast(b, a)`` has the same kind, with left and right exchanged. An added detail is no
-    contrast: each side needs something that the other lacks.
+    contrast: each side needs something that the other lacks. Nothing is said of a text of more than
+    `LONGEST_READ` characters.
 
     Args:
         a: A text, or its normal form.
@@ -62,7 +64,7 @@ def contrast(a: str, b: str) -> Contrast | None:
     >>> contrast("Retry 3 times", "Retry three times, 2 s apart") is None
     True
     """
-    if a.split() == b.split():
+    if max(len(a), len(b)) > LONGEST_READ or a.split() == b.split():
         return None
     if b < a:
         mirrored = contrast(b, a)
@@ -83,6 +85,8 @@ def contradicts(a: str, b: str) -> bool:
     >>> contradicts("Update file 5", "Update file 6"), contradicts("Update file 5", "Update file 5 now")
     (True, False)
     """
+    if max(len(a), len(b)) > LONGEST_READ:
+        return False
     mine, theirs = read_statement(a).bare_numbers, read_statement(b).bare_numbers
     if mine and theirs and not (mine <= theirs or theirs <= mine):
         return True

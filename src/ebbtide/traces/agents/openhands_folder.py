@@ -58,7 +58,7 @@ def _events_of(folder: Path) -> Path:
 def _event_files(folder: Path) -> Iterator[tuple[int, str, Path]]:
     if folder.is_dir():
         for file in folder.iterdir():
-            if (match := _EVENT_FILE.fullmatch(file.name)) is not None:
+            if (match := _EVENT_FILE.fullmatch(file.name)) is not None and file.is_file():
                 yield int(match[1]), file.name, file
 
 

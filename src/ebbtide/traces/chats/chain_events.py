@@ -14,8 +14,9 @@ from hashlib import blake2b
 from typing import Any
 
 from ebbtide.events.event import Event, Message, ModelCall, Role, ToolCall
+from ebbtide.events.provider_answer import ToolRequest
 from ebbtide.events.usage import Usage
-from ebbtide.traces.chats.message_parts import ToolAnswer, ToolRequest
+from ebbtide.traces.chats.message_parts import ToolAnswer
 from ebbtide.traces.chats.message_shapes import ChatMessage, pairs
 from ebbtide.traces.records.fields import compact
 

@@ -7,19 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ebbtide.events.event import Event, Message, ModelCall, Role, ToolCall
+from ebbtide.events.provider_answer import ToolRequest
 from ebbtide.events.usage import CLASSES, Usage
 from ebbtide.traces.chats.chain_events import ChainEvents
 from ebbtide.traces.chats.exchange_parts import RESPONSES, parts_of_exchange
-from ebbtide.traces.chats.message_parts import ToolAnswer, ToolRequest
+from ebbtide.traces.chats.message_parts import ToolAnswer
 from ebbtide.traces.chats.message_shapes import ChatMessage, messages_in
 from ebbtide.traces.records.fields import compact, dollars, identifier, mapping, seconds, text
 from ebbtide.traces.records.joining import Seen
-from ebbtide.traces.records.provider_usage import (
-    anthropic_usage,
-    has_tokens,
-    openai_usage,
-    reported,
-)
+from ebbtide.traces.records.provider_usage import has_tokens, reported, usage_by_keys
 
 _MOST_OPEN = 1_000  # calls without a result
 _CONVERSATION = ("conversation_id", "session_id", "thread_id", "chat_id", "trace_id")
@@ -198,7 +194,7 @@ def reply_usage(*records: Mapping[str, Any]) -> Usage:
     for record in records:
         report = mapping(record.get("usage"))
         report = report or mapping(mapping(record.get("response_metadata")).get("token_usage"))
-        counts = _tokens(report)
+        counts = usage_by_keys(report)
         for name in CLASSES:
             if getattr(usage, name) is None:
                 setattr(usage, name, getattr(counts, name))
@@ -214,10 +210,3 @@ def reply_time(*records: Mapping[str, Any]) -> float | None:
     """The time of a reply, from the first of the records that has one."""
     times = (seconds(record.get(key)) for record in records for key in _TIMES)
     return next((ts for ts in times if ts is not None), None)
-
-
-def _tokens(report: Mapping[str, Any]) -> Usage:
-    """Tokens by class of OpenAI's or Anthropic's usage, which name and count them differently."""
-    if "prompt_tokens" in report or "input_tokens_details" in report or "output_tokens_details" in report:
-        return openai_usage(report)
-    return anthropic_usage(report)

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from ebbtide.events.provider_answer import (
+    CALL_HOLDERS,
+    CALL_TYPES,
+    SERVER_CALL_TYPES,
+    ToolRequest,
+    tool_request,
+)
 from ebbtide.traces.records.fields import arguments, compact, mapping, shown, text
 
-_ASKING = frozenset(
-    ("tool_call", "tool_use", "server_tool_use", "mcp_tool_use", "tool-call", "function", "function_call")
-)
+_ASKING = CALL_TYPES | SERVER_CALL_TYPES
 _ANSWERING = ("tool_result", "tool-result", "tool_call_response", "function_response")
 # Without a type, the key tells what a part is.
-_ASKED = ("functionCall", "function_call", "toolUse", "tool_call")
 _ANSWERED = ("functionResponse", "function_response", "toolResult")
 _NUMBERS = ("tool_use_id", "toolUseId", "toolCallId", "id")
 _RESULTS = ("response", "result", "content", "output")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolRequest:
-    """A call of a tool that a model asked for; `id` is None where it has none."""
-
-    id: str | None
-    name: str
-    args: object = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +81,7 @@ def _part_text(part: Mapping[str, Any]) -> str | None:
 def _part_request(part: Mapping[str, Any], kind: object) -> ToolRequest | None:
     if isinstance(kind, str):
         return request_in(part) if kind in _ASKING else None
-    return next((request_in(part[key]) for key in _ASKED if isinstance(part.get(key), dict)), None)
+    return next((request_in(part[key]) for key in CALL_HOLDERS if isinstance(part.get(key), dict)), None)
 
 
 def _part_answer(part: Mapping[str, Any], kind: object) -> ToolAnswer | None:
@@ -113,23 +108,5 @@ def _part_answer(part: Mapping[str, Any], kind: object) -> ToolAnswer | None:
 
 def request_in(value: object) -> ToolRequest | None:
     """The call of a tool that an object describes; None if it has no name."""
-    record = mapping(value)
-    if isinstance(record.get("tool_call"), dict):
-        record = record["tool_call"]
-    function = mapping(record.get("function")) or mapping(record.get("custom")) or record
-    name = text(function.get("name")) or text(record.get("name")) or text(record.get("toolName"))
-    if name is None:
-        return None
-    args = next(
-        (
-            holder[key]
-            for holder in (function, record)
-            for key in ("arguments", "args", "input", "parameters")
-            if holder.get(key) is not None
-        ),
-        None,
-    )
-    number = next(
-        (record[key] for key in ("id", "call_id", "toolUseId", "toolCallId") if record.get(key)), None
-    )
-    return ToolRequest(id=call_id(number), name=name, args=arguments(args))
+    request = tool_request(mapping(value), arguments)
+    return None if request is None else replace(request, id=call_id(request.id))

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ebbtide.traces.chats.message_parts import ToolAnswer, ToolRequest, call_id, parts_in, request_in
+from ebbtide.events.provider_answer import ToolRequest
+from ebbtide.traces.chats.message_parts import ToolAnswer, call_id, parts_in, request_in
 from ebbtide.traces.records.fields import arguments, from_json, items, joined_text, mapping, shown, text
 
 _DEEPEST = 12  # wrappings around a message

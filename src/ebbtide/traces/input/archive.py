@@ -7,11 +7,13 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from ebbtide.errors import TranscriptError
 from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.input.json_records import RecordScanner, text_from
+from ebbtide.traces.input.unpacking import MOST_RATIO, MOST_ZSTD_RATIO, refuse_bomb
 
 # Inspect packs its archives with zstandard.
 if sys.version_info >= (3, 14):
@@ -32,7 +34,7 @@ class Archive:
         path: The file.
 
     Raises:
-        TranscriptError: It is broken.
+        TranscriptError: It is broken, or unpacks to far more than its size.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -40,6 +42,12 @@ class Archive:
             self._file = zipfile.ZipFile(path)
         except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError) as error:
             raise TranscriptError(f"broken zip: {error}", hint="Was the file cut off?") from error
+        # The sizes that it states hold: no more than that is unpacked of a file.
+        files = self._file.infolist()
+        for file in files:
+            refuse_bomb(file.compress_size, file.file_size, _most_ratio(file))
+        # Files that share their bytes can stay under that one by one.
+        refuse_bomb(Path(path).stat().st_size, sum(file.file_size for file in files), MOST_ZSTD_RATIO)
 
     def names(self) -> list[str]:
         """The names of its files."""
@@ -70,3 +78,7 @@ class Archive:
                     fault(TranscriptError(error.what, path=name, hint=error.hint))
                 except _BROKEN as error:
                     fault(TranscriptError(f"cannot be unpacked: {error}", path=name))
+
+
+def _most_ratio(file: zipfile.ZipInfo) -> int:
+    return MOST_ZSTD_RATIO if file.compress_type == zipfile.ZIP_ZSTANDARD else MOST_RATIO

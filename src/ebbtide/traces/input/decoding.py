@@ -5,8 +5,8 @@ from __future__ import annotations
 import codecs
 
 from ebbtide.errors import TranscriptError
+from ebbtide.traces.input.unpacking import GZIP, unpack
 
-_GZIP = b"\x1f\x8b"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CHUNK = 1 << 20
 
@@ -19,16 +19,27 @@ def utf8(data: bytes) -> bytes:
     Raises:
         TranscriptError: There is nothing in it, it is binary, or its compression or encoding is broken.
     """
-    if data.startswith(_GZIP):
-        data = _unpacked(data)
+    if data.startswith(GZIP):
+        data = b"".join(unpack(iter((data,))))
     if data.startswith(_UTF_16):
         data = _from_utf16(data)
     else:
         _check_utf8(data)
     data = data.removeprefix(codecs.BOM_UTF8)
     if not data or data.isspace():
-        raise TranscriptError("the input is empty", hint="A conversation has at least one round.")
+        raise TranscriptError(
+            "the input is empty", hint="A conversation has at least one round.", no_trace=True
+        )
     return data
+
+
+def zero_byte(data: bytes) -> TranscriptError:
+    """What to report of bytes among which there is a zero."""
+    return TranscriptError(
+        f"binary, not text: a zero byte at byte {data.find(0)}",
+        hint="UTF-16 needs a byte order mark.",
+        no_trace=True,
+    )
 
 
 def not_utf8(error: UnicodeDecodeError, *, offset: int = 0, line: int) -> TranscriptError:
@@ -47,16 +58,6 @@ def not_utf8(error: UnicodeDecodeError, *, offset: int = 0, line: int) -> Transc
     )
 
 
-def _unpacked(data: bytes) -> bytes:
-    import gzip
-    import zlib
-
-    try:
-        return gzip.decompress(data)
-    except (EOFError, OSError, zlib.error) as error:
-        raise TranscriptError(f"broken gzip: {error}", hint="Was the file cut off?") from error
-
-
 def _from_utf16(data: bytes) -> bytes:
     try:
         return data.decode("utf-16").encode()
@@ -69,11 +70,8 @@ def _from_utf16(data: bytes) -> bytes:
 
 
 def _check_utf8(data: bytes) -> None:
-    zero = data.find(b"\0")
-    if zero >= 0:
-        raise TranscriptError(
-            f"binary, not text: a zero byte at byte {zero}", hint="UTF-16 needs a byte order mark."
-        )
+    if b"\0" in data:
+        raise zero_byte(data)
     # In pieces: one string of it all can take four times the memory of the bytes.
     decoder = codecs.getincrementaldecoder("utf-8")()
     for start in range(0, len(data), _CHUNK):

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from ebbtide.errors import TranscriptError
-from ebbtide.traces.input.decoding import utf8
+from ebbtide.traces.input.decoding import utf8, zero_byte
 from ebbtide.traces.input.json_records import head_of
 from ebbtide.traces.input.json_value import json_value
 
@@ -81,13 +81,16 @@ class Document:
         Raises:
             TranscriptError: It is binary, or white space only.
         """
-        _check_text(data)
+        if data.isspace():
+            raise TranscriptError("the input is empty", hint="A trace has at least one event.", no_trace=True)
         text = data.decode(errors="replace")
         lines = [line for line in text.split("\n") if line.strip()] if complete else _whole_lines(text)
         head = [_value_or_none(line) for line in lines[: HEAD + 1]]
         objects = [value for value in head if isinstance(value, Mapping)]
         if len(lines) > 1 and isinstance(head[0], Mapping):
             return cls(content=Content.JSON_LINES, head=tuple(_valid(lines[:HEAD], head)), data=data)
+        if lines and "\0" in text and (among_zeros := _objects_among_zeros(lines)):
+            return cls(content=Content.JSON_LINES, head=among_zeros, data=data)
         problem = None
         if complete:
             try:
@@ -99,6 +102,8 @@ class Document:
         if _LIKE_JSON.match(text):
             with suppress(TranscriptError):
                 return cls(content=Content.JSON, head=(head_of(text),), not_json=problem, complete=False)
+        if "\0" in text:
+            raise zero_byte(data)
         return cls(content=Content.TEXT, data=utf8(data) if complete else data, not_json=problem)
 
     def lines(self) -> Iterator[tuple[int, Any]]:
@@ -123,14 +128,12 @@ class Document:
         return f"{self.content}: {shape(self.head[0])}" if self.head else str(self.content)
 
 
-def _check_text(data: bytes) -> None:
-    zero = data.find(b"\0")
-    if zero >= 0:
-        raise TranscriptError(
-            f"binary, not text: a zero byte at byte {zero}", hint="UTF-16 needs a byte order mark."
-        )
-    if data.isspace():
-        raise TranscriptError("the input is empty", hint="A trace has at least one event.")
+def _objects_among_zeros(lines: list[str]) -> tuple[Any, ...]:
+    """The first objects of JSON lines among zeros, which a file system leaves where a machine went down."""
+    if "\0" not in lines[0] and lines[0].lstrip().startswith(("[", "{")):
+        return ()  # one value over many lines
+    values = (_value_or_none(line) for line in lines if "\0" not in line)
+    return tuple(islice((value for value in values if isinstance(value, Mapping)), HEAD))
 
 
 def _whole_lines(text: str) -> list[str]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ebbtide.errors import TranscriptError
-from ebbtide.traces.input.json_value import json_value, value_at
+from ebbtide.traces.input.json_value import json_value, too_deep, value_at
 
 LONGEST = 256_000_000  # characters of one record
 _ITEM = "item"
@@ -82,9 +82,9 @@ def head_of(text: str) -> Any:
     What was cut off is left out: an element of a list, or a key with its value.
 
     Raises:
-        TranscriptError: It does not begin like JSON.
+        TranscriptError: It does not begin like JSON, or is nested too deeply.
     """
-    end, closers = 0, ""
+    end = 0
     stack: list[str] = []
     text = text[:_HEAD]
     for token in _TOKEN.finditer(text):
@@ -93,16 +93,17 @@ def head_of(text: str) -> Any:
             break
         if sign in ("[", "{"):
             stack.append("]" if sign == "[" else "}")
-            end, closers = token.end(), "".join(reversed(stack))
+            end = token.end()
         elif sign in ("]", "}"):
-            if not stack or stack.pop() != sign:
+            if not stack or stack[-1] != sign:
                 break
-            end, closers = token.end(), "".join(reversed(stack))
+            stack.pop()
+            end = token.end()
             if not stack:
                 break  # some exporters write several values one after the other
         elif sign == ",":
-            end, closers = token.start(), "".join(reversed(stack))
-    return json_value(text[:end] + closers)
+            end = token.start()
+    return json_value(text[:end] + "".join(reversed(stack)))
 
 
 class RecordScanner:
@@ -216,7 +217,7 @@ class RecordScanner:
                 self._at += inside
                 raise self._wrong(error.msg) from None
             except RecursionError:
-                raise TranscriptError("nested too deeply to be read", line=self.line) from None
+                raise too_deep(self.line) from None
             # A number at the very end may go on: of "1.5" and "1e5" the "1" alone is one too.
             if end > len(self._buffer) - 3 and not self._buffer[end:].strip(_OF_NUMBERS):
                 inside = end - self._at

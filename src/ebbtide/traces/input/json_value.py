@@ -73,7 +73,12 @@ def _tolerant(text: str, first_line: int) -> Any:
             f"not JSON: {error.msg}, column {error.colno}", line=first_line + error.lineno - 1
         ) from None
     except RecursionError:
-        raise TranscriptError("nested too deeply to be read", line=first_line) from None
+        raise too_deep(first_line) from None
+
+
+def too_deep(line: int | None = None) -> TranscriptError:
+    """What to report of a value with more levels than Python's stack takes."""
+    return TranscriptError("nested too deeply to be read", line=line)
 
 
 def value_at(text: str, start: int) -> tuple[Any, int]:

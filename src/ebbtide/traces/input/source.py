@@ -5,17 +5,17 @@ from __future__ import annotations
 import codecs
 import os
 import sys
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
 from ebbtide.errors import TranscriptError
+from ebbtide.traces.input.unpacking import GZIP, unpack
 
 STDIN = "-"
 ZIP = b"PK\x03\x04"
-_GZIP = b"\x1f\x8b"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CHUNK = 1 << 18
 
@@ -25,14 +25,39 @@ def source_name(path: str | os.PathLike[str]) -> str:
     return "<stdin>" if os.fspath(path) == STDIN else os.fspath(path)
 
 
-def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Everything in the file, or in standard input for ``-``.
+def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
+    """Everything in the file, or in standard input for ``-``; gzip is unpacked.
+
+    Args:
+        path: The file.
+        most: Bytes that it may hold.
 
     Raises:
-        TranscriptError: It cannot be read.
+        TranscriptError: It cannot be read, or holds more.
     """
-    with readable(path):
-        return sys.stdin.buffer.read() if os.fspath(path) == STDIN else Path(path).read_bytes()
+    data, ended = gather(b"", unpacked_pieces(path), most + 1)
+    if not ended:
+        raise TranscriptError(
+            f"more than {most:,} bytes", source=source_name(path), hint="Split it, or give a smaller one."
+        )
+    return data
+
+
+def unpacked_pieces(path: str | os.PathLike[str]) -> Iterator[bytes]:
+    """The file, or standard input for ``-``, piece by piece, in the encoding that it has; gzip is unpacked.
+
+    Raises:
+        TranscriptError: It cannot be read, or not any further: what came before stands.
+    """
+    pieces = _start(_raw_pieces(path))
+    first = next(pieces, b"")
+    if not first.startswith(GZIP):
+        yield from chain((first,), pieces) if first else ()
+        return
+    try:
+        yield from unpack(chain((first,), pieces))
+    except TranscriptError as error:
+        raise error.located(source=source_name(path)) from error
 
 
 def read_pieces(path: str | os.PathLike[str]) -> Iterator[bytes]:
@@ -43,12 +68,7 @@ def read_pieces(path: str | os.PathLike[str]) -> Iterator[bytes]:
     Raises:
         TranscriptError: It cannot be read, or not any further: what came before stands.
     """
-    with readable(path):
-        if os.fspath(path) == STDIN:
-            yield from decoded_pieces(_pieces(sys.stdin.buffer))
-        else:
-            with Path(path).open("rb") as file:
-                yield from decoded_pieces(_pieces(file))
+    return decoded_pieces(_raw_pieces(path))
 
 
 def decoded_pieces(pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -59,8 +79,8 @@ def decoded_pieces(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """
     pieces = _start(pieces)
     first = next(pieces, b"")
-    if first.startswith(_GZIP):
-        pieces = _start(_unpacked(first, pieces))
+    if first.startswith(GZIP):
+        pieces = _start(unpack(chain((first,), pieces)))
         first = next(pieces, b"")
     if first.startswith(_UTF_16):
         yield from _from_utf16(first, pieces)
@@ -88,6 +108,27 @@ def readable(path: str | os.PathLike[str]) -> Iterator[None]:
         raise TranscriptError(f"cannot be read: {reason or error}", source=source) from error
 
 
+def gather(head: bytes, pieces: Iterator[bytes], size: int) -> tuple[bytes, bool]:
+    """At least `size` bytes from the start, and whether that is all."""
+    parts, have = [head], len(head)
+    while have < size:
+        piece = next(pieces, b"")
+        if not piece:
+            return b"".join(parts), True
+        parts.append(piece)
+        have += len(piece)
+    return b"".join(parts), False
+
+
+def _raw_pieces(path: str | os.PathLike[str]) -> Iterator[bytes]:
+    with readable(path):
+        if os.fspath(path) == STDIN:
+            yield from _pieces(sys.stdin.buffer)
+        else:
+            with Path(path).open("rb") as file:
+                yield from _pieces(file)
+
+
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
     read = getattr(file, "read1", file.read)  # What a pipe has now, rather than waiting for a full piece.
     while data := read(_CHUNK):
@@ -104,30 +145,6 @@ def _start(pieces: Iterator[bytes]) -> Iterator[bytes]:
     if first:
         yield first
     yield from pieces
-
-
-def _unpacked(first: bytes, pieces: Iterator[bytes]) -> Iterator[bytes]:
-    unpacker = zlib.decompressobj(wbits=31)
-    waiting = first
-    while True:
-        try:
-            data = unpacker.decompress(waiting, _CHUNK)
-        except zlib.error as error:
-            raise TranscriptError(f"broken gzip: {error}", hint="Was the file cut off?") from error
-        if data:
-            yield data
-        if unpacker.eof:
-            # Another member may follow; zeros are padding.
-            waiting = unpacker.unused_data.lstrip(b"\0") or next(pieces, b"").lstrip(b"\0")
-            if not waiting:
-                return
-            unpacker = zlib.decompressobj(wbits=31)
-        elif unpacker.unconsumed_tail:
-            waiting = unpacker.unconsumed_tail
-        else:
-            waiting = next(pieces, b"")
-            if not waiting:
-                raise TranscriptError("broken gzip: it ends too soon", hint="Was the file cut off?")
 
 
 def _from_utf16(first: bytes, pieces: Iterator[bytes]) -> Iterator[bytes]:

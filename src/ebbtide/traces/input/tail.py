@@ -6,6 +6,7 @@ import os
 from io import FileIO
 from pathlib import Path
 
+from ebbtide.traces.input.folder import refuse_special
 from ebbtide.traces.input.source import readable
 
 _CHUNK = 1 << 20
@@ -25,6 +26,10 @@ class Tail:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = path
         with readable(path):
+            refusal = refuse_special(path)
+            if refusal is not None and refusal.no_trace:
+                refusal.hint = "Give it as standard input, which is called -."
+                raise refusal
             self._file = FileIO(path)
         self._last = b""
 
@@ -52,6 +57,8 @@ class Tail:
         """Whether another file has the name now; there may also be none for a while."""
         try:
             if os.path.samestat(Path(self._path).stat(), os.fstat(self._file.fileno())):
+                return False
+            if refuse_special(self._path) is not None:
                 return False
             newer = FileIO(self._path)
         except OSError:

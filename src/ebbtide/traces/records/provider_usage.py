@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from ebbtide.events.provider_usage import ANTHROPIC, OPENAI, UsageShape, shape_of
 from ebbtide.events.usage import CLASSES, Usage
 from ebbtide.traces.records.fields import count, mapping
 
@@ -31,36 +35,19 @@ def disjoint_usage(
 
 def anthropic_usage(usage: object) -> Usage:
     """Usage as Anthropic reports it: its input tokens are those that were in no cache."""
-    report = mapping(usage)
-    return Usage(
-        input_tokens=count(report.get("input_tokens")),
-        output_tokens=count(report.get("output_tokens")),
-        cache_read_tokens=count(report.get("cache_read_input_tokens")),
-        cache_write_tokens=count(report.get("cache_creation_input_tokens")),
-    )
+    return _shaped(ANTHROPIC, mapping(usage))
 
 
 def openai_usage(usage: object) -> Usage:
     """Usage as OpenAI reports it, and what is shaped like it: cached tokens are a part of the input."""
+    return _shaped(OPENAI, mapping(usage))
+
+
+def usage_by_keys(usage: object) -> Usage:
+    """Usage as any provider reports it; its keys tell which."""
     report = mapping(usage)
-    details = mapping(report.get("prompt_tokens_details") or report.get("input_tokens_details"))
-    return disjoint_usage(
-        total_input=_first(report.get("prompt_tokens"), report.get("input_tokens")),
-        output=_first(report.get("completion_tokens"), report.get("output_tokens")),
-        cache_read=_first(
-            details.get("cached_tokens"),
-            report.get("cached_input_tokens"),
-            report.get("cached_tokens"),
-            report.get("cache_read_input_tokens"),
-            report.get("cache_read_tokens"),
-        ),
-        cache_write=_first(
-            details.get("cache_write_tokens"),
-            report.get("cache_write_input_tokens"),
-            report.get("cache_creation_input_tokens"),
-            report.get("cache_write_tokens"),
-        ),
-    )
+    shape = shape_of(report)
+    return Usage() if shape is None else _shaped(shape, report)
 
 
 def reported(usage: Usage) -> Usage | None:
@@ -88,5 +75,10 @@ def total(usages: list[Usage]) -> Usage:
     return whole
 
 
-def _first(*values: object) -> object:
-    return next((value for value in values if value is not None), None)
+def _shaped(shape: UsageShape, report: Mapping[str, Any]) -> Usage:
+    fresh, output, cached, stored = shape.counts(report, count)
+    if shape.cached_inside:
+        return disjoint_usage(total_input=fresh, output=output, cache_read=cached, cache_write=stored)
+    return Usage(
+        input_tokens=fresh, output_tokens=output, cache_read_tokens=cached, cache_write_tokens=stored
+    )

@@ -1,0 +1,1 @@
+"""Many runs at once: one supervisor each, kept, put away and brought back."""

@@ -1,0 +1,53 @@
+"""What to do with the next call of a model, so that no caller has to know the ladder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.verdict import Verdict
+
+MARK: Final = (
+    "[ebbtide] "  #: begins what Ebbtide puts before a model, so that it can be recognised in a trace
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What to do with the next call of a model. Where nothing is to be done, every part is empty.
+
+    Args:
+        verdict: The verdict that it is made of.
+
+    >>> turn = Advice(Verdict())
+    >>> turn.note, turn.without_tools, turn.ask, turn.end
+    (None, False, None, None)
+    """
+
+    verdict: Verdict
+
+    @property
+    def note(self) -> str | None:
+        """Text to put before the model, marked as ours; None where there is nothing to tell it."""
+        text = self.verdict.nudge
+        return None if text is None else MARK + text
+
+    @property
+    def without_tools(self) -> bool:
+        """Whether this is the last call: the model is to answer, and gets no tools."""
+        return self.verdict.action is Action.FINALIZE
+
+    @property
+    def ask(self) -> str | None:
+        """Why a person is to be asked before the call is made; None where none has to be.
+
+        End the run where there is nobody to ask. A person who wants it to go on is `Runs.acknowledge`,
+        `Runs.extend`, or a new message.
+        """
+        return self.verdict.reason if self.verdict.action is Action.ESCALATE else None
+
+    @property
+    def end(self) -> str | None:
+        """Why the call is not to be made, and the run is over; None where it goes on."""
+        return self.verdict.reason if self.verdict.action is Action.STOP else None

@@ -1,0 +1,390 @@
+"""The registry of runs: one supervisor each, made, kept, put away and brought back by its id."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+import time
+import warnings
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Self
+
+from ebbtide.budget.limits import Limits
+from ebbtide.errors import ConfigError, EbbtideError
+from ebbtide.events.event import Event, ToolCall
+from ebbtide.events.transcript import Round
+from ebbtide.supervision.runs.advice import Advice
+from ebbtide.supervision.runs.run_store import MemoryRunStore, RunStanding, RunStore
+from ebbtide.supervision.runs.watched_run import WatchedRun
+from ebbtide.supervision.supervisor import Supervisor
+from ebbtide.supervision.verdict import Verdict
+
+_TOGETHER = 64  # runs that are put away at once
+_REST = 4  # times as long as saving took, it waits: it takes at most a fifth of a processor
+
+
+class Runs:
+    """Watches many runs, each by its id, and answers before each call of a model what to do.
+
+    A run is made when it is first heard of. One that was silent for long, or makes room for others, goes to
+    the store, and comes back as it was. With a store that lasts, every run is written at most once a second,
+    at its end and at the end of the process, so that after a crash it goes on from there.
+
+    It may be used from several threads, from a listener and from a signal handler. An event without a time
+    gets that of the clock.
+
+    Args:
+        make: Makes the supervisor of a run, given its id: its limits, prices and tools. It has to make the
+            same one again after a restart. None makes one without limits.
+        store: Keeps the runs that are not at hand; None keeps them in memory.
+        idle_s: Seconds of silence after which a run goes to the store.
+        most: Runs that are kept at hand, some 60 KB each.
+        save_every_s: Seconds between two writings of one run, where the store lasts.
+        listener: Called with the id and the verdict when what is to be done about a run has changed.
+        clock: Seconds since 1970.
+
+    Attributes:
+        faults: How often the ``store`` or the ``listener`` failed; the runs do not notice.
+        last_fault: The latest of them, in words.
+
+    Raises:
+        TypeError: `make` is no function.
+        ConfigError: A number is out of range.
+
+    >>> runs = Runs()
+    >>> for _ in range(3):
+    ...     turn = runs.before_model("invoice-7")
+    ...     verdict = runs.record("invoice-7", ToolCall(name="ls", args={"path": "."}, result="a.txt"))
+    >>> [(run.run_id, run.action.value) for run in runs.standing()]
+    [('invoice-7', 'nudge')]
+    >>> runs.before_model("invoice-7").note
+    '[ebbtide] The same call gave the same answer again: it will not change by asking. Try something ...'
+    """
+
+    def __init__(
+        self,
+        make: Callable[[str], Supervisor] | None = None,
+        *,
+        store: RunStore | None = None,
+        idle_s: float = 3600.0,
+        most: int = 1000,
+        save_every_s: float = 1.0,
+        listener: Callable[[str, Verdict], object] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        if not (make is None or callable(make)):
+            raise TypeError(
+                f"make = {make!r:.60}: expected a function of the run's id that makes a Supervisor"
+            )
+        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+            raise ConfigError(f"most = {most!r:.40}: expected a whole number, 1 or more")
+        for name, value in (("idle_s", idle_s), ("save_every_s", save_every_s)):
+            if not value > 0:
+                raise ConfigError(f"{name} = {value!r:.40}: expected seconds, more than 0")
+        self._make = make or _plain
+        self._store = MemoryRunStore() if store is None else store
+        self._idle_s = idle_s
+        self._most = most
+        self._save_every_s = save_every_s
+        self._listener = listener
+        self._clock = clock
+        self._runs: OrderedDict[str, WatchedRun] = OrderedDict()  # the one that was silent longest first
+        self._leaving: dict[str, WatchedRun] = {}  # on their way to the store
+        self._departures = 0
+        # Re-entrant, for listeners and signal handlers. Nobody who holds it waits for the store.
+        self._lock = threading.RLock()
+        self._saver: threading.Thread | None = None
+        self._closing = threading.Event()
+        self.faults: dict[str, int] = {}
+        self.last_fault: str | None = None
+        if self._store.is_durable:
+            atexit.register(_close, weakref.ref(self))
+
+    def get(self, run_id: str) -> Supervisor:
+        """The supervisor of a run, to read; what is recorded with it directly may be lost.
+
+        Raises:
+            TypeError: The id is no text, or `make` gave something else than a `Supervisor`.
+            ConfigError: The run has limits, and its state cannot be read: it would start from zero.
+        """
+        with self._at_hand(run_id) as run:
+            return run.supervisor
+
+    def record(self, run_id: str, event: Event | Round) -> Verdict:
+        """Take one more event or round of a run, as `Supervisor.record`.
+
+        An event belongs to the chain that its `chain_id` names; where it names none, to that of its agent, if
+        `before_model` was asked for that agent by name.
+        """
+        with self._at_hand(run_id) as run:
+            supervisor = run.supervisor
+            if isinstance(event, Event):
+                if event.ts is None:
+                    event = replace(event, ts=run.latest)
+                else:
+                    run.has_own_time = True
+                agent = event.agent
+                if agent and not event.chain_id and supervisor.watches(agent):
+                    event = replace(event, chain_id=agent)
+            verdict = supervisor.record(event)
+            change = run.change(verdict)
+        self._report(run_id, change)
+        return verdict
+
+    def before_model(self, run_id: str, *, agent: str | None = None, now: float | None = None) -> Advice:
+        """What to do before the next call of a run's model.
+
+        Args:
+            run_id: The run.
+            agent: Whose model is called, where several agents of the run work at the same time: each is a
+                chain of its own. Agents that take turns share one chain: leave it out.
+            now: Seconds on the clock of the events; None takes the clock of the registry, unless the events
+                come with a time of their own.
+        """
+        with self._at_hand(run_id) as run:
+            if now is None and not run.has_own_time:
+                now = run.latest
+            verdict = run.supervisor.check_before_model(agent, now=now)
+            change = run.change(verdict)
+        self._report(run_id, change)
+        return Advice(verdict)
+
+    def before_tool(self, run_id: str, call: ToolCall) -> Advice:
+        """What to do before a tool is called, as `Supervisor.check_before_tool`."""
+        with self._at_hand(run_id) as run:
+            return Advice(run.supervisor.check_before_tool(call))
+
+    def acknowledge(self, run_id: str, *, agent: str | None = None) -> None:
+        """A person has seen what holds, and lets the run go on, as `Supervisor.acknowledge`."""
+        with self._at_hand(run_id) as run:
+            run.supervisor.acknowledge(agent)
+            run.answered()
+
+    def extend(self, run_id: str, turns: int, *, limits: Limits | None = None) -> None:
+        """Let a run go on for some more turns of the model, as `Supervisor.extend`."""
+        with self._at_hand(run_id) as run:
+            run.supervisor.extend(turns, limits=limits)
+            run.answered()
+
+    def end(self, run_id: str) -> RunStanding:
+        """Say that nothing more comes of a run, and write it; what it has come to.
+
+        An id that comes again later goes on from there.
+        """
+        with self._at_hand(run_id) as run:
+            run.supervisor.settle()
+            stored = run.stored(run_id, ended=True)
+            self._leaving[run_id] = self._runs.pop(run_id)
+        try:
+            self._store.save([stored])
+            run.saved_revision = stored.revision
+        except EbbtideError as error:
+            self._fault("store", error)
+        self._departed({run_id: run})
+        return stored.standing
+
+    def forget(self, run_id: str) -> None:
+        """Delete all that is known of a run: its next event is the first."""
+        with self._lock:
+            self._runs.pop(run_id, None)
+            self._leaving.pop(run_id, None)
+            self._departures += 1
+        self._store.delete(run_id)
+
+    def standing(self) -> list[RunStanding]:
+        """How every run stands, at hand or in the store: the most urgent first."""
+        runs = {standing.run_id: standing for standing in self._store.standings()}
+        with self._lock:
+            at_hand = list(self._runs.items())
+        for run_id, run in at_hand:
+            with self._lock:
+                runs[run_id] = run.standing(run_id)
+        return sorted(runs.values(), key=lambda standing: standing.urgency, reverse=True)
+
+    def save(self) -> None:
+        """Write every run that has changed; a signal handler may do so."""
+        with self._lock:
+            runs = {**self._leaving, **self._runs}
+        self._write(runs)
+
+    def close(self) -> None:
+        """Write every run that has changed, and write no more by itself."""
+        self._closing.set()
+        self.save()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        """Runs at hand."""
+        return len(self._runs)
+
+    def is_at_hand(self, run_id: str) -> bool:
+        """Whether a run is in memory, so that nothing has to be read from the store."""
+        return run_id in self._runs
+
+    @contextmanager
+    def _at_hand(self, run_id: str) -> Iterator[WatchedRun]:
+        """The run, which nobody else changes meanwhile."""
+        if not isinstance(run_id, str):
+            raise TypeError(f"run_id = {run_id!r:.60}: expected a text")
+        while True:
+            with self._lock:
+                run = self._runs.get(run_id)
+                if run is not None:
+                    self._runs.move_to_end(run_id)
+                    run.latest = max(run.latest, self._clock())
+                    run.revision += 1
+                    yield run
+                    return
+            self._bring_back(run_id)
+
+    def _bring_back(self, run_id: str) -> None:
+        """Put a run at hand, and others away."""
+        with self._lock:
+            leaving = self._leaving.pop(run_id, None)
+            if leaving is not None:
+                self._runs[run_id] = leaving
+            departures = self._departures
+        if leaving is None:
+            self._fetch(run_id, departures)
+        self._put_away()
+        self._keep_saving()
+
+    def _fetch(self, run_id: str, departures: int) -> None:
+        """Make a run, or read it from the store. Of two threads that do so, the second gives up its own.
+
+        Args:
+            run_id: The run.
+            departures: How many times runs had been put away when it was not at hand.
+        """
+        supervisor = self._make(run_id)
+        if not isinstance(supervisor, Supervisor):
+            raise TypeError(f"make({run_id!r:.60}) gave {type(supervisor).__name__}: expected a Supervisor")
+        revision = 0
+        try:
+            stored = self._store.load(run_id)
+            if stored is not None:
+                supervisor.load(stored.state)
+                revision = stored.revision
+        except EbbtideError as error:
+            if supervisor.limits is not None:
+                raise ConfigError(
+                    f"run {run_id!r:.60} has limits, and what it took so far cannot be read: {error}. "
+                    "Mend the store, or `forget` the run to let it start from zero"
+                ) from error
+            self._fault("store", error)
+            supervisor = self._make(run_id)
+        with self._lock:
+            # Another thread may have had it at hand, and put it away again, since it was read.
+            if run_id not in self._runs and run_id not in self._leaving and self._departures == departures:
+                self._runs[run_id] = WatchedRun(supervisor, self._clock(), revision)
+
+    def _put_away(self) -> None:
+        """Move runs to the store that were silent for long, or are too many."""
+        leaving: dict[str, WatchedRun] = {}
+        with self._lock:
+            since = self._clock() - self._idle_s
+            while self._runs and len(leaving) < _TOGETHER:
+                run_id, run = next(iter(self._runs.items()))
+                if len(self._runs) <= self._most and run.latest > since:
+                    break
+                leaving[run_id] = self._leaving[run_id] = self._runs.pop(run_id)
+        if leaving:
+            self._write(leaving)
+            self._departed(leaving)
+
+    def _departed(self, leaving: Mapping[str, WatchedRun]) -> None:
+        """The runs are in the store, unless it failed."""
+        with self._lock:
+            self._departures += 1
+            for run_id, run in leaving.items():
+                if self._leaving.get(run_id) is run:
+                    del self._leaving[run_id]
+                    if run.saved_revision != run.revision:
+                        self._runs[run_id] = run
+                        self._runs.move_to_end(run_id, last=False)
+
+    def _write(self, runs: Mapping[str, WatchedRun]) -> None:
+        """Save those that have changed."""
+        changed = [(run_id, run) for run_id, run in runs.items() if run.saved_revision != run.revision]
+        for start in range(0, len(changed), _TOGETHER):
+            rows = []
+            for run_id, run in changed[start : start + _TOGETHER]:
+                with self._lock:
+                    rows.append((run, run.stored(run_id)))
+            try:
+                self._store.save([stored for _, stored in rows])
+            except EbbtideError as error:
+                self._fault("store", error)
+                return
+            for run, stored in rows:
+                run.saved_revision = stored.revision
+
+    def _keep_saving(self) -> None:
+        """Write what has changed once in a while, where the store lasts."""
+        if not self._store.is_durable or (self._saver is not None and self._saver.is_alive()):
+            return
+        with self._lock:
+            if self._saver is None or not self._saver.is_alive():  # which it is not after a fork
+                arguments = (weakref.ref(self), self._closing, self._save_every_s)
+                self._saver = threading.Thread(
+                    target=_save_again, args=arguments, name="ebbtide", daemon=True
+                )
+                self._saver.start()
+
+    def _report(self, run_id: str, verdict: Verdict | None) -> None:
+        # Without the lock: a listener may wait for another thread that needs a run.
+        if verdict is not None and self._listener is not None:
+            try:
+                self._listener(run_id, verdict)
+            except Exception as error:  # noqa: BLE001 - the run does not notice
+                self._fault("listener", error)
+
+    def _fault(self, where: str, error: Exception) -> None:
+        self.faults[where] = self.faults.get(where, 0) + 1
+        self.last_fault = f"{where}: {_words(error)}"
+        if sum(self.faults.values()) == 1:
+            warnings.warn(
+                f"the registry of runs goes on without its {where}: {_words(error)}; see Runs.faults",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+
+
+def _plain(_: str) -> Supervisor:
+    return Supervisor()
+
+
+def _words(error: Exception) -> str:
+    name = type(error).__name__
+    try:
+        return f"{name}: {error}"[:200]
+    except Exception:  # noqa: BLE001 - the text of a foreign error can fail too
+        return name
+
+
+def _save_again(reference: weakref.ref[Runs], closing: threading.Event, every_s: float) -> None:
+    rest = every_s
+    while not closing.wait(rest):
+        runs = reference()
+        if runs is None:
+            return
+        start = time.monotonic()
+        runs.save()
+        runs._put_away()  # noqa: SLF001 - those that were silent for long
+        rest = max(every_s, _REST * (time.monotonic() - start))
+        del runs
+
+
+def _close(reference: weakref.ref[Runs]) -> None:
+    runs = reference()
+    if runs is not None:
+        runs.close()

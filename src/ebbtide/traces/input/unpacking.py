@@ -1,0 +1,91 @@
+"""gzip in, its content out, in bounded memory; what unpacks to far more than any trace does is refused."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+
+from ebbtide.errors import TranscriptError
+
+GZIP = b"\x1f\x8b"
+#: Times its packed size that an input may unpack to. Traces reach 30, and 70 where they hardly vary.
+MOST_RATIO = 200
+#: The same for zstandard, which finds a context that each call of a model repeats: traces reach 410.
+MOST_ZSTD_RATIO = 2_000
+#: Bytes that any input may unpack to, whatever its packed size.
+FREE = 4 << 20
+_PIECE = 1 << 18
+
+
+def unpack(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The content of gzip, piece by piece; none of the pieces is empty.
+
+    Nothing of an input is given out before its first `FREE` bytes have been looked at.
+
+    Args:
+        pieces: The packed bytes; several members may follow each other.
+
+    Raises:
+        TranscriptError: It is broken from here on, or it unpacks to more than `MOST_RATIO` times its size.
+    """
+    waiting: list[bytes] = []
+    packed = size = 0
+    steps = _inflate(pieces)
+    while True:
+        try:
+            step, data = next(steps)
+        except StopIteration:
+            yield from waiting
+            return
+        except TranscriptError:
+            yield from waiting
+            raise
+        packed += step
+        size += len(data)
+        waiting += [data] if data else []
+        if size > FREE:
+            refuse_bomb(packed, size, MOST_RATIO)
+            yield from waiting
+            waiting.clear()
+
+
+def refuse_bomb(packed: int, size: int, most_ratio: int) -> None:
+    """Refuse what unpacks to too much.
+
+    Args:
+        packed: Bytes of it as it is.
+        size: Bytes that these become.
+        most_ratio: How many times more that may be.
+
+    Raises:
+        TranscriptError: It is more, and more than `FREE`.
+    """
+    if size > FREE and size > most_ratio * packed:
+        raise TranscriptError(
+            f"it unpacks to more than {most_ratio:,} times its size",
+            hint="Unpack it first if you trust it.",
+        )
+
+
+def _inflate(pieces: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
+    """How many packed bytes were step, and what they gave."""
+    unpacker = zlib.decompressobj(wbits=31)
+    rest = next(pieces, b"")
+    while True:
+        try:
+            data = unpacker.decompress(rest, _PIECE)
+        except zlib.error as error:
+            raise TranscriptError(f"broken gzip: {error}", hint="Was the file cut off?") from error
+        yield len(rest) - len(unpacker.unconsumed_tail) - len(unpacker.unused_data), data
+        if unpacker.eof:
+            # Another member may follow; zeros are padding.
+            rest = unpacker.unused_data.lstrip(b"\0") or next(pieces, b"").lstrip(b"\0")
+            if not rest:
+                return
+            unpacker = zlib.decompressobj(wbits=31)
+        elif unpacker.unconsumed_tail:
+            rest = unpacker.unconsumed_tail
+        else:
+            rest = next(pieces, b"")
+            if not rest:
+                raise TranscriptError("broken gzip: it ends too soon", hint="Was the file cut off?")
