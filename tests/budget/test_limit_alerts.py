@@ -323,8 +323,13 @@ def test_what_could_not_be_counted_when_it_is_over() -> None:
     assert {alert.kind for alert in run.alerts.uncounted()} == {"cost_usd", "tokens", "wall_s"}
     run.see(replace(THINK, chain_id="b"), THINK, replace(LATER, ts=5.0))
     assert {alert.kind for alert in run.alerts.uncounted()} == {"cost_usd", "tokens"}
-    run.see(replace(LATER, kind=NoticeKind.TOTAL))
+    total = run.restarted()
+    total.see(replace(LATER, kind=NoticeKind.TOTAL))
+    assert total.alerts.uncounted() == []
+    run.see(LATER, LATER)
     assert run.alerts.uncounted() == []
+    run.see(SAY)
+    assert [alert.missing for alert in run.alerts.uncounted()] == [Missing.PRICE]
 
 
 def test_a_run_is_not_restored_without_its_limits() -> None:

@@ -238,6 +238,26 @@ def test_a_stream_that_is_left_early_is_charged_what_it_has_said() -> None:
     assert run.report().spent.cost_usd == 0.6
 
 
+def test_what_was_left_early_is_no_measure_of_the_most() -> None:
+    """The next call sets aside what the dearest took that was read to its end."""
+    run = ExecutionContext(Limits(cost_usd=1.6))
+
+    def stream() -> Iterator[float]:
+        yield from (0.25, 0.5)
+
+    ask = run.wrap_llm_call(stream, usage=usage_of)
+    items = iter(ask())
+    next(items)
+    del items
+    items = iter(ask())
+    next(items)
+    assert run.report().spent.reserved_usd == 0.1
+    assert list(items) == [0.5]
+    items = iter(ask())
+    next(items)
+    assert run.report().spent.reserved_usd == 0.5
+
+
 def test_a_context_in_a_worker_thread_counts_in_the_one_around() -> None:
     """Nothing has to be carried where the main thread has entered one."""
 

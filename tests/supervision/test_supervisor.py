@@ -649,7 +649,8 @@ ODD: list[Any] = [
 
 def test_odd_events_never_raise_and_are_counted():
     """What cannot be read is a number in the snapshot, and the watching goes on."""
-    supervisor = Supervisor(limits=Limits(cost_usd=5, tokens=5, retries=3, wall_s=9))
+    limits = Limits(cost_usd=5, tokens=5, retries=3, wall_s=9, when_unknown="allow")
+    supervisor = Supervisor(limits=limits)
     for event in ODD * 2:
         assert isinstance(supervisor.record(event), Verdict)
         assert isinstance(supervisor.check_before_model(), Verdict)

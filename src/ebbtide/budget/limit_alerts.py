@@ -58,9 +58,8 @@ class LimitAlert:
 class UncountedLimits:
     """Looks for what has to be known to count the limits.
 
-    Tokens without a known cost are missing their price at once. The usage of a model call may come later,
-    in an event of its own: it is missing when the next call of that chain is asked for, or is made. A failed
-    call is missing nothing. Times are missing at the second call.
+    Tokens without a known cost are missing their price at once. The usage of a model call may come later: it
+    is missing when the next call of that chain is asked for, or made. A failed call is missing nothing.
 
     Args:
         limits: What the run may take.
@@ -70,12 +69,13 @@ class UncountedLimits:
         marks: The limits that cannot be counted: what is missing, and of which model or agent.
     """
 
-    __slots__ = ("_bare", "_limits", "_tally", "marks")
+    __slots__ = ("_bare", "_limits", "_owed", "_tally", "marks")
 
     def __init__(self, limits: Limits, tally: Tally) -> None:
         self._limits = limits
         self._tally = tally
         self._bare: dict[str, dict[LimitKind, str]] = {}  # by chain: limits, and the call without usage
+        self._owed: dict[LimitKind, int] = {}  # calls without usage for which none came later
         self.marks: dict[LimitKind, tuple[Missing, str]] = {}
 
     def see(self, event: Event, *, clocked: bool) -> bool:
@@ -104,8 +104,8 @@ class UncountedLimits:
                     self._state(event, LimitKind.COST_USD, cost, is_call=is_call)
             if self._limits.tokens is not None:
                 self._state(event, LimitKind.TOKENS, tokens, is_call=is_call)
-        if not clocked and tally.model_calls + tally.tool_calls > 1:
-            self._look_at_clock()
+        if self._lacks_time and not clocked and tally.model_calls + tally.tool_calls > 1:
+            self._mark(LimitKind.WALL_S, Missing.TIME, "")
         return len(self.marks) > before
 
     def ask(self, chain_id: str | None, *, clocked: bool) -> bool:
@@ -113,63 +113,63 @@ class UncountedLimits:
         before = len(self.marks)
         if chain_id is not None and self._bare:
             self._give_up(chain_id)
-        if not clocked and self._tally.model_calls + self._tally.tool_calls:
-            self._look_at_clock()
+        if self._lacks_time and not clocked and self._tally.model_calls + self._tally.tool_calls:
+            self._mark(LimitKind.WALL_S, Missing.TIME, "")
         return len(self.marks) > before
 
     def at_end(self, *, clocked: bool) -> dict[LimitKind, tuple[Missing, str]]:
-        """The limits that could not be counted, if nothing more comes. Reading changes nothing."""
-        end = UncountedLimits(self._limits, self._tally)
-        end.marks = dict(self.marks)
-        end._bare = dict(self._bare)
-        for chain_id in (None, *self._bare):
-            end.ask(chain_id, clocked=clocked)
-        if self._tally.first_ts is not None:
-            end.marks.pop(LimitKind.WALL_S, None)  # the first calls had no time
-        return end.marks
+        """The limits that could not be counted, if nothing more comes; usage may have come late."""
+        marks = {kind: mark for kind, mark in self.marks.items() if mark[0] is Missing.PRICE}
+        for kind, calls in self._owed.items():
+            if calls:
+                marks.setdefault(kind, self.marks.get(kind, (Missing.USAGE, "")))
+        if self._lacks_time and not clocked and self._tally.model_calls + self._tally.tool_calls:
+            marks[LimitKind.WALL_S] = (Missing.TIME, "")
+        return marks
 
     def _state(self, event: Event, kind: LimitKind, amount: int | None, *, is_call: bool) -> None:
         bare = self._bare.get(event.chain_id)
+        calls = self._owed.get(kind, 0)
         if amount is not None:
-            is_total = getattr(event, "kind", None) is NoticeKind.TOTAL
-            for each in self._bare.values() if is_total else filter(None, (bare,)):
-                each.pop(kind, None)
-            if is_total and self.marks.get(kind, ("",))[0] is Missing.USAGE:
-                del self.marks[kind]
+            if bare is not None:
+                bare.pop(kind, None)
+            if getattr(event, "kind", None) is NoticeKind.TOTAL:
+                self._owed[kind] = 0
+                self.marks.pop(kind, None)
+            elif calls and not is_call:
+                self._owed[kind] = calls - 1
         elif is_call and not getattr(event, "error", False):
+            self._owed[kind] = calls + 1
             subject = str(event.agent or "")[:_SUBJECT]
             if bare is None and len(self._bare) >= _CHAINS:
                 self._mark(kind, Missing.USAGE, subject)
-            elif bare is None:
-                self._bare[event.chain_id] = {kind: subject}
             else:
-                bare[kind] = subject
+                self._bare.setdefault(event.chain_id, {})[kind] = subject
+
+    @property
+    def _lacks_time(self) -> bool:
+        return self._limits.wall_s is not None and self._tally.first_ts is None
 
     def _give_up(self, chain_id: str) -> None:
         for kind, subject in self._bare.pop(chain_id, {}).items():
             self._mark(kind, Missing.USAGE, subject)
 
-    def _look_at_clock(self) -> None:
-        if self._limits.wall_s is not None and self._tally.first_ts is None:
-            self._mark(LimitKind.WALL_S, Missing.TIME, "")
-
     def _mark(self, kind: LimitKind, missing: Missing, subject: str) -> None:
-        self.marks.setdefault(kind, (missing, subject))
+        if missing is Missing.PRICE or kind not in self.marks:  # a usage may come late, and no price
+            self.marks[kind] = (missing, subject)
 
     def to_state(self) -> list[Any]:
         """All that later answers depend on."""
         marks = [[kind.value, missing.value, subject] for kind, (missing, subject) in self.marks.items()]
-        bare = [
-            [chain, [[kind.value, subject] for kind, subject in kinds.items()]]
-            for chain, kinds in self._bare.items()
-        ]
-        return [marks, bare]
+        bare = [[chain, list(map(list, kinds.items()))] for chain, kinds in self._bare.items()]
+        return [marks, bare, list(map(list, self._owed.items()))]
 
     def restore(self, state: list[Any]) -> None:
         """Take up what `to_state` gave."""
-        marks, bare = state
+        marks, bare, owed = state
         self.marks = {LimitKind(kind): (Missing(missing), subject) for kind, missing, subject in marks}
-        self._bare = {chain: {LimitKind(kind): subject for kind, subject in kinds} for chain, kinds in bare}
+        self._bare = {chain: {LimitKind(kind): name for kind, name in kinds} for chain, kinds in bare}
+        self._owed = {LimitKind(kind): calls for kind, calls in owed}
 
 
 class LimitAlerts:

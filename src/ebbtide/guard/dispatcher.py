@@ -177,7 +177,7 @@ class Dispatcher:
     def finish_stream(self, running: RunningCall) -> None:
         """Say that a stream was read to its end."""
         if not running.ended:
-            self._succeed(running, None, *self._metering.so_far(running))
+            self._succeed(running, None, *self._metering.so_far(running, is_whole=True))
 
     def _succeed(
         self, running: RunningCall, result: Any, usage: Usage | None, cost_usd: float | None
@@ -277,7 +277,8 @@ class Dispatcher:
         elif usage is None:
             subject = operation.model or operation.name
             warnings = running.reservation.settle(cost_usd, failed=failed, subject=subject)
-            self._unsettled.append(running)
+            if any(self._scope.left(kind) is not None for kind in (LimitKind.COST_USD, LimitKind.TOKENS)):
+                self._unsettled.append(running)
         else:
             subject = usage.model or operation.model or operation.name
             warnings = running.reservation.settle(cost_usd, usage.tokens, failed=failed, subject=subject)

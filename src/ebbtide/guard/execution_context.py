@@ -228,6 +228,8 @@ class ExecutionContext:
         chain_id = state.get("chain_id")
         if not isinstance(chain_id, str):
             raise ConfigError(f"not the state of an execution context: chain_id = {chain_id!r:.60}")
-        context = cls(limits, **{"chain_id": chain_id, **how})
+        if how.get("graph") is None:
+            how.setdefault("chain_id", chain_id)
+        context = cls(limits, **how)
         context.scope.restore(state.get("scope", {}))
         return context

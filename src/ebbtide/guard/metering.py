@@ -99,21 +99,24 @@ class Metering:
         usage = self._checked("usage", running.usage)
         if usage is None and is_unbilled(error):
             usage = _NOTHING
-        return self.learned(running.operation, usage)
+        return self.learned(running.operation, usage, is_whole=False)
 
-    def so_far(self, running: RunningCall) -> tuple[Usage | None, float | None]:
-        """What a call took, as far as that was said while it ran."""
-        return self.learned(running.operation, self._checked("usage", running.usage))
+    def so_far(self, running: RunningCall, *, is_whole: bool = False) -> tuple[Usage | None, float | None]:
+        """What a call took, as far as that was said while it ran; `is_whole` where it came to its end."""
+        return self.learned(running.operation, self._checked("usage", running.usage), is_whole=is_whole)
 
-    def learned(self, operation: Operation, usage: Usage | None) -> tuple[Usage | None, float | None]:
-        """What a call took, and its cost; the next calls set aside no less."""
+    def learned(
+        self, operation: Operation, usage: Usage | None, *, is_whole: bool = True
+    ) -> tuple[Usage | None, float | None]:
+        """What a call took, and its cost; the next calls set aside no less, if it was read to its end."""
         if usage is None:
             return None, 0.0 if operation.is_free else None
         cost_usd, tokens = self.cost(operation, usage), usage.tokens
-        if cost_usd is not None and cost_usd > (operation.most_usd or 0.0):
-            operation.most_usd = cost_usd
-        if tokens is not None and tokens > (operation.most_tokens or 0):
-            operation.most_tokens = tokens
+        if is_whole:
+            if cost_usd is not None and cost_usd > (operation.most_usd or 0.0):
+                operation.most_usd = cost_usd
+            if tokens is not None and tokens > (operation.most_tokens or 0):
+                operation.most_tokens = tokens
         return usage, cost_usd
 
     def _measured(self, operation: Operation, result: Any) -> Usage | None:

@@ -38,7 +38,7 @@ class Operation:
             not known; without one, a tool takes nothing.
         at_most: The most that one call can take, or a function of its arguments that tells. It is set aside
             before the call, so that calls at the same time keep a limit together. None sets aside what the
-            most expensive call so far took; then the first calls, made at once, can pass the limit.
+            most expensive call so far took, and a sixteenth of the limit before any has ended.
         text: The text of a result, or of an item of a stream, for the monitor.
         stream: What is returned is read item by item, though it is no generator.
         parameters: Names of the positional parameters.

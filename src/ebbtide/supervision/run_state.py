@@ -12,7 +12,6 @@ from ebbtide.convergence.signal import Signal
 from ebbtide.divergence.chain_table import ChainTable
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.monitor import LoopMonitor
-from ebbtide.errors import ConfigError
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Role, ToolCall
 from ebbtide.events.identity import key_of
 from ebbtide.events.tool_policy import ToolPolicies
@@ -268,8 +267,6 @@ class RunState:
         self.judgement.count_losses(self.chains.losses)
         self.judgement.run.restore(state["run"])
         self.judgement.event = self.monitor.tally.events
-        if self.alerts is None and state["alerts"] is not None:
-            raise ConfigError("the run had limits: give the supervisor the limits that it had")
         if self.alerts is not None:
             self.alerts = self.alerts.counting(self.monitor.tally)
             if state["alerts"] is not None:
