@@ -8,7 +8,7 @@ import signal
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from ebbtide.errors import EbbtideError, TranscriptError
+from ebbtide.errors import EbbtideError, TranscriptError, expect
 from ebbtide.events.event import Event
 from ebbtide.events.transcript import Round
 from ebbtide.supervision.run_options import RunOptions
@@ -98,6 +98,7 @@ def check_events(
     >>> summary.reason
     'ls 6 times in a row, same arguments, same answer (calls 1-6).'
     """
+    expect("options", options, RunOptions)
     recorder = new_recorder(options)
     _feed(recorder, events, progress)
     return recorder.summary(source, form)

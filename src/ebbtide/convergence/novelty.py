@@ -29,6 +29,9 @@ _ALIKE: Final = 64  # earlier claims that are compared because of the same two w
 _MOST_CONTRASTS: Final = 8  # similar claims that are read for a contrast
 
 
+_NO_PEAKS = (0, 0, 0)  # of the three levels
+
+
 class Novelty(StrEnum):
     """How much new content a conversation still brings. Source: novelty spec, 2.3."""
 
@@ -250,7 +253,7 @@ class NoveltyMeter:
         self._numbers: dict[str, int] = {}  # normal form -> its number in both indexes
         self._index = JaccardIndex(rules.jaccard_at_least, crowd=_ALIKE)
         self._meanings = SemanticIndex(embedder, cosine_at_least(rules, embedder.model)) if embedder else None
-        self._peaks = [0, 0, 0]
+        self._peaks = [*_NO_PEAKS]
         self._new_so_far = 0
         self._crowded = 0
 
@@ -316,8 +319,10 @@ class NoveltyMeter:
             self._index.add(claim_tokens(form, self._rules.tokens))
         if self._meanings:
             self._meanings.add(list(self._numbers))
-        self._peaks = list(state["peaks"])
-        self._new_so_far = state["new_so_far"]
+        self._peaks = [int(peak) for peak in state["peaks"]]
+        if len(self._peaks) != len(_NO_PEAKS):
+            raise ValueError(f"{len(self._peaks)} peaks: expected {len(_NO_PEAKS)}")
+        self._new_so_far = int(state["new_so_far"])
 
     def _read(self, form: str, claim: str, number: int, meaning: SemanticReading | None) -> ClaimReading:
         first = self._numbers.get(form)
