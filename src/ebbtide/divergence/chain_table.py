@@ -11,7 +11,7 @@ from ebbtide.engine_state import pack_state, unpack_state
 
 LIVE_CHAINS = 64  #: chains of one run that are kept at hand; those that were silent longer are packed
 MOST_CHAINS = 8192  #: chains of one run that are watched; for one more, the one silent longest is dropped
-_MAGIC = b"EBBC\x01"
+_MAGIC = b"EBBH\x01"
 
 
 class Chain(Protocol):

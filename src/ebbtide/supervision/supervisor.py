@@ -13,7 +13,7 @@ from ebbtide.budget.limit_alerts import LimitAlerts
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import Tally
-from ebbtide.engine_state import pack_state, restoring, sealed, unpack_state
+from ebbtide.engine_state import EngineState, restoring, sealed, unpack_state
 from ebbtide.errors import LONGEST, ConfigError, error_text, expect, shown, warn_degraded
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.tool_policy import ToolPolicies
@@ -29,10 +29,9 @@ if TYPE_CHECKING:
     from ebbtide.supervision.supervisor_snapshot import SupervisorSnapshot
 
 _SCHEMA = 3
-_MAGIC = b"EBBS\x03"  # what the bytes are, and the version of their form
 
 
-class Supervisor:
+class Supervisor(EngineState):
     """Watches one run and answers what to do with it: allow, nudge, finalize, escalate or stop.
 
     It joins four engines: loops and spending, the convergence of the conversation, hard limits, and the
@@ -65,6 +64,9 @@ class Supervisor:
     'allow'
     """
 
+    _MAGIC = b"EBBS\x03"
+    _OWNER = "a supervisor"
+
     def __init__(
         self,
         profile: Profile = Profile.DEFAULT,
@@ -83,7 +85,7 @@ class Supervisor:
         expect("prices", prices, Prices, optional=True)
         expect("eager_rounds", eager_rounds, int)
         self._shadow = shadow
-        self._settings: dict[str, Any] = {
+        self._arguments: dict[str, Any] = {
             "profile": profile,
             "tools": tools,
             "limits": limits,
@@ -92,7 +94,7 @@ class Supervisor:
             "embedder": embedder,
             "eager_rounds": eager_rounds,
         }
-        self._run = RunState(**self._settings, listener=listener)
+        self._run = RunState(**self._arguments, listener=listener)
         # Re-entrant, since a listener may ask, and a signal handler may save, in the middle of an event.
         self._lock = threading.RLock()
         self._degraded = 0
@@ -333,23 +335,10 @@ class Supervisor:
         return supervisor
 
     def _restore(self, state: Mapping[str, Any]) -> None:
-        with restoring(state, _SCHEMA, "a supervisor"):
+        with restoring(state, _SCHEMA, self._OWNER):
             self._run.restore(state["run"])
             self._degraded, self._last_fault = state["counts"]
             self._warns = not (self._degraded or self._run.monitor.degraded)
-
-    def to_bytes(self) -> bytes:
-        """`to_state`, small."""
-        return pack_state(self.to_state(), _MAGIC)
-
-    @classmethod
-    def from_bytes(cls, data: bytes, profile: Profile = Profile.DEFAULT, **how: Any) -> Self:
-        """The supervisor that `to_bytes` described.
-
-        Raises:
-            ConfigError: The bytes are of another version, or damaged.
-        """
-        return cls.from_state(unpack_state(data, _MAGIC, "a supervisor"), profile, **how)
 
     def load(self, data: bytes) -> None:
         """Take up what `to_bytes` gave; for a supervisor that has seen nothing yet.
@@ -360,15 +349,11 @@ class Supervisor:
         with self._lock:
             if self.events:
                 raise ConfigError(f"load after {self.events} events: expected a new supervisor")
-            self._restore(unpack_state(data, _MAGIC, "a supervisor"))
+            self._restore(unpack_state(data, self._MAGIC, self._OWNER))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _revived, (type(self), self._settings, self.to_bytes())
+    def _settings(self) -> dict[str, Any]:
+        return self._arguments
 
     def _fault(self, text: str) -> None:
         self._degraded += 1
         self._last_fault = text[:LONGEST]
-
-
-def _revived(cls: type[Supervisor], settings: Mapping[str, Any], data: bytes) -> Supervisor:
-    return cls.from_bytes(data, **settings)
