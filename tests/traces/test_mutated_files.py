@@ -73,7 +73,7 @@ def escapes(path: Path, chance: random.Random, count: int, folder: Path) -> list
 
 def test_nothing_escapes_over_samples(samples: Path, tmp_path: Path) -> None:
     """A sample of each format, mutated."""
-    chance = random.Random(_SEED)
+    chance = random.Random(_SEED)  # noqa: S311 - damage, no secrets
     assert not [
         problem
         for path in sorted(samples.iterdir())
@@ -85,6 +85,6 @@ def test_nothing_escapes_over_samples(samples: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["runs/claude_code", "runs/mini_swe_agent", "rounds/ledgers"])
 def test_nothing_escapes_over_real_runs(data: Path, tmp_path: Path, kind: str) -> None:
     """Some real runs mutated."""
-    chance = random.Random(_SEED)
+    chance = random.Random(_SEED)  # noqa: S311 - damage, no secrets
     paths = chance.sample(sorted((data / kind).iterdir()), 3)
     assert not [problem for path in paths for problem in escapes(path, chance, _ROUNDS, tmp_path)]
