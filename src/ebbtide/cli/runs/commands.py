@@ -61,8 +61,8 @@ def check(
 
     Several files or a folder give a table, worst first; with --json, one object per line.
 
-    Exits 0 if the runs were checked; 2 if a named file is UNREADABLE, or with --fail-on one in a folder; 50
-    if a run meets a condition of --fail-on.
+    Exits 0 if the runs were checked; 2 if a named file is UNREADABLE, or with --fail-on one in a folder;
+    50 if a run meets a condition of --fail-on.
     """
     from ebbtide.cli.runs import checking
 
