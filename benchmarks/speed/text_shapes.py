@@ -7,6 +7,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Callable
+from functools import cache
 
 _NOUNS = ("cache", "queue", "worker", "index", "gateway", "schema", "token", "cluster", "backup", "router")
 _VERBS = ("move", "split", "rename", "replace", "drop", "extend", "test", "document", "measure", "lock")
@@ -128,6 +129,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
 }
 
 
+@cache
 def text_of(shape: str, size: int, variant: int = 0) -> str:
     """A text of a shape.
 
