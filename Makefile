@@ -34,7 +34,7 @@ wheel: $(READY)
 tests: $(READY)
 	$(BIN)/python -m pytest -n auto
 
-# Some of the SDKs are too large for every run: 520 MB more.
+# Some of the SDKs are too large for every run: 360 MB more.
 test-sdks: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,sdks]'
 	EBBTIDE_EVERY_SDK=1 $(BIN)/python -m pytest -n 0 tests/events/test_provider_sdks.py

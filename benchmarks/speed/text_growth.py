@@ -155,9 +155,11 @@ def _assessed(profile: Profile) -> Path:
 def filtered(texts: list[str]) -> float:
     """As `decisions from` reads a conversation."""
     turns = TurnFilter()
-    return _slowest(
-        lambda text: turns.take(SpokenTurn(number=turns.turns + 1, speaker="a", text=text)), texts
-    )
+
+    def see(text: str) -> None:
+        turns.take(SpokenTurn(number=turns.turns + 1, speaker="agent", text=text))
+
+    return _slowest(see, texts)
 
 
 def duplicates(texts: list[str]) -> float:
@@ -173,7 +175,7 @@ def duplicates(texts: list[str]) -> float:
 def decision_log(texts: list[str]) -> float:
     with DecisionLog.open(":memory:", agent="coder") as log:
         work = Deliberation(log)
-        return _slowest(lambda text: work.record_decision(text), texts)
+        return _slowest(work.record_decision, texts)
 
 
 PATHS: dict[str, Path] = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from ebbtide.errors import EbbtideError, TranscriptError
+from ebbtide.errors import EbbtideError, TranscriptError, expect
 from ebbtide.events.event import Event
 from ebbtide.events.transcript import Round
 from ebbtide.supervision.run_options import RunOptions
@@ -27,6 +27,7 @@ def check(
     options: RunOptions = _DEFAULTS,
     *,
     progress: Callable[[int], object] | None = None,
+    is_named: bool = True,
 ) -> RunSummary:
     """What the run in a file came to, in bounded memory.
 
@@ -34,11 +35,13 @@ def check(
         path: A trace of any known format, compressed or not; ``-`` for standard input.
         options: By what it is judged.
         progress: Called with the number of events so far, every thousand and at the end.
+        is_named: Whether somebody named the file; plain text that a search came upon has to be a conversation
+            beyond doubt.
 
     Raises:
         TranscriptError: It cannot be read, nothing in it can be, or it is in no known format.
     """
-    trace = open_trace(path)
+    trace = open_trace(path, is_named=is_named)
     recorder = new_recorder(options)
     _feed(recorder, trace, progress)
     refuse_nothing(trace.source, trace.events, trace.faults)
@@ -95,6 +98,7 @@ def check_events(
     >>> summary.reason
     'ls 6 times in a row, same arguments, same answer (calls 1-6).'
     """
+    expect("options", options, RunOptions)
     recorder = new_recorder(options)
     _feed(recorder, events, progress)
     return recorder.summary(source, form)
@@ -113,7 +117,11 @@ def new_recorder(options: RunOptions) -> RunRecorder:
 
 
 def check_many(
-    paths: Sequence[str | os.PathLike[str]], options: RunOptions = _DEFAULTS, *, jobs: int | None = None
+    paths: Sequence[str | os.PathLike[str]],
+    options: RunOptions = _DEFAULTS,
+    *,
+    jobs: int | None = None,
+    from_arguments: Collection[str] | None = None,
 ) -> Iterator[tuple[Path, RunSummary | EbbtideError]]:
     """What the runs in many files came to, each as soon as it is known.
 
@@ -122,15 +130,21 @@ def check_many(
         options: By what they are judged.
         jobs: Processes; None takes one a core where the files are worth it, 1 works in this one. So do
             options that cannot be sent to another process.
+        from_arguments: Those of the paths that somebody named, as for `check`; None: all.
 
     Yields:
         A file and its summary, or why it cannot be read.
     """
     files = sorted(map(Path, paths), key=_size, reverse=True)
+    searched = (
+        frozenset()
+        if from_arguments is None
+        else {Path(path) for path in paths} - {Path(path) for path in from_arguments}
+    )
     jobs = min(jobs or _processes(files), len(files))
     if jobs <= 1 or not _can_be_sent(options):
         for path in files:
-            yield path, _checked(path, options)
+            yield path, _checked(path, options, is_named=path not in searched)
         return
     import multiprocessing
     from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
@@ -138,7 +152,9 @@ def check_many(
     # A fresh interpreter: one that is forked out of a program with threads may find its locks held.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=jobs, mp_context=context, initializer=_end_quietly) as pool:
-        futures = {pool.submit(_checked, path, options): path for path in files}
+        futures = {
+            pool.submit(_checked, path, options, is_named=path not in searched): path for path in files
+        }
         try:
             for future in as_completed(futures):
                 try:
@@ -151,9 +167,9 @@ def check_many(
                 future.cancel()
 
 
-def _checked(path: Path, options: RunOptions) -> RunSummary | EbbtideError:
+def _checked(path: Path, options: RunOptions, *, is_named: bool) -> RunSummary | EbbtideError:
     try:
-        return check(path, options)
+        return check(path, options, is_named=is_named)
     except EbbtideError as error:
         return error
     except Exception as error:  # noqa: BLE001 - one file, or a fault in one reader, must not hide the others

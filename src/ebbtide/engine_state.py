@@ -24,7 +24,7 @@ from ebbtide.errors import ConfigError, error_text, shown
 _MOST = 256_000_000  # bytes that a state may unfold to
 _MOST_FOLDED = 200  # of them to one byte; real states fold to a tenth
 _LEAST = 1_000_000  # bytes that any may unfold to
-_MOST_ITEMS = 20_000_000  # of a state
+_MOST_ITEMS = 1_000_000  # of a state
 _DEEPEST = 100  # levels
 _HASH = 8  # bytes
 _VERSION = 2  # of `marshal`: values alone, without references, so that equal ones give equal bytes

@@ -117,7 +117,7 @@ class UnknownNodeError(EbbtideError, KeyError):
 
     def __str__(self) -> str:
         return (
-            f"node {self.node_id!r:.60} was never begun in chain {self.chain_id!r}; "
+            f"node {shown(self.node_id)} was never begun in chain {shown(self.chain_id)}; "
             "use the ids that create_root and begin_node return"
         )
 
@@ -159,7 +159,7 @@ class UnknownDecisionError(DecisionError, KeyError):
         super().__init__(decision_id, where, hint)
 
     def __str__(self) -> str:
-        return f"no decision {self.decision_id!r:.60} of {self.where}; {self.hint}"
+        return f"no decision {shown(self.decision_id)} of {self.where}; {self.hint}"
 
 
 class StaleDecisionError(DecisionError):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ebbtide.convergence.novelty import Novelty, NoveltyMeter, RoundNovelty, classify, is_low
 from ebbtide.profile import Profile
 from ebbtide.profile.convergence import NoveltyRules
+from ebbtide.text.contrast.guard import Contrast, contrast
 
 SPEC = Profile.SPEC.novelty
 DEFAULT = Profile.DEFAULT.novelty
@@ -259,3 +260,51 @@ def test_explaining_names_the_nearest_claim_of_a_new_one() -> None:
     assert explained.nearest is not None
     assert (explained.nearest.text, explained.nearest.round) == ("the cache hides stale rows", 1)
     assert explained.nearest.similarity == 0.25
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Step {}: check the cache and restart service {}.",
+        "The worker handles item {} of the nightly batch without errors.",
+        "I decided to keep option a{} instead of b{}.",
+        "We will use the following query {}.",
+    ],
+)
+def test_alike_claims_are_compared_a_bounded_number_of_times(
+    line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twice as many claims take about twice the contrasts, also where each contradicts all the others."""
+    calls = 0
+
+    def counted(here: str, there: str) -> Contrast | None:
+        nonlocal calls
+        calls += 1
+        return contrast(here, there)
+
+    monkeypatch.setattr("ebbtide.convergence.novelty.contrast", counted)
+    by_size = []
+    for size in (100, 200, 400):
+        calls, meter = 0, NoveltyMeter(DEFAULT)
+        novelty = meter.update([line.format(number, number) for number in range(size)], 1)
+        by_size.append(calls)
+        assert novelty.crowded > size // 4
+    assert by_size[2] <= 400 * 8
+    assert by_size[2] <= 2.5 * by_size[1] <= 6.25 * by_size[0]
+
+
+def test_a_numbered_item_that_comes_again_is_found_among_hundreds() -> None:
+    """Reworded, each item of a long list repeats the one of its number, and no other."""
+    meter = NoveltyMeter(DEFAULT)
+    meter.update([f"Step {n}: check the cache and restart service {n}." for n in range(300)], 1)
+    again = meter.update([f"Step {n}: check the cache, then restart service {n}" for n in range(300)], 2)
+    assert again.new_L1 == 0
+
+
+def test_claims_over_the_bound_are_counted_and_not_read() -> None:
+    """A round that states too many claims says how many were left out; a repeat within it is none."""
+    claims = [f"{number} rows of table t{number * 7}" for number in range(600)]
+    novelty = NoveltyMeter(SPEC).update([*claims, claims[0]], 1)
+    assert (novelty.total_claims, novelty.claims, novelty.left_out) == (601, 512, 88)
+    assert novelty.to_dict()["claims_left_out"] == 88
+    assert "claims_left_out" not in NoveltyMeter(SPEC).update(["one claim"], 1).to_dict()

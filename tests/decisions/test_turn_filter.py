@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ebbtide.decisions.repeats.differences import Difference, find_contrast
+from ebbtide.decisions.repeats.duplicates import Earlier, find_duplicate
 from ebbtide.decisions.turns.turn_candidates import candidates_of
 from ebbtide.decisions.turns.turn_filter import (
     Disposition,
@@ -251,3 +253,28 @@ def test_thoughts_of_question_answering_decide_nothing(data: Path) -> None:
     filtered = filter_turns(said(*(thought for thought in thoughts if thought)))
     assert filtered.turns > 1_800
     assert len(filtered.having(Disposition.KEPT)) <= 2
+
+
+def test_what_is_left_out_of_a_turn_is_counted() -> None:
+    """A turn with a hundred choices, or one that is very long, says that it was not read whole."""
+    choices = " ".join(f"I decided to keep option a{number} instead of b{number}." for number in range(100))
+    filtered = filter_turns(said(choices, "We'll use SQLite." + " x" * 10_000))
+    assert (filtered.left_out, filtered.cut) == (68, 1)
+    assert (filtered.to_dict()["left_out"], filtered.to_dict()["cut"]) == (68, 1)
+
+
+def test_alike_choices_are_compared_a_bounded_number_of_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Among hundreds of alike decisions a new one is read beside the sixteen that are most similar."""
+    rows = [Earlier(id=str(n), text=f"Keep option a{n} instead of option b{n}", ts=0.0) for n in range(200)]
+    calls: list[str] = []
+
+    def counted(here: str, there: str) -> Difference | None:
+        calls.append(there)
+        return find_contrast(here, there)
+
+    monkeypatch.setattr("ebbtide.decisions.repeats.duplicates.find_contrast", counted)
+    verdict = find_duplicate("Keep option a777 instead of option b777", rows, ts=1.0)
+    assert len(calls) <= 16
+    assert verdict.truncated
+    again = find_duplicate("keep option a199 instead of option b199.", rows, ts=1.0)
+    assert (again.is_duplicate, again.of) == (True, "199")

@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import subprocess
+import sys
 import time
 from collections import namedtuple
 from collections.abc import Callable
@@ -91,6 +93,27 @@ def test_traces_read_the_same(case: dict[str, Any]) -> None:
     assert live is not None
     if case["name"] != "openrouter, own key":  # A trace has the cost that the provider states.
         assert usage == live
+
+
+def test_traces_know_anthropic_by_its_keys() -> None:
+    """Anthropic breaks its output down as OpenAI does, and its cached tokens still stand beside the input."""
+    report = {"input_tokens": 5_000, "output_tokens": 10, "cache_read_input_tokens": 100}
+    answer = {"usage": {**report, "output_tokens_details": {"thinking_tokens": 3}}}
+    assert (
+        reply_usage(answer)
+        == Usage.of(answer)
+        == Usage(input_tokens=5_000, output_tokens=10, cache_read_tokens=100)
+    )
+
+
+def test_readers_wait_for_their_use() -> None:
+    """Who never reads an answer does not import the tables for it."""
+    program = "import sys, ebbtide.events.event; print(*sys.modules)"
+    modules = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "ebbtide.events.usage" in modules.stdout.split()
+    assert not {"ebbtide.events.provider_usage", "ebbtide.events.provider_answer"} & set(
+        modules.stdout.split()
+    )
 
 
 def test_the_shapes_are_told_apart_by_their_keys() -> None:
@@ -210,6 +233,13 @@ def recursive() -> dict[str, Any]:
     return answer
 
 
+def wide() -> Any:
+    answer: Any = {}
+    for _ in range(8):
+        answer = {"content": [answer] * 1_000}
+    return answer
+
+
 def deep() -> Any:
     answer: Any = {"prompt_tokens": 5}
     for _ in range(100_000):
@@ -228,6 +258,7 @@ def deep() -> Any:
         RaisingDict,
         recursive,
         deep,
+        wide,
         object,
         lambda: dict.fromkeys(range(1_000_000)),
         lambda: {"content": ["x"] * 1_000_000, "usage": ["x"] * 1_000_000},

@@ -470,3 +470,14 @@ def test_answers_that_are_not_known_are_a_fact_of_the_finding():
     summary = recorded(*[ToolCall(name="same answer", args={"n": 1})] * 6)
     assert summary.reason == "same answer 6 times in a row, same arguments, no answers known (calls 1-6)."
     assert summary.findings[0].advice.startswith("The same calls were made again and again.")
+
+
+def test_a_text_that_was_not_read_whole_is_a_fault_in_words() -> None:
+    """The summary says how many texts were cut and how many claims were not compared."""
+    recorder = RunRecorder()
+    recorder.record(ModelCall(text="The cache is cold.\n\n" + "x" * 200_000))
+    recorder.record(ModelCall(text="\n".join(f"- Table t{n} holds {n * 3} rows." for n in range(600))))
+    assert recorder.summary("run", "test").faults == (
+        "1 long text was read at both ends only",
+        "88 claims were not compared: their rounds state too many",
+    )

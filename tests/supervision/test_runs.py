@@ -432,7 +432,7 @@ def test_a_run_that_had_limits_does_not_come_back_without() -> None:
         runs.end("a")
     data = store.load("a")
     assert data is not None
-    with pytest.raises(ConfigError, match="the limits that it had"):
+    with pytest.raises(ConfigError, match="saved with a limit of steps"):
         Supervisor.from_bytes(data.state)
     with Runs(lambda _: Supervisor(limits=Limits(steps=2)), store=store) as runs:
         verdict = runs.before_model("a").verdict

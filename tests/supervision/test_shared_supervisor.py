@@ -55,13 +55,16 @@ _SIGNALS = """
 import signal
 from ebbtide import Supervisor, ToolCall
 supervisor, states = Supervisor(), []
-signal.signal(signal.SIGALRM, lambda *_: states.append(supervisor.to_bytes()))
-signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
+def save(*_):
+    states.append(supervisor.to_bytes())
+    if len(states) < 60:
+        signal.setitimer(signal.ITIMER_REAL, 0.002)
+signal.signal(signal.SIGALRM, save)
+signal.setitimer(signal.ITIMER_REAL, 0.002)
 number = 0
 while len(states) < 60:
     number += 1
     supervisor.record(ToolCall(name="read", args={"path": f"{number % 50}"}, result=f"text {number}"))
-signal.setitimer(signal.ITIMER_REAL, 0)
 for state in states:
     Supervisor.from_bytes(state).record(ToolCall(name="ls", args={}, result=""))
 print(len(states))

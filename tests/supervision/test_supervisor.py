@@ -863,3 +863,16 @@ def test_spending_without_news_is_followed_from_the_sixth_turn(dollars: float, t
     events = [look(0), *[say(None, cost_usd=dollars)] * 6]
     causes = [supervisor.record(event).cause for event in events]
     assert [turn for turn, cause in enumerate(causes) if cause is Cause.SPENDING] == turns
+
+
+def test_a_text_that_is_cut_and_claims_that_are_left_out_are_reported() -> None:
+    """Of a very long turn both ends are read, of a round a bounded number of claims, and both are counted."""
+    supervisor = Supervisor(eager_rounds=9)
+    supervisor.record(say("The cache is cold.\n\n" + "x" * 200_000 + "\n\nThe index is missing."))
+    supervisor.record(ask("Go on."))
+    supervisor.record(say("\n".join(f"- Table t{number} holds {number * 3} rows." for number in range(600))))
+    supervisor.record(ask("And now?"))
+    restored = Supervisor.from_bytes(supervisor.to_bytes(), eager_rounds=9)
+    for each in (supervisor, restored):
+        (conversation,) = each.snapshot().conversations
+        assert (conversation.cut_texts, conversation.claims_left_out) == (1, 88)

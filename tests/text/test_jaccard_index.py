@@ -92,3 +92,44 @@ def test_a_threshold_that_means_nothing_is_refused(threshold: float) -> None:
     """A threshold has to lie above 0 and at most at 1."""
     with pytest.raises(ConfigError, match="at_least"):
         JaccardIndex(threshold)
+
+
+@pytest.mark.clause("N06")
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(20, 150), st.integers(0, 40)), min_size=1, max_size=25),
+    st.sampled_from(["0.02", "0.34", "0.6", "0.82", "1.0"]),
+)
+def test_search_is_exact_for_long_sets_too(shapes: list[tuple[int, int, int]], threshold: str) -> None:
+    """Sets on either side of the size from which single tokens are the keys find one another."""
+    index = JaccardIndex(float(threshold))
+    seen: list[frozenset[str]] = []
+    for family, size, shift in shapes:
+        tokens = frozenset(f"{family}-{number}" for number in range(shift, shift + size))
+        expected = _brute_force(seen, tokens, Fraction(threshold))
+        assert [match.number for match in index.matches(tokens)] == expected
+        assert [match.number for match in index.add(tokens)] == expected
+        seen.append(tokens)
+
+
+def test_a_long_set_is_filed_under_few_keys() -> None:
+    """A set of a thousand tokens takes no more keys than it has tokens."""
+    index = JaccardIndex(0.6)
+    index.add({f"t{number}" for number in range(1_000)})
+    assert len(index._filed) <= 1_000
+
+
+def test_a_crowd_is_bounded_and_counted() -> None:
+    """Of sets that are all alike a bounded number is compared; one that shares something rare is found."""
+    index = JaccardIndex(0.6, crowd=8)
+    index_sets = [frozenset(("check", "the", "service", f"n{number}")) for number in range(500)]
+    longest = max(len(index.add(tokens)) for tokens in index_sets)
+    assert longest <= 8 * 6  # one list for each pair of four tokens
+    assert index.crowded > 400
+    again = frozenset(("check", "the", "service", "n400", "again"))
+    assert index.matches(again)[0].number == 400
+
+
+def test_a_crowd_of_one_is_refused() -> None:
+    """One set a key would find nothing."""
+    with pytest.raises(ConfigError, match="crowd = 1"):
+        JaccardIndex(0.6, crowd=1)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal
 
-from ebbtide.errors import ConfigError
+from ebbtide.errors import ConfigError, shown
 
 
 class LimitKind(StrEnum):
@@ -68,22 +68,24 @@ class Limits:
             whole = kind not in (LimitKind.COST_USD, LimitKind.WALL_S)
             if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
                 raise ConfigError(
-                    f"{kind} = {value!r}: expected a {'whole ' * whole}number, or None for no limit"
+                    f"{kind} = {shown(value)}: expected a {'whole ' * whole}number, or None for no limit"
                 )
             if not 0 <= value <= 1e12:
-                raise ConfigError(f"{kind} = {value!r}: expected 0 to 1e12, or None for no limit")
+                raise ConfigError(f"{kind} = {shown(value)}: expected 0 to 1e12, or None for no limit")
         share = self.warn_at
         if share is not None and (
             isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1
         ):
-            raise ConfigError(f"warn_at = {share!r}: expected a share over 0 to 1, or None for no warning")
+            raise ConfigError(
+                f"warn_at = {shown(share)}: expected a share over 0 to 1, or None for no warning"
+            )
         if self.when_unknown not in ("refuse", "allow"):
-            raise ConfigError(f'when_unknown = {self.when_unknown!r:.60}: expected "refuse" or "allow"')
+            raise ConfigError(f'when_unknown = {shown(self.when_unknown)}: expected "refuse" or "allow"')
         lease = self.lease_s
         if lease is not None and (
             isinstance(lease, bool) or not isinstance(lease, int | float) or not 0 < lease <= 1e12
         ):
-            raise ConfigError(f"lease_s = {lease!r:.60}: expected seconds over 0, or None for no end")
+            raise ConfigError(f"lease_s = {shown(lease)}: expected seconds over 0, or None for no end")
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> Limits:

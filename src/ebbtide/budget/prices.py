@@ -9,10 +9,11 @@ from __future__ import annotations
 import importlib
 import threading
 from collections.abc import Mapping
+from copy import deepcopy
 from os import PathLike
 from typing import Any
 
-from ebbtide.errors import ConfigError
+from ebbtide.errors import ConfigError, expect, shown
 from ebbtide.events.usage import Usage
 from ebbtide.settings_file import read_settings
 from ebbtide.text.name_table import NameTable
@@ -50,6 +51,7 @@ class Prices:
     def __init__(
         self, table: Mapping[str, Mapping[str, float]] | None = None, *, public: bool = True
     ) -> None:
+        expect("table", table, Mapping, optional=True)
         for model, classes in (table or {}).items():
             _check(model, classes)
         self._table = NameTable(table or {})
@@ -65,6 +67,9 @@ class Prices:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._lock = threading.RLock()
+
+    def __copy__(self) -> Prices:
+        return deepcopy(self)
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, public: bool = True) -> Prices:
@@ -86,6 +91,7 @@ class Prices:
 
         What the provider states comes first. A class of tokens that is not stated counts as none of it.
         """
+        expect("usage", usage, Usage)
         stated = usage.stated_cost
         if stated is not None:
             return stated
@@ -144,9 +150,13 @@ def _sum(classes: Mapping[str, float], counts: Mapping[str, int]) -> float | Non
 
 def _check(model: str, classes: Any) -> None:
     if not isinstance(classes, Mapping):
-        raise ConfigError(f"prices of {model!r}: expected a table with {', '.join(_CLASSES)}")
+        raise ConfigError(f"prices of {shown(model)}: expected a table with {', '.join(_CLASSES)}")
     for name, price in classes.items():
         if name not in _CLASSES:
-            raise ConfigError(f"prices of {model!r}: no class {name!r}; there are {', '.join(_CLASSES)}")
+            raise ConfigError(
+                f"prices of {shown(model)}: no class {shown(name)}; there are {', '.join(_CLASSES)}"
+            )
         if isinstance(price, bool) or not isinstance(price, int | float) or not 0 <= price <= 1e9:
-            raise ConfigError(f"{name} price of {model!r} = {price!r}: expected USD per million tokens")
+            raise ConfigError(
+                f"{name} price of {shown(model)} = {shown(price)}: expected USD per million tokens"
+            )

@@ -5,9 +5,11 @@ Money is counted in whole units, so that a hundred times 0.01 dollars is 1 dolla
 
 from __future__ import annotations
 
+from copy import copy, deepcopy
 from typing import Any, Final
 
 from ebbtide.budget.prices import Prices
+from ebbtide.errors import ConfigError, error_text, expect
 from ebbtide.events.event import Event, ModelCall, ModelPart, ToolCall
 from ebbtide.events.usage import MOST_TOKENS, Usage, is_cost
 
@@ -39,8 +41,8 @@ def is_model_call(event: Event) -> bool:
 class Tally:
     """What one chain took, or a whole run. What no event stated is None.
 
-    The tallies of several chains add up in the one of their run. A number that cannot be (negative, infinite,
-    no number) counts as not stated, and in `faults`.
+    The tallies of several chains add up in the one of their run; a copy stands alone. A number that cannot be
+    (negative, infinite, no number) counts as not stated, and in `faults`.
 
     Args:
         prices: What tokens cost, for events that state tokens and no cost; None knows no price.
@@ -84,6 +86,8 @@ class Tally:
     )
 
     def __init__(self, prices: Prices | None = None, run: Tally | None = None) -> None:
+        expect("prices", prices, Prices, optional=True)
+        expect("run", run, Tally, optional=True)
         self._prices = prices
         self.run = run
         self.events = 0
@@ -108,6 +112,7 @@ class Tally:
             event: The event.
             ts: Its time, where that is known and can be.
         """
+        expect("event", event, Event)
         run = self.run
         kind = type(event)
         self.events += 1
@@ -153,6 +158,7 @@ class Tally:
             usage: What it states.
             by_model: Whether a model took it, whose cost ought to be known.
         """
+        expect("usage", usage, Usage)
         run = self.run
         tokens: int | None = None
         faults = 0
@@ -221,9 +227,29 @@ class Tally:
         ]
 
     def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` gave."""
-        counts, money, (self.first_ts, self.latest_ts), models = state
-        self.events, self.tool_calls, self.model_calls, self.unpriced_calls, self.faults = counts
-        self.cost, self.tokens, by_class, self.last_cost, self.last_tokens, self.last_cache_read = money
-        self.by_class = list(by_class)
-        self.unpriced_models = dict.fromkeys(models)
+        """Take up what `to_state` gave.
+
+        Raises:
+            ConfigError: It is no such state.
+        """
+        try:
+            counts, money, (self.first_ts, self.latest_ts), models = state
+            self.events, self.tool_calls, self.model_calls, self.unpriced_calls, self.faults = counts
+            self.cost, self.tokens, by_class, self.last_cost, self.last_tokens, self.last_cache_read = money
+            self.by_class = list(by_class)
+            self.unpriced_models = dict.fromkeys(models)
+        except Exception as error:
+            raise ConfigError(f"not the state of a tally: {error_text(error)}") from error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _revived, (self._prices, self.to_state())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tally:
+        twin = memo[id(self)] = copy(self)
+        return twin
+
+
+def _revived(prices: Prices | None, state: list[Any]) -> Tally:
+    tally = Tally(prices)
+    tally.restore(deepcopy(state))
+    return tally

@@ -79,6 +79,8 @@ class ConvergenceMeter(EngineState):
         self, profile: Profile = Profile.DEFAULT, *, explain: bool = False, embedder: Embedder | None = None
     ) -> None:
         expect("profile", profile, Profile)
+        if embedder is not None and not callable(getattr(embedder, "embed", None)):
+            raise TypeError(f"embedder: expected an Embedder or None, not {shown(embedder)}")
         self._profile = profile
         self._explain = explain
         self._embedder = embedder

@@ -46,6 +46,9 @@ class RoundSummary:
     novelty_rate_L2: float | None
     semantic_similarity: float | None
     agent_similarity: float | None
+    claims_left_out: int = 0
+    claims_crowded: int = 0
+    characters_left_out: int = 0
 
     @classmethod
     def of(
@@ -85,6 +88,9 @@ class RoundSummary:
             novelty_rate_L2=None if rate_l2 is None else round(rate_l2, 6),
             semantic_similarity=stability.rounds if stability else None,
             agent_similarity=stability.agents if stability else None,
+            claims_left_out=novelty.left_out,
+            claims_crowded=novelty.crowded,
+            characters_left_out=item.left_out,
         )
 
     @property
@@ -116,6 +122,9 @@ class RoundSummary:
             wire["novelty_rate_L2"] = self.novelty_rate_L2
             wire["semantic_similarity"] = self.semantic_similarity
             wire["agent_similarity"] = self.agent_similarity
+        for name in ("claims_left_out", "claims_crowded", "characters_left_out"):
+            if getattr(self, name):
+                wire[name] = getattr(self, name)
         return wire
 
     def readiness(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from ebbtide.decision_log.answer import DecisionAnswer
 from ebbtide.decision_log.deliberation import Deliberation
-from ebbtide.errors import ConfigError
+from ebbtide.errors import ConfigError, shown
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -57,7 +57,7 @@ class AsyncDeliberation:
 
     def __init__(self, deliberation: Deliberation, *, threads: int = 8) -> None:
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-            raise ConfigError(f"threads = {threads!r}: expected a number from 1")
+            raise ConfigError(f"threads = {shown(threads)}: expected a number from 1")
         self.deliberation = deliberation
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="ebbtide-decisions")
 

@@ -19,7 +19,7 @@ from ebbtide.decision_log.store.transaction import Transaction, checked_time
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate, Source, TurnContext
 from ebbtide.decisions.gate.assess import assess
-from ebbtide.errors import ConfigError
+from ebbtide.errors import ConfigError, expect
 from ebbtide.profile import Profile
 from ebbtide.profile.duplicates import DuplicateRules
 
@@ -70,6 +70,9 @@ class Deliberation:
         gate: Gate = assess,
         frames: Sequence[str] | None = None,
     ) -> None:
+        expect("log", log, DecisionLog)
+        expect("profile", profile, Profile)
+        expect("duplicates", duplicates, DuplicateRules, optional=True)
         self.log = log
         self.profile = profile
         self.mode = Mode(mode)

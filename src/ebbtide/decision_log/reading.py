@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import inf
 
 from ebbtide.clock import Clock, system_clock
 from ebbtide.decision_log import upkeep
@@ -16,7 +17,7 @@ from ebbtide.decision_log.store.questions import Filter
 from ebbtide.decision_log.store.transaction import checked_time
 from ebbtide.decision_log.view import View
 from ebbtide.decisions.candidate import Source
-from ebbtide.errors import ConfigError, UnknownDecisionError
+from ebbtide.errors import ConfigError, UnknownDecisionError, expect, shown
 
 #: One state, several, or None for the usual ones.
 Statuses = Status | Iterable[Status] | None
@@ -41,8 +42,9 @@ class ReadableLog:
     def __init__(
         self, store: Store, view: View, *, clock: Clock = system_clock, open_ttl_s: float = 3600.0
     ) -> None:
-        if isinstance(open_ttl_s, bool) or not open_ttl_s > 0:
-            raise ConfigError(f"open_ttl_s = {open_ttl_s!r}: expected seconds above 0")
+        expect("open_ttl_s", open_ttl_s, int, float)
+        if isinstance(open_ttl_s, bool) or not open_ttl_s > 0 or 10**15 < open_ttl_s < inf:
+            raise ConfigError(f"open_ttl_s = {shown(open_ttl_s)}: expected seconds above 0")
         self.store = store
         self.view = view
         self.clock = clock
@@ -276,5 +278,5 @@ def statuses_of(status: Statuses, default: tuple[Status, ...]) -> tuple[Status, 
 
 def _at_least_one(limit: int) -> int:
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-        raise ConfigError(f"limit = {limit!r}: expected a number from 1")
+        raise ConfigError(f"limit = {shown(limit)}: expected a number from 1")
     return limit

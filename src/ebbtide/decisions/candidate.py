@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ebbtide.errors import ConfigError
+from ebbtide.errors import ConfigError, shown
 
 
 class Stakes(StrEnum):
@@ -90,14 +90,14 @@ class Candidate:
 
     def __post_init__(self) -> None:
         if not isinstance(self.description, str):
-            raise ConfigError(f"description = {self.description!r:.40}: expected a text")
+            raise ConfigError(f"description = {shown(self.description, 40)}: expected a text")
         value = self.confidence
         if value is None:
             return
         if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
-            raise ConfigError(f"confidence = {value!r:.40}: expected a number from 0 to 1")
+            raise ConfigError(f"confidence = {shown(value, 40)}: expected a number from 0 to 1")
         if not 0 <= value <= 1:
-            raise ConfigError(f"confidence = {value!r}: expected a number from 0 to 1")
+            raise ConfigError(f"confidence = {shown(value)}: expected a number from 0 to 1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,4 +117,4 @@ class TurnContext:
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str):
-            raise ConfigError(f"text = {self.text!r:.40}: expected a text")
+            raise ConfigError(f"text = {shown(self.text, 40)}: expected a text")

@@ -32,7 +32,7 @@ _IDS = ("id", "call_id", "toolUseId", "toolCallId", "tool_call_id")
 _INSIDE = ("choices", "candidates", "output", "message", "response", "raw", "parts", "content")
 _THOUGHTS = ("reasoning", "thinking", "redacted")
 _DEEPEST = 10
-_MOST_PARTS = 1_000
+_MOST_PARTS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,11 +46,19 @@ class ToolRequest:
 
 @dataclass(slots=True)
 class AnswerParts:
-    """The words and the calls in an answer; `is_answer` says whether it was one."""
+    """The words and the calls in an answer.
+
+    Args:
+        words: The words, part by part.
+        requests: The calls.
+        is_answer: Whether it was an answer at all.
+        visits: Parts that were looked at: a huge answer is not read to its end.
+    """
 
     words: list[str] = field(default_factory=list)
     requests: list[ToolRequest] = field(default_factory=list)
     is_answer: bool = False
+    visits: int = 0
 
     @property
     def text(self) -> str | None:
@@ -119,14 +127,15 @@ def _is_text(value: object) -> bool:
 
 
 def _walk(thing: object, parts: AnswerParts, depth: int) -> None:
-    if depth > _DEEPEST or len(parts.words) + len(parts.requests) >= _MOST_PARTS:
+    parts.visits += 1
+    if depth > _DEEPEST or parts.visits > _MOST_PARTS:
         return
     if isinstance(thing, str):
         parts.is_answer = True
         if thing:
             parts.words.append(thing)
     elif isinstance(thing, list | tuple) and not hasattr(thing, "_fields"):
-        for item in thing[:_MOST_PARTS]:
+        for item in thing[: _MOST_PARTS - parts.visits]:
             _walk(item, parts, depth + 1)
     else:
         _walk_fields(fields_of(thing), parts, depth)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from os import PathLike
 from typing import Any
 
-from ebbtide.errors import ConfigError
+from ebbtide.errors import ConfigError, expect, shown
 from ebbtide.events.effect import Effect
 from ebbtide.settings_file import read_settings
 from ebbtide.text.name_table import NameTable
@@ -69,33 +69,33 @@ class ToolPolicy:
 
     def __post_init__(self) -> None:
         if self.effect is not None:
-            if self.effect not in tuple(Effect):
-                raise ConfigError(f"effect = {self.effect!r}: expected one of {', '.join(Effect)}")
+            if not isinstance(self.effect, str) or self.effect not in tuple(Effect):
+                raise ConfigError(f"effect = {shown(self.effect)}: expected one of {', '.join(Effect)}")
             object.__setattr__(self, "effect", Effect(self.effect))
         for name in ("key_fields", "volatile_fields", "noise", "failure"):
             value = getattr(self, name)
             if value is None and name == "key_fields":
                 continue
             if not isinstance(value, list | tuple) or any(not isinstance(item, str) for item in value):
-                raise ConfigError(f"{name} = {value!r}: expected a list of names")
+                raise ConfigError(f"{name} = {shown(value)}: expected a list of names")
             object.__setattr__(self, name, tuple(value))
         for pattern in (*self.noise, *self.failure):
             try:
                 re.compile(pattern)
             except re.error as error:
-                raise ConfigError(f"{pattern!r} is no regular expression: {error}") from error
+                raise ConfigError(f"{shown(pattern)} is no regular expression: {error}") from error
         if self.by is not None:
             object.__setattr__(self, "by", _by_value(self.by))
         if not isinstance(self.exempt, bool):
-            raise ConfigError(f"exempt = {self.exempt!r}: expected true or false")
+            raise ConfigError(f"exempt = {shown(self.exempt)}: expected true or false")
         for name in ("group", "command", "sql", "http"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
-                raise ConfigError(f"{name} = {value!r}: expected a text")
+                raise ConfigError(f"{name} = {shown(value)}: expected a text")
         for name in ("repeats_at_least", "same_answer_at_least", "failures_at_least"):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 2):
-                raise ConfigError(f"{name} = {value!r}: expected a whole number, 2 or more")
+                raise ConfigError(f"{name} = {shown(value)}: expected a whole number, 2 or more")
 
     @property
     def says_effect(self) -> bool:
@@ -221,6 +221,8 @@ class ToolPolicies:
     def __init__(
         self, table: Mapping[str, ToolPolicy] | None = None, *, fallback: ToolPolicies | None = None
     ) -> None:
+        expect("table", table, Mapping, optional=True)
+        expect("fallback", fallback, ToolPolicies, optional=True)
         self.table = dict(table or {})
         self._names = NameTable(self.table)
         self._fallback = fallback
@@ -237,7 +239,7 @@ class ToolPolicies:
         """
         try:
             return self._policies[name]
-        except KeyError:
+        except Exception:  # noqa: BLE001 - it is not there, or is no name at all
             policy = self._find(name)
             if len(self._policies) >= _REMEMBERED:
                 self._policies.clear()
@@ -249,6 +251,7 @@ class ToolPolicies:
         return ToolPolicies(self.table, fallback=other)
 
     def _find(self, name: str) -> ToolPolicy | None:
+        expect("name", name, str)
         own = self._names.get(name)
         bare = bare_name(name)
         if own is None and bare != name:
@@ -263,9 +266,12 @@ class ToolPolicies:
         Raises:
             ConfigError: An unknown key or a value out of range.
         """
+        expect("table", table, Mapping)
         names = [item.name for item in dataclasses.fields(ToolPolicy) if item.name != "source"]
         policies: dict[str, ToolPolicy] = {}
         for name, values in table.items():
+            if not isinstance(name, str):
+                raise ConfigError(f"tools: {shown(name)}: expected the name of a tool")
             if not isinstance(values, Mapping):
                 raise ConfigError(f"[tools.{name}]: expected a table")
             for key in values:
@@ -307,7 +313,7 @@ def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
 
 def _by_value(by: object) -> Mapping[str, Any]:
     if not isinstance(by, Mapping) or not isinstance(by.get("argument"), str):
-        raise ConfigError(f"by = {by!r:.80}: expected a table with argument = ...")
+        raise ConfigError(f"by = {shown(by, 80)}: expected a table with argument = ...")
     if "effects" in by:
         return by
     effects: dict[str, Effect] = {}

@@ -13,6 +13,7 @@ from ebbtide.errors import TranscriptError
 
 VERSION = "0.1"
 _PERSONS = frozenset({"user", "human", "customer", "system", "developer"})
+_KEYS = frozenset(("round", "agent", "outputs", "text", "characters_left_out"))
 _LISTS = ("claims", "decisions", "open_questions", "next_actions")
 
 
@@ -29,6 +30,7 @@ class Round:
         next_actions: What it wants done.
         summary: Its own summary.
         text: The raw text that the lists were extracted from, if they were.
+        left_out: Characters in the middle of the text that were not read, since it is too long.
         extra: Every other key of the wire form, kept as it came; those of ``outputs`` under that key.
     """
 
@@ -40,6 +42,7 @@ class Round:
     next_actions: tuple[str, ...] = ()
     summary: str | None = None
     text: str | None = None
+    left_out: int = 0
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -80,9 +83,7 @@ class Round:
                 hint="Write [] for a round that states nothing.",
             )
         lists = {key: _texts(outputs.get(key), _inside(path, f"outputs.{key}")) for key in _LISTS}
-        extra = {
-            key: value for key, value in wire.items() if key not in ("round", "agent", "outputs", "text")
-        }
+        extra = {key: value for key, value in wire.items() if key not in _KEYS}
         rest = {key: value for key, value in outputs.items() if key not in (*_LISTS, "summary")}
         if rest:
             extra["outputs"] = rest
@@ -91,8 +92,12 @@ class Round:
             agent=agent,
             summary=_text(outputs.get("summary"), _inside(path, "outputs.summary")),
             text=_text(wire.get("text"), _inside(path, "text")),
+            left_out=_count(wire.get("characters_left_out"), _inside(path, "characters_left_out")),
             extra=extra,
-            **lists,
+            claims=lists["claims"],
+            decisions=lists["decisions"],
+            open_questions=lists["open_questions"],
+            next_actions=lists["next_actions"],
         )
 
     @classmethod
@@ -109,6 +114,7 @@ class Round:
             open_questions=extraction.open_questions,
             next_actions=extraction.next_actions,
             text=text,
+            left_out=extraction.left_out,
         )
 
     @property
@@ -136,6 +142,8 @@ class Round:
             wire["agent"] = self.agent
         if self.text is not None:
             wire["text"] = self.text
+        if self.left_out:
+            wire["characters_left_out"] = self.left_out
         return {**wire, "outputs": outputs, **extra}
 
 
@@ -272,6 +280,10 @@ def _number(value: object, path: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise _wrong(path, "a whole number, 1 or more", value)
     return value
+
+
+def _count(value: object, path: str) -> int:
+    return 0 if value in (None, 0) else _number(value, path)
 
 
 def _text(value: object, path: str) -> str | None:

@@ -12,7 +12,7 @@ from types import (
     MethodType,
 )
 
-from ebbtide.errors import ConfigError
+from ebbtide.errors import ConfigError, shown
 
 MOST_USD = 1e12  #: dollars of one event; more is a mistake
 MOST_TOKENS = 10**12  #: tokens of one class of one event, likewise
@@ -138,9 +138,9 @@ class Usage:
         for name in CLASSES:
             count = getattr(self, name)
             if count is not None and not is_count(count):
-                raise ConfigError(f"{name} = {count!r:.60}: expected a whole number, 0 or more, or None")
+                raise ConfigError(f"{name} = {shown(count)}: expected a whole number, 0 or more, or None")
         if self.cost_usd is not None and not is_cost(self.cost_usd):
-            raise ConfigError(f"cost_usd = {self.cost_usd!r:.60}: expected dollars, 0 or more, or None")
+            raise ConfigError(f"cost_usd = {shown(self.cost_usd)}: expected dollars, 0 or more, or None")
         return self
 
 

@@ -16,7 +16,7 @@ from ebbtide.budget.prices import Prices
 from ebbtide.budget.scope import Scope
 from ebbtide.divergence.graph.execution_graph import ExecutionGraph
 from ebbtide.engine_state import pack_state, unpack_state
-from ebbtide.errors import ConfigError, RunHalted
+from ebbtide.errors import ConfigError, RunHalted, expect, shown
 from ebbtide.guard.dispatcher import Dispatcher
 from ebbtide.guard.guard_report import RunReport
 from ebbtide.guard.guidance import Guidance, Supervising
@@ -78,6 +78,11 @@ class ExecutionContext:
         keep: int = 16,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        expect("limits", limits, Limits, optional=True)
+        expect("graph", graph, ExecutionGraph, optional=True)
+        expect("prices", prices, Prices, optional=True)
+        if pipeline is not None and not callable(getattr(pipeline, "emit_safety_event", None)):
+            raise TypeError(f"pipeline: expected a Pipeline or None, not {shown(pipeline)}")
         self.scope = Scope(limits or Limits(), name=name, clock=clock)
         self.graph = graph
         if chain_id is None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ebbtide.convergence.meter import RoundReading
     from ebbtide.supervision.round_reader import RoundReader
 
-_LONGEST = 100_000  # characters of a turn that are read; what stands behind them is data
+_LONGEST = 100_000  # characters of a turn that are read, at its beginning and end; the rest is data
 _WAITING = 64  # turns that wait to be read; the oldest are forgotten
 _TALK = 10  # turns a call, from which a chain is a conversation: an agent at work has one or two
 
@@ -77,6 +77,8 @@ class ChainRounds:
         "_rules",
         "_waiting",
         "calls",
+        "claims_left_out",
+        "cut_texts",
         "flat_rounds",
         "flat_rounds_since",
         "idle",
@@ -113,6 +115,8 @@ class ChainRounds:
         # Rounds in a row, of whomever, that brought nothing new, with no new answer before them.
         self.flat_rounds = 0
         self.flat_rounds_since = 0  # the event that completed the first of them
+        self.cut_texts = 0  # turns of which only the beginning and the end are read
+        self.claims_left_out = 0  # claims of rounds that state too many of them
 
     @property
     def talk(self) -> bool:
@@ -148,7 +152,12 @@ class ChainRounds:
         )
 
     def _wait(self, turn: Utterance, *, eager: bool) -> list[ReadRound]:
-        self._waiting.append(turn._replace(text=turn.text[:_LONGEST]))
+        if len(turn.text) > _LONGEST:
+            from ebbtide.text.excerpt import excerpt  # hardly any run needs it
+
+            turn = turn._replace(text=excerpt(turn.text, _LONGEST).text)
+            self.cut_texts += 1
+        self._waiting.append(turn)
         return self.catch_up() if eager or self.idle >= self._rules.dry_rounds else []
 
     def catch_up(self) -> list[ReadRound]:
@@ -203,6 +212,7 @@ class ChainRounds:
         if reading is None:
             return []
         self.rounds_read += 1
+        self.claims_left_out += reading.novelty.left_out
         self.low_run = reading.recommendation.low_run
         if not self.low_run or turn.fresh:
             self.rounds_without_new_claims = 0
@@ -237,6 +247,7 @@ class ChainRounds:
             "counts": list(counts),
             "talk": [self.turns, self.calls, self.flat_rounds, self.flat_rounds_since],
             "read": [self.low_run, self.rounds_read, self.latest],
+            "left_out": [self.cut_texts, self.claims_left_out],
             "person": self.person,
             "waiting": [list(turn) for turn in self._waiting],
             "held": list(self.pending_turn) if self.pending_turn else None,
@@ -251,6 +262,7 @@ class ChainRounds:
         self.turns, self.calls, self.flat_rounds, self.flat_rounds_since = state["talk"]
         self.low_run, self.rounds_read, latest = state["read"]
         self.latest = None if latest is None else Signal(latest)
+        self.cut_texts, self.claims_left_out = state["left_out"]
         self.person = state["person"]
         self._waiting.extend(Utterance(*turn) for turn in state["waiting"])
         self.pending_turn = Utterance(*state["held"]) if state["held"] else None

@@ -14,7 +14,7 @@ from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import Tally
 from ebbtide.engine_state import pack_state, restoring, sealed, unpack_state
-from ebbtide.errors import LONGEST, ConfigError, error_text, expect, warn_degraded
+from ebbtide.errors import LONGEST, ConfigError, error_text, expect, shown, warn_degraded
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
@@ -249,7 +249,7 @@ class Supervisor:
         """
         expect("limits", limits, Limits, optional=True)
         if isinstance(turns, bool) or not isinstance(turns, int) or turns < 1:
-            raise ConfigError(f"turns = {turns!r:.40}: expected a whole number, 1 or more")
+            raise ConfigError(f"turns = {shown(turns, 40)}: expected a whole number, 1 or more")
         with self._lock:
             run = self._run
             if limits is not None:
@@ -299,6 +299,8 @@ class Supervisor:
                         rounds=chain.rounds.rounds_read,
                         low_run=chain.rounds.low_run,
                         signal=chain.rounds.latest,
+                        cut_texts=chain.rounds.cut_texts,
+                        claims_left_out=chain.rounds.claims_left_out,
                     )
                     for chain in chains
                 ),

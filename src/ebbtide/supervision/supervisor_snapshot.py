@@ -21,6 +21,8 @@ class ConversationSnapshot:
         rounds: Rounds that were read; those that no verdict can depend on are not.
         low_run: Rounds in a row that brought nothing new.
         signal: What the convergence engine said last; None where no round was read.
+        cut_texts: Turns of more than 100,000 characters: their beginning and end are read.
+        claims_left_out: Claims that were not read, in rounds that state more than 512 different ones.
     """
 
     chain_id: str
@@ -28,6 +30,8 @@ class ConversationSnapshot:
     rounds: int
     low_run: int
     signal: Signal | None
+    cut_texts: int = 0
+    claims_left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

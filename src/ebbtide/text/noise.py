@@ -67,7 +67,8 @@ KNOWN_NOISE: Final = (
     ),
 )
 _COMPILED: Final = tuple((rule.hints, re.compile(rule.pattern), f"<{rule.id}>") for rule in KNOWN_NOISE)
-_WORD: Final = re.compile(r"[A-Za-z0-9]+")
+# A word with a digit; shorter ones are not generated.
+_NAME: Final = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z0-9]{5})[A-Za-z]*+\d[A-Za-z0-9]*")
 _SWITCH: Final = re.compile(r"[A-Za-z]\d|\d[A-Za-z]")
 _DIGIT: Final = re.compile(r"\d")
 _LONG_NUMBER: Final = 6  # digits from which a number is a name
@@ -99,7 +100,7 @@ def without_fresh_names(text: str) -> str:
     >>> without_fresh_names("pod web-7d9f8c6b5-x2k4q failed 3 times, utf8, receipt 88120394")
     'pod web-<id>-<id> failed 3 times, utf8, receipt <id>'
     """
-    return _WORD.sub(_fresh, text) if _DIGIT.search(text) else text
+    return _NAME.sub(_fresh, text) if _DIGIT.search(text) else text
 
 
 def is_generated(name: str) -> bool:
@@ -119,4 +120,4 @@ def is_generated(name: str) -> bool:
 
 def _fresh(match: re.Match[str]) -> str:
     word = match.group()
-    return word if word.isalpha() or not is_generated(word) else "<id>"
+    return "<id>" if is_generated(word) else word

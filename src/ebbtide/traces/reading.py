@@ -67,6 +67,7 @@ class Trace:
         source: str = "<data>",
         unit: RoundUnit = RoundUnit.TURN,
         whole_bytes: int = WHOLE_BYTES,
+        is_named: bool = True,
     ) -> Self:
         """The run in an input.
 
@@ -75,6 +76,8 @@ class Trace:
             source: What messages call it.
             unit: What a round is, in conversations that do not say so themselves.
             whole_bytes: A larger JSON value is read piece by piece.
+            is_named: Whether somebody named the input; plain text that a search came upon has to be a
+                conversation beyond doubt.
 
         Raises:
             TranscriptError: There is nothing in it, or it is in no known format; why each refused is in the
@@ -85,6 +88,8 @@ class Trace:
         try:
             document, head = _beginning(pieces, whole_bytes)
             form = format_of(document)
+            if document.content is Content.TEXT and not is_named:
+                _refuse_unclear(document, source)
         except TranscriptError as error:
             raise (stats.faults[0] if stats.faults else error.located(source=source)) from None
         return cls(form, stats, _events(document, form, stats, chain((head,), pieces), unit))
@@ -128,13 +133,16 @@ class Trace:
         return self.stats.timed > 0
 
 
-def open_trace(path: str | os.PathLike[str], *, unit: RoundUnit = RoundUnit.TURN) -> Trace:
+def open_trace(
+    path: str | os.PathLike[str], *, unit: RoundUnit = RoundUnit.TURN, is_named: bool = True
+) -> Trace:
     """The run in a file of any known format, told by its content.
 
     Args:
         path: A file, compressed with gzip or not; a folder of OpenHands with one event a file; ``-`` for
             standard input.
         unit: What a round is, in conversations that do not say so themselves.
+        is_named: As for `Trace.of`.
 
     Raises:
         TranscriptError: It cannot be read, there is nothing in it, or it is in no known format; why each
@@ -149,7 +157,7 @@ def open_trace(path: str | os.PathLike[str], *, unit: RoundUnit = RoundUnit.TURN
         if file is not None and file.is_file() and _begins_with(file, ZIP):
             return _open_archive(path, source)
     try:
-        return Trace.of(read_pieces(path), source=source, unit=unit)
+        return Trace.of(read_pieces(path), source=source, unit=unit, is_named=is_named)
     except TranscriptError as error:
         error.no_trace = error.no_trace and not _is_named_like_a_trace(source)
         raise
@@ -275,6 +283,17 @@ def _refuse_binary(head: bytes, source: str) -> None:
 def _title(source: str) -> str:
     name = Path(source.strip("<>")).name.removesuffix(".gz")
     return Path(name).stem or name or "conversation"
+
+
+def _refuse_unclear(document: Document, source: str) -> None:
+    from ebbtide.traces.chats.clear_talk import why_unclear
+
+    if (reason := why_unclear(document, source)) is not None:
+        raise TranscriptError(
+            f"text that is not clearly a conversation: {reason}",
+            hint="Name the file to read it.",
+            no_trace=True,
+        )
 
 
 def _is_named_like_a_trace(source: str) -> bool:

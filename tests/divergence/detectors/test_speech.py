@@ -68,3 +68,14 @@ def test_a_long_line_takes_no_room() -> None:
     for number in range(5_000):
         chant.feed(f"word{number} ")
     assert len(chant._line) <= 1_100
+
+
+@pytest.mark.parametrize("sign", ["x", " ", "7", "_", "\u4e00", "`"])
+def test_a_stream_without_a_boundary_takes_no_room(sign: str) -> None:
+    """What streams on without an end of a word is data: it is not kept, and words after it count again."""
+    chant = Chant(LoopRules())
+    for _ in range(2_000):
+        chant.feed(sign * 24)
+        assert len(chant.to_state()[1]) <= 1_100
+    if sign != "`":
+        assert chant.feed("\n" + "on and on we go " * 60, end=True) is not None

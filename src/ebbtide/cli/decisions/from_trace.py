@@ -144,6 +144,8 @@ def _print(filtered: FilteredTurns, options: TraceOptions) -> None:
     reversals = sum(each.reverses is not None for each in filtered.candidates)
     counts = [f"{kept_count:,} kept", f"{refusals:,} refused", count(duplicates, "duplicate")]
     counts += [count(reversals, "possible reversal")] if reversals else []
+    counts += [f"{filtered.left_out:,} left out of turns with too many"] if filtered.left_out else []
+    counts += [f"{count(filtered.cut, 'long turn')} cut"] if filtered.cut else []
     terminal.print(styled(f"{', '.join(counts)}, in {count(filtered.turns, 'turn')}"))
 
 

@@ -150,7 +150,9 @@ def check_files(
     summaries: list[RunSummary] = []
     skipped_files = [_skipped_file(error, str(error.source), is_named=False) for error in traces.refusals]
     with _progress(len(traces.files)) as advance:
-        for path, result in checking.check_many(traces.files, options, jobs=jobs):
+        for path, result in checking.check_many(
+            traces.files, options, jobs=jobs, from_arguments=traces.from_arguments
+        ):
             advance()
             if isinstance(result, RunSummary):
                 summaries.append(result)

@@ -46,8 +46,8 @@ def check(
         Option(
             "--fail-on",
             metavar="WHAT",
-            help="Exit with 50 on: stuck, limit, stop, escalate, nudge, unread, cost=USD, tokens=N or "
-            "events=N. Repeatable.",
+            help="Exit with 50 on: stuck, limit, stop, escalate, nudge, unknown, unread, cost=USD, "
+            "tokens=N or events=N. Repeatable.",
             section=_OUTPUT,
         ),
     ] = None,
@@ -60,6 +60,9 @@ def check(
     """Check a recorded run: its verdict, its cost, its loops, its decisions.
 
     Several files or a folder give a table, worst first; with --json, one object per line.
+
+    Exits 0 if the runs were checked; 2 if a named file is UNREADABLE, or with --fail-on one in a folder; 50
+    if a run meets a condition of --fail-on.
     """
     from ebbtide.cli.runs import checking
 

@@ -17,6 +17,7 @@ from ebbtide.decisions.gate.evidence import WEAK_CHOICE, choice_of, evidence_in,
 from ebbtide.decisions.gate.informational import LONG, NO_CHOICE, SAYS_MUCH, informational
 from ebbtide.decisions.gate.quality import letter, weighed
 from ebbtide.decisions.gate.wording import Wording
+from ebbtide.errors import expect
 from ebbtide.profile import Profile
 
 
@@ -49,6 +50,9 @@ def assess(
     >>> assess(Candidate(description="I'll use SQLite here because there is one writer.")).keep
     True
     """
+    expect("candidate", candidate, Candidate)
+    expect("context", context, TurnContext, optional=True)
+    expect("profile", profile, Profile)
     rules = profile.decisions
     turn = None if candidate.source is Source.EXPLICIT else context
     from_turn = candidate.source is not Source.EXPLICIT

@@ -23,8 +23,8 @@ from ebbtide.decisions.repeats.duplicate_verdict import Contained, DuplicateVerd
 from ebbtide.profile.duplicates import DuplicateRules
 from ebbtide.text.stems import stem_tokens
 
-# Of more decisions that are alike, as the items of a list are, the most similar are read. On every pair of the
-# public data sixteen give the same verdict as all of them, of which there are 34 at the most.
+# Of more decisions that are alike, as the items of a list are, the most similar are read. On the public data,
+# where up to 34 are alike, sixteen give the same verdicts as all of them.
 _READ_CLOSELY = 16
 _ALIKE = 0.5  # share of the larger text's tokens that both have, from which they are read for a contrast
 

@@ -22,6 +22,7 @@ _COMPARED = 256  # kept sentences that a new one is compared with
 _REMEMBERED = 4_096  # turns whose candidates are remembered
 _SHORT = 500  # characters of a turn that is remembered
 _LONGEST = 20_000  # characters of a turn that are read; what stands behind them is data
+_MOST = 32  # sentences of a turn that are judged: of 12,259 real turns none states more than 6 choices
 
 
 class Disposition(StrEnum):
@@ -108,13 +109,17 @@ class FilteredTurns:
 
     Args:
         turns: How many turns were read.
-        candidates: Every sentence that states a choice, in order.
+        candidates: The sentences that state a choice, in order.
         profile: Name of the profile.
+        cut: Turns of more than 20,000 characters, of which only these were read.
+        left_out: Sentences that state a choice and were not judged, since 32 of their turn stand before them.
     """
 
     turns: int
     candidates: tuple[FilteredCandidate, ...]
     profile: str
+    cut: int = 0
+    left_out: int = 0
 
     def having(self, disposition: Disposition) -> tuple[FilteredCandidate, ...]:
         """The candidates with one disposition, in order."""
@@ -129,6 +134,8 @@ class FilteredTurns:
             "profile": self.profile,
             "counts": {disposition.value: counts[disposition] for disposition in Disposition},
             "reversals": sum(each.reverses is not None for each in self.candidates),
+            "cut": self.cut,
+            "left_out": self.left_out,
             "candidates": [each.to_dict() for each in self.candidates],
         }
 
@@ -141,14 +148,22 @@ class TurnFilter:
 
     A sentence is judged by its own words: beside "Let me run it" in the same turn, a decision stays one. It
     is compared with the 256 latest that were kept before it: those in the window of the profile where its
-    turn has a time, else all of them. Of a turn the first 20,000 characters are read. Memory is bounded.
+    turn has a time, else all of them. Of a turn the first 20,000 characters are read, and the first 32
+    sentences that state a choice are judged. Memory is bounded.
 
     Args:
         profile: What the gate goes by.
+
+    Attributes:
+        turns: Turns that were taken.
+        cut: Those that were longer than what is read.
+        left_out: Sentences that were not judged.
     """
 
     def __init__(self, profile: Profile = Profile.DEFAULT) -> None:
-        self.turns = 0  # that were taken
+        self.turns = 0
+        self.cut = 0
+        self.left_out = 0
         self._profile = profile
         self._rules = profile.duplicates
         self._untimed = replace(self._rules, window_s=None)
@@ -174,8 +189,10 @@ class TurnFilter:
         candidates = self._by_text.get(text)
         if candidates is None:
             head = text[:_LONGEST]
+            self.cut += len(head) < len(text)
             sentences = candidates_of(head) if may_state_choice(head) else ()
-            candidates = tuple((each, _assessed(each, self._profile)) for each in sentences)
+            self.left_out += max(len(sentences) - _MOST, 0)
+            candidates = tuple((each, _assessed(each, self._profile)) for each in sentences[:_MOST])
             if len(text) <= _SHORT:
                 if len(self._by_text) >= _REMEMBERED:
                     self._by_text.clear()
@@ -219,7 +236,13 @@ def filter_turns(turns: Iterable[SpokenTurn], profile: Profile = Profile.DEFAULT
     """
     turn_filter = TurnFilter(profile)
     filtered = [each for turn in turns for each in turn_filter.take(turn)]
-    return FilteredTurns(turns=turn_filter.turns, candidates=tuple(filtered), profile=profile.name)
+    return FilteredTurns(
+        turns=turn_filter.turns,
+        candidates=tuple(filtered),
+        profile=profile.name,
+        cut=turn_filter.cut,
+        left_out=turn_filter.left_out,
+    )
 
 
 def turn_of(name: str) -> int:

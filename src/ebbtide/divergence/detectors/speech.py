@@ -22,6 +22,9 @@ _MARKUP = re.compile(r"\s*(?:[-*+•]\s|\d+[.)]\s|\||#|>|[-=_*~]{3,}\s*$)")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _ALTERNATING = 8  # messages in one turn of a monologue
 _LINE = 1_000  # characters of one line that are kept while it streams
+_LONGEST_WORD = 256  # characters from which what streams without a boundary is data: it breaks a chant
+_LONGEST_READ = 100_000  # characters at the end of a message in which a chant is looked for
+_OPENING = 8  # characters of that which are kept: they tell whether it opens a fence
 
 
 class Chant:
@@ -56,6 +59,9 @@ class Chant:
             copies = self._read_line(copies, whole=whole or end)
             if whole:
                 self._line, self._position = "", 0
+            elif len(self._line) - self._position > _LONGEST_WORD:
+                self._cycles.reset()
+                self._line, self._position = self._line[self._position :][:_OPENING], 0
             elif len(self._line) > _LINE:
                 self._line, self._position = self._line[self._position :], 0
         return copies
@@ -163,7 +169,8 @@ class Speech:
             self._chants = False
             return None
         chant = Chant(self._rules)
-        return self._chanting(chant, chant.feed(text, end=True), self._rules.chant_words // 2, event)
+        copies = chant.feed(text[-_LONGEST_READ:], end=True)
+        return self._chanting(chant, copies, self._rules.chant_words // 2, event)
 
     def stream(self, piece: str, event: int) -> Finding | None:
         """A piece of a message."""

@@ -9,20 +9,22 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from math import inf, isfinite
-from typing import Any
+from typing import Any, Self
 
 from ebbtide.divergence.graph.execution_node import ExecutionNode, NodeSignature, NodeStatus, plain
 from ebbtide.divergence.graph.graph_arguments import MOST, bound, check_amount, name_groups
 from ebbtide.divergence.graph.rates import ChainRates
 from ebbtide.divergence.graph.repeats import ConsecutiveRepeats, Emitted
 from ebbtide.divergence.graph.signature_cycles import SignatureCycles
-from ebbtide.errors import ConfigError, UnknownNodeError
+from ebbtide.errors import ConfigError, UnknownNodeError, shown
 
 __all__ = ["ExecutionGraph", "NodeSignature", "NodeStatus"]
 
 _RUNNING = NodeStatus.RUNNING  # reading a member off its enum takes as long as a lock
 _SUCCESS = NodeStatus.SUCCESS
+_LOCKS = frozenset({"_lock", "_acquire", "_release"})
 
 
 class ExecutionGraph:
@@ -30,7 +32,7 @@ class ExecutionGraph:
 
     A call is begun, marked running just before it is dispatched, and marked with its outcome. Warnings are
     staged; `drain_divergence_events` gives them to the caller, who decides: nothing halts by itself. All
-    methods are thread-safe.
+    methods are thread-safe. It can be copied and pickled; a copy goes on by the same clock.
 
     It knows a call by kind and name alone, as the spec says, so that reading three files is a repeat to it.
     `LoopMonitor` looks at arguments and results too.
@@ -105,7 +107,28 @@ class ExecutionGraph:
         self._start = clock()
         self._latest = 0.0
         if not isfinite(self._start):
-            raise ConfigError(f"clock() = {self._start!r}: expected seconds as a finite number")
+            raise ConfigError(f"clock() = {shown(self._start)}: expected seconds as a finite number")
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            state = {name: value for name, value in vars(self).items() if name not in _LOCKS}
+            return {**state, "_elapsed": self._clock() - self._start}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._lock = threading.RLock()
+        self._acquire, self._release = self._lock.acquire, self._lock.release
+        # Clocks of other processes count from elsewhere.
+        self._start = self._clock() - vars(self).pop("_elapsed")
+
+    def __copy__(self) -> Self:
+        return deepcopy(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        memo[id(self._clock)] = self._clock  # a copy asks the same clock
+        twin = memo[id(self)] = self.__class__.__new__(self.__class__)
+        twin.__setstate__(deepcopy(self.__getstate__(), memo))
+        return twin
 
     def create_root(self, name: str, metadata: Mapping[str, Any] | None = None) -> str:
         """Begin the chain; gives the id of its root, a node of kind "system".
@@ -114,11 +137,11 @@ class ExecutionGraph:
             ConfigError: There is a root already, or JSON cannot carry the metadata.
         """
         if not isinstance(name, str):
-            raise ConfigError(f"name = {name!r:.60}: expected a text")
+            raise ConfigError(f"name = {shown(name)}: expected a text")
         copy = None if metadata is None else plain(metadata)
         with self._lock:
             if self._root is not None:
-                raise ConfigError(f"chain {self.chain_id!r} has a root already; make one graph a chain")
+                raise ConfigError(f"chain {shown(self.chain_id)} has a root already; make one graph a chain")
             self._issued += 1
             node_id = f"n{self._issued}"
             self._root = self._nodes[node_id] = ExecutionNode(node_id, None, ("system", name), name, 0)
@@ -152,9 +175,11 @@ class ExecutionGraph:
             ConfigError: `kind` or `name` is no text, or JSON cannot carry the metadata.
         """
         if not (isinstance(kind, str) and isinstance(name, str)):
-            raise ConfigError(f"kind = {kind!r:.60}, name = {name!r:.60}: expected two texts")
+            raise ConfigError(f"kind = {shown(kind)}, name = {shown(name)}: expected two texts")
         copy = None if metadata is None else plain(metadata)
         label = name if self._groups is None else self._groups.get(name) or name
+        if type(parent_id) is not str:
+            raise UnknownNodeError(parent_id, self.chain_id)
         self._acquire()
         try:
             parent = self._nodes.get(parent_id)
@@ -181,6 +206,8 @@ class ExecutionGraph:
         Raises:
             UnknownNodeError: No such node was ever begun here.
         """
+        if type(node_id) is not str:
+            raise UnknownNodeError(node_id, self.chain_id)
         self._acquire()
         try:
             node = self._nodes.get(node_id)
@@ -316,6 +343,8 @@ class ExecutionGraph:
             }
 
     def _end(self, node_id: str, status: NodeStatus) -> ExecutionNode | None:
+        if type(node_id) is not str:
+            raise UnknownNodeError(node_id, self.chain_id)
         node = self._nodes.get(node_id)
         if node is None or node.ended_s is not None:
             self._ignore(node_id)
@@ -336,7 +365,7 @@ class ExecutionGraph:
         # Ids are handed out in order, so that those of dropped nodes need not be remembered.
         try:
             number = int(node_id[1:])
-        except (TypeError, ValueError):
+        except Exception:  # noqa: BLE001 - it can be anything
             number = 0
         if not (0 < number <= self._issued and node_id == f"n{number}"):
             raise UnknownNodeError(node_id, self.chain_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ebbtide.errors import ConfigError
+from ebbtide.errors import ConfigError, expect, shown
 from ebbtide.text.name_table import NameTable
 
 MOST = 1e12  #: dollars or tokens of one node: sums and rates of such stay finite
@@ -17,7 +17,7 @@ def bound(name: str, value: int | None) -> int | None:
         ConfigError: It is something else.
     """
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-        raise ConfigError(f"{name} = {value!r}: expected a whole number, 1 or more, or None")
+        raise ConfigError(f"{name} = {shown(value)}: expected a whole number, 1 or more, or None")
     return value
 
 
@@ -27,9 +27,10 @@ def name_groups(groups: Mapping[str, str]) -> NameTable[str]:
     Raises:
         ConfigError: A name or a group is no text.
     """
+    expect("groups", groups, Mapping)
     for pattern, group in groups.items():
         if not (isinstance(pattern, str) and isinstance(group, str)):
-            raise ConfigError(f"groups[{pattern!r:.60}] = {group!r:.60}: expected the name of a group")
+            raise ConfigError(f"groups[{shown(pattern)}] = {shown(group)}: expected the name of a group")
     return NameTable(groups)
 
 
@@ -40,4 +41,4 @@ def check_amount(name: str, value: float, kinds: type | tuple[type, ...]) -> Non
         ConfigError: It is negative, larger than `MOST`, or not of one of the kinds.
     """
     if isinstance(value, bool) or not isinstance(value, kinds) or not 0 <= value <= MOST:
-        raise ConfigError(f"{name} = {value!r:.60}: expected a number from 0 to {MOST:g}; None if not known")
+        raise ConfigError(f"{name} = {shown(value)}: expected a number from 0 to {MOST:g}; None if not known")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ebbtide.errors import ConfigError
+from ebbtide.errors import ConfigError, shown
 
 LEAST_S = 0.001  #: a chain younger than this has no rate
 
@@ -65,5 +65,7 @@ class ChainRates:
 
 def _threshold(name: str, value: float) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-        raise ConfigError(f"{name} = {value!r}: expected a number, 0 or more; float('inf') switches it off")
+        raise ConfigError(
+            f"{name} = {shown(value)}: expected a number, 0 or more; float('inf') switches it off"
+        )
     return value

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Mapping
 from typing import Any
 
 from ebbtide.divergence.graph.execution_node import NodeSignature
-from ebbtide.errors import ConfigError
+from ebbtide.errors import ConfigError, expect, shown
 
 RING = 8  #: signatures that are kept; a threshold above it can never be reached
 THRESHOLDS: Mapping[str, int] = {"tool": 3, "llm": 5, "system": 999}
@@ -30,9 +30,12 @@ class ConsecutiveRepeats:
     """
 
     def __init__(self, thresholds: Mapping[str, int] | None = None) -> None:
+        expect("thresholds", thresholds, Mapping, optional=True)
         for kind, least in (thresholds or {}).items():
             if isinstance(least, bool) or not isinstance(least, int) or least < 1:
-                raise ConfigError(f"thresholds[{kind!r}] = {least!r}: expected a whole number, 1 or more")
+                raise ConfigError(
+                    f"thresholds[{shown(kind)}] = {shown(least)}: expected a whole number, 1 or more"
+                )
         self._thresholds = {**THRESHOLDS, **(thresholds or {})}
         self.ring: deque[NodeSignature] = deque(maxlen=RING)
         self._last: NodeSignature | None = None

@@ -33,6 +33,7 @@ from ebbtide.text.embedding.vectors import Embedder
 
 if TYPE_CHECKING:
     from ebbtide.supervision.summary.run_decisions import RunDecisions
+    from ebbtide.supervision.supervisor_snapshot import SupervisorSnapshot
 
 EAGER_ROUNDS = 1_000  #: rounds that are read for the report alone
 _FINDINGS = 2_000
@@ -214,7 +215,7 @@ class RunRecorder:
             decisions_left_out=self._decisions.left_out if self._decisions else 0,
             chains=tuple(self._histories),
             timed=self.supervisor.tally.first_ts is not None,
-            faults=(snapshot.last_fault,) if snapshot.last_fault else (),
+            faults=self._faults(snapshot),
             degraded=snapshot.degraded,
             timeline=tuple(self._timeline.cells) if self._timeline else (),
         )
@@ -226,6 +227,17 @@ class RunRecorder:
 
             self._decisions = RunDecisions(self._profile)
         return self._decisions
+
+    def _faults(self, snapshot: SupervisorSnapshot) -> tuple[str, ...]:
+        """What was not read, in words."""
+        faults = [snapshot.last_fault] if snapshot.last_fault else []
+        cut = sum(item.cut_texts for item in snapshot.conversations)
+        claims = sum(item.claims_left_out for item in snapshot.conversations)
+        if cut:
+            faults.append(f"{cut:,} long {'text was' if cut == 1 else 'texts were'} read at both ends only")
+        if claims:
+            faults.append(f"{claims:,} claims were not compared: their rounds state too many")
+        return tuple(faults)
 
     def _findings(self) -> list[RunFinding]:
         ends = {

@@ -26,7 +26,12 @@ class RunDecisions:
     def __init__(self, profile: Profile) -> None:
         self._filter = TurnFilter(profile)
         self._decisions: list[RunDecision] = []
-        self.left_out = 0
+        self._unlisted = 0
+
+    @property
+    def left_out(self) -> int:
+        """Sentences that state a choice and are not listed: there are too many of them."""
+        return self._unlisted + self._filter.left_out
 
     def turn(self, text: str, *, agent: str | None, event: int, ts: float | None = None) -> None:
         """Take what an agent said.
@@ -43,7 +48,7 @@ class RunDecisions:
             if len(self._decisions) < _LISTED:
                 self._decisions.append(_decision(each, agent))
             else:
-                self.left_out += 1
+                self._unlisted += 1
 
     def listed(self) -> tuple[RunDecision, ...]:
         """All so far, in the order of the run."""

@@ -9,9 +9,10 @@ Source: rubric, v0.2 upgrades (clause B06).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from ebbtide.text.excerpt import excerpt
 from ebbtide.text.extraction.blocks import Form
 from ebbtide.text.extraction.json_fields import Field, is_json, json_fields
 from ebbtide.text.extraction.reading import is_nothing, read_sentence, section_kind
@@ -66,10 +67,13 @@ class Extraction:
     Args:
         items: What counts.
         set_aside: Pleasantries, narration, code, headings and fragments.
+        left_out: Characters that were not read, between the beginning and the end of a text that is longer
+            than `ebbtide.text.excerpt.LONGEST_TEXT`.
     """
 
     items: tuple[ExtractedItem, ...] = ()
     set_aside: tuple[SetAside, ...] = ()
+    left_out: int = 0
 
     @property
     def claims(self) -> tuple[str, ...]:
@@ -109,9 +113,16 @@ def extract(text: str, *, worth_reading: Callable[[Sentence], bool] | None = Non
     >>> [(aside.text, aside.rule) for aside in found.set_aside]
     [('Sure!', 'pleasantry.acknowledgement')]
     """
+    head, tail, left_out = excerpt(text)
     reader = _Reader(worth_reading)
-    reader.read(text)
-    return Extraction(items=tuple(reader.items), set_aside=tuple(reader.set_aside))
+    reader.read(head)
+    if not left_out:
+        return Extraction(items=tuple(reader.items), set_aside=tuple(reader.set_aside))
+    end, shift = _Reader(worth_reading), len(head) + left_out
+    end.read(tail)
+    items = (replace(item, start=item.start + shift, end=item.end + shift) for item in end.items)
+    aside = (replace(part, start=part.start + shift, end=part.end + shift) for part in end.set_aside)
+    return Extraction(items=(*reader.items, *items), set_aside=(*reader.set_aside, *aside), left_out=left_out)
 
 
 _KINDS = {

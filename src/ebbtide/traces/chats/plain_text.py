@@ -85,19 +85,28 @@ def why_no_conversation(document: Document) -> str | None:
 
 def read_plain_text(document: Document, *, title: str, unit: RoundUnit) -> Transcript:
     """The conversation; what stands before the first turn is kept as ``preamble``."""
-    lines = document.text_lines()
-    openings = _openings(_labels(lines), lines)
-    ends = [opening.line for opening in openings[1:]] + [len(lines)]
+    first, turns = turns_of(document)
     rounds = TurnRounds(unit)
     items: list[Round] = []
-    for opening, end in zip(openings, ends, strict=True):
-        text = _decoded(lines[opening.line : end])[opening.length :]
-        items += rounds.add(Turn(speaker=opening.name, text=text.strip()))
+    for speaker, text in turns:
+        items += rounds.add(Turn(speaker=speaker, text=text))
     items += rounds.finish()
-    preamble = _decoded(lines[: openings[0].line]).strip()
+    preamble = _decoded(document.text_lines()[:first]).strip()
     return Transcript(
         conversation_id=title, rounds=tuple(items), extra={"preamble": preamble} if preamble else {}
     )
+
+
+def turns_of(document: Document) -> tuple[int, list[tuple[str, str]]]:
+    """The line of the first turn, from 0, and of each turn who speaks and what is said."""
+    lines = document.text_lines()
+    openings = _openings(_labels(lines), lines)
+    ends = [opening.line for opening in openings[1:]] + [len(lines)]
+    texts = (
+        _decoded(lines[opening.line : end])[opening.length :].strip()
+        for opening, end in zip(openings, ends, strict=True)
+    )
+    return openings[0].line, [(opening.name, text) for opening, text in zip(openings, texts, strict=True)]
 
 
 def _openings(labels: Sequence[_Label], lines: Sequence[bytes]) -> list[_Label]:

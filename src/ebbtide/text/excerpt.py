@@ -1,0 +1,54 @@
+"""The one place where a text that is too long is cut: its beginning and its end are read.
+
+What comes to a million characters is a file or a log, not a turn. Its end is kept, since a result often
+stands in the last lines. Whoever cuts says so: `left_out` is counted in what is reported.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+LONGEST_TEXT: Final = 1_000_000  #: characters up to which a text is read whole
+_TAIL: Final = 5  # one part in five is the end
+_SEAM: Final = 1_000  # characters at a cut in which a line or a word may end
+
+
+class Excerpt(NamedTuple):
+    """A text, or its two ends.
+
+    Args:
+        head: The beginning; of a text that is short enough all of it.
+        tail: The end; empty where nothing was cut.
+        left_out: Characters between them.
+    """
+
+    head: str
+    tail: str
+    left_out: int
+
+    @property
+    def text(self) -> str:
+        """Both, with a blank line between."""
+        return f"{self.head}\n\n{self.tail}" if self.left_out else self.head
+
+
+def excerpt(text: str, most: int = LONGEST_TEXT) -> Excerpt:
+    """The beginning and the end of a text that is longer than `most` characters, cut between lines or words.
+
+    >>> excerpt("one two three four five", 15)
+    Excerpt(head='one two', tail='five', left_out=12)
+    """
+    if len(text) <= most:
+        return Excerpt(text, "", 0)
+    end, start = most - most // _TAIL, len(text) - most // _TAIL
+    for sign in "\n ":
+        place = text.rfind(sign, max(end - _SEAM, 0), end)
+        if place > 0:
+            end = place
+            break
+    for sign in "\n ":
+        place = text.find(sign, start, start + _SEAM)
+        if 0 <= place < len(text) - 1:
+            start = place + 1
+            break
+    return Excerpt(text[:end], text[start:], start - end)
