@@ -273,8 +273,10 @@ class Account:
             new_state |= TOKENS_KNOWN
         hold.state = new_state
         if not state:
-            self._reserved_cost -= set_aside_cost
-            self._reserved_tokens -= set_aside_tokens
+            if set_aside_cost:
+                self._reserved_cost -= set_aside_cost
+            if set_aside_tokens:
+                self._reserved_tokens -= set_aside_tokens
             self.tally.charge(hold.cost, hold.tokens, unpriced="" if cost is None else None)
         else:
             self._charge_more(hold.cost - set_aside_cost, hold.tokens - set_aside_tokens)

@@ -251,10 +251,9 @@ class Reservation:
         unknown = None
         with _lock:
             state = self._holds[0].state
-            if state & COST_KNOWN:
-                cost = None
-            if state & TOKENS_KNOWN:
-                count = None
+            if state:
+                cost = None if state & COST_KNOWN else cost
+                count = None if state & TOKENS_KNOWN else count
             if (cost is None or count is None) and not failed:
                 unknown = self._unknown(state, cost, count)
             for hold in self._holds:
