@@ -211,7 +211,7 @@ def _seal(state: object) -> str:
                 row.append(item if kind is str and item.isascii() else _as_read(item))
             elif kind is dict:
                 keys = sorted(item)
-                row.append([_as_read(key) for key in keys])
+                row.append(keys if "".join(keys).isascii() else [_as_read(key) for key in keys])
                 nested += [item[key] for key in keys]
             elif kind is list or kind is tuple:
                 row.append((len(item),))

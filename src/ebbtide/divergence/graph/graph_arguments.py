@@ -10,14 +10,16 @@ from ebbtide.text.name_table import NameTable
 MOST = 1e12  #: dollars or tokens of one node: sums and rates of such stay finite
 
 
-def bound(name: str, value: int | None) -> int | None:
-    """A whole number from 1, or None.
+def bound(name: str, value: int | None, most: int) -> int | None:
+    """A whole number from 1 to `most`, or None.
 
     Raises:
         ConfigError: It is something else.
     """
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-        raise ConfigError(f"{name} = {shown(value)}: expected a whole number, 1 or more, or None")
+    if value is not None and (
+        isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most
+    ):
+        raise ConfigError(f"{name} = {shown(value)}: expected a whole number, 1 to {most:,}, or None")
     return value
 
 

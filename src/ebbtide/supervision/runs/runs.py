@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Self
 
 from ebbtide.budget.limits import Limits
-from ebbtide.errors import ConfigError, EbbtideError
+from ebbtide.errors import ConfigError, EbbtideError, expect, shown
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.transcript import Round
 from ebbtide.supervision.runs.advice import Advice
@@ -78,13 +78,16 @@ class Runs:
     ) -> None:
         if not (make is None or callable(make)):
             raise TypeError(
-                f"make = {make!r:.60}: expected a function of the run's id that makes a Supervisor"
+                f"make = {shown(make)}: expected a function of the run's id that makes a Supervisor"
             )
         if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-            raise ConfigError(f"most = {most!r:.40}: expected a whole number, 1 or more")
+            raise ConfigError(f"most = {shown(most)}: expected a whole number, 1 or more")
         for name, value in (("idle_s", idle_s), ("save_every_s", save_every_s)):
+            expect(name, value, int, float)
             if not value > 0:
-                raise ConfigError(f"{name} = {value!r:.40}: expected seconds, more than 0")
+                raise ConfigError(f"{name} = {shown(value)}: expected seconds, more than 0")
+        if store is not None and not hasattr(store, "is_durable"):
+            raise TypeError(f"store: expected a RunStore or None, not {shown(store)}")
         self._make = make or _plain
         self._store = MemoryRunStore() if store is None else store
         self._idle_s = idle_s
