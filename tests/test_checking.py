@@ -123,7 +123,8 @@ def test_a_reader_that_breaks_does_not_end_a_folder(monkeypatch, tmp_path, stuck
     """Its file is an error with its name and the reason; the other files are read."""
     odd = written(tmp_path / "odd.jsonl", [wire(1)])
     monkeypatch.setattr(
-        "ebbtide.checking.open_trace", lambda path: BrokenTrace(error) if path == odd else open_trace(path)
+        "ebbtide.checking.open_trace",
+        lambda path, **how: BrokenTrace(error) if path == odd else open_trace(path, **how),
     )
     summaries = dict(check_many([odd, stuck], jobs=1))
     assert isinstance(summaries[stuck], RunSummary)

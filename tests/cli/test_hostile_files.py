@@ -28,15 +28,17 @@ EVENT = b'{"kind": "tool", "name": "ls", "args": {"path": "."}, "result": "a.txt
 CHAT = b'{"role": "user", "content": "hello"}\n'
 MEGABYTE = 1 << 20
 _LIMITED = """
-import resource, sys
+import pathlib, re, resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (600 << 20, 600 << 20))
 from ebbtide.cli.app import main
 sys.argv[0] = "ebbtide"
 try:
     main()
 finally:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    print(f"PEAK {peak}", file=sys.stderr)
+    # Not what `getrusage` counts: that begins with the memory of the process that started this one.
+    status = pathlib.Path("/proc/self/status")
+    text = status.read_text() if status.exists() else "VmHWM: 0"
+    print("PEAK", int(re.search(r"VmHWM:\\s*(\\d+)", text)[1]) // 1024, file=sys.stderr)
 """
 
 TRACE_COMMANDS = [
@@ -413,4 +415,4 @@ def test_time_is_measured() -> None:
     before = time.monotonic()
     ended = run("--version")
     assert 0 < ended.seconds < time.monotonic() - before + 1
-    assert ended.megabytes > 5
+    assert ended.megabytes > 5 or not Path("/proc").exists()

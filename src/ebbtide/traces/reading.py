@@ -89,7 +89,9 @@ class Trace:
             document, head = _beginning(pieces, whole_bytes)
             form = format_of(document)
             if document.content is Content.TEXT and not is_named:
-                _refuse_unclear(document, source)
+                from ebbtide.traces.chats.clear_talk import refuse_unclear
+
+                refuse_unclear(document, source)
         except TranscriptError as error:
             raise (stats.faults[0] if stats.faults else error.located(source=source)) from None
         return cls(form, stats, _events(document, form, stats, chain((head,), pieces), unit))
@@ -283,17 +285,6 @@ def _refuse_binary(head: bytes, source: str) -> None:
 def _title(source: str) -> str:
     name = Path(source.strip("<>")).name.removesuffix(".gz")
     return Path(name).stem or name or "conversation"
-
-
-def _refuse_unclear(document: Document, source: str) -> None:
-    from ebbtide.traces.chats.clear_talk import why_unclear
-
-    if (reason := why_unclear(document, source)) is not None:
-        raise TranscriptError(
-            f"text that is not clearly a conversation: {reason}",
-            hint="Name the file to read it.",
-            no_trace=True,
-        )
 
 
 def _is_named_like_a_trace(source: str) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from statistics import median
 
+from ebbtide.errors import TranscriptError
 from ebbtide.traces.chats.plain_text import turns_of
 from ebbtide.traces.input.document import Document
 
@@ -38,13 +39,25 @@ _SENTENCE_ENDS = (".", "!", "?", "\u2026", "\u3002", "\uff01", "\uff1f", "`", '"
 _LEAST_SENTENCES = 0.2  # share of turns that end like a sentence
 
 
-def why_unclear(document: Document, source: str) -> str | None:
-    """Why a text may be something else than a conversation; None if it is clearly one.
+def refuse_unclear(document: Document, source: str) -> None:
+    """Refuse a text that may be something else than a conversation.
 
     Args:
         document: Plain text that holds turns.
         source: Its file.
+
+    Raises:
+        TranscriptError: It may be, and why.
     """
+    if (reason := _why_unclear(document, source)) is not None:
+        raise TranscriptError(
+            f"text that is not clearly a conversation: {reason}",
+            hint="Name the file to read it.",
+            no_trace=True,
+        )
+
+
+def _why_unclear(document: Document, source: str) -> str | None:
     suffix = PurePath(source.lower().removesuffix(".gz")).suffix
     if suffix not in _SUFFIXES:
         return f"a file of the type {suffix or 'without a suffix'}"
