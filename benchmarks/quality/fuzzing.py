@@ -459,7 +459,7 @@ def mutated(index: int, chance: random.Random) -> Any:
                 parent[key] = odd(chance)
             else:
                 parent[key] = copy.deepcopy(chance.choice(_LEAVES))
-        except (LookupError, TypeError):
+        except Exception:  # noqa: BLE001, S112 - an earlier change left something else there
             continue
     return state
 
