@@ -1,6 +1,6 @@
 """What escapes from 100,000 odd events, objects and states: nothing but `EbbtideError` and `TypeError` may.
 
-    python -m benchmarks.quality.fuzzing [--cases N] [--seed S]
+    python -m benchmarks.quality.fuzzing [--cases N] [--seed S] [--jobs N]
 
 A third each: sequences of events whose fields hold anything, calls of public constructors and verbs with
 arguments of any class, and states that were mutated, as they are and sealed again by somebody who knows how.
@@ -21,6 +21,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from decimal import Decimal
 from enum import StrEnum
@@ -45,6 +46,7 @@ from ebbtide.events.event import (
 
 SLOW_S = 1.0
 _EVENTS = 12  # of one case
+_PART = 250  # cases that a process takes at once
 _HANGS_S = 3.0  # after which a case is cut off
 
 
@@ -457,7 +459,7 @@ def mutated(index: int, chance: random.Random) -> Any:
                 parent[key] = odd(chance)
             else:
                 parent[key] = copy.deepcopy(chance.choice(_LEAVES))
-        except (LookupError, TypeError):
+        except Exception:  # noqa: BLE001, S112 - an earlier change left something else there
             continue
     return state
 
@@ -520,39 +522,51 @@ def run_case(case: Callable[[random.Random], None], seed: str) -> tuple[str, flo
     return outcome, SLOWEST[0], words
 
 
+def run_cases(task: tuple[str, int, range]) -> tuple[Counter[str], float, list[dict[str, Any]]]:
+    """The outcomes of some cases, the slowest call, and what failed."""
+    name, base, numbers = task
+    warnings.simplefilter("ignore")
+    signal.signal(signal.SIGALRM, _cut_off)
+    outcomes: Counter[str] = Counter()
+    failures = []
+    slowest = 0.0
+    for number in numbers:
+        seed = f"{base} {name} {number}"
+        outcome, seconds, words = run_case(CASES[name], seed)
+        outcomes[outcome] += 1
+        slowest = max(slowest, seconds)
+        if seconds > SLOW_S or outcome == "hang" or outcome.startswith("ESCAPE"):
+            failures.append({"seed": seed, "outcome": outcome, "seconds": round(seconds, 2), "words": words})
+    return outcomes, slowest, failures
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
     options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    signal.signal(signal.SIGALRM, _cut_off)
+    each = -(-options.cases // len(CASES))
     rows, failures = [], []
-    for name, case in CASES.items():
-        outcomes: Counter[str] = Counter()
-        slowest = 0.0
-        slow = 0
-        for number in range(-(-options.cases // len(CASES))):
-            seed = f"{options.seed} {name} {number}"
-            outcome, seconds, words = run_case(case, seed)
-            outcomes[outcome] += 1
-            slowest = max(slowest, seconds)
-            slow += seconds > SLOW_S
-            if seconds > SLOW_S or outcome == "hang" or outcome.startswith("ESCAPE"):
-                failures.append(
-                    {"seed": seed, "outcome": outcome, "seconds": round(seconds, 2), "words": words}
-                )
-        rows.append(
-            {
-                "case": name,
-                "cases": outcomes.total(),
-                "escaped": sum(count for label, count in outcomes.items() if label.startswith("ESCAPE")),
-                "over_a_second": slow,
-                "slowest_s": round(slowest, 3),
-                "outcomes": dict(outcomes.most_common()),
-            }
-        )
-        print(json.dumps(rows[-1]))
+    with ProcessPoolExecutor(options.jobs) as pool:
+        for name in CASES:
+            parts = [range(start, min(start + _PART, each)) for start in range(0, each, _PART)]
+            results = list(pool.map(run_cases, [(name, options.seed, part) for part in parts]))
+            outcomes = sum((counts for counts, _, _ in results), Counter[str]())
+            failed = [failure for _, _, some in results for failure in some]
+            failures += failed
+            rows.append(
+                {
+                    "case": name,
+                    "cases": outcomes.total(),
+                    "escaped": sum(outcomes[label] for label in outcomes if label.startswith("ESCAPE")),
+                    "hung": outcomes["hang"],
+                    "calls_over_a_second": sum(failure["seconds"] > SLOW_S for failure in failed),
+                    "slowest_s": round(max(slowest for _, slowest, _ in results), 3),
+                    "outcomes": dict(outcomes.most_common()),
+                }
+            )
+            print(json.dumps(rows[-1]), flush=True)
     for failure in failures[:40]:
         print(json.dumps(failure))
     write_result(

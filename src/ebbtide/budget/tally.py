@@ -112,7 +112,8 @@ class Tally:
             event: The event.
             ts: Its time, where that is known and can be.
         """
-        expect("event", event, Event)
+        if not isinstance(event, Event):
+            expect("event", event, Event)
         run = self.run
         kind = type(event)
         self.events += 1
@@ -158,7 +159,8 @@ class Tally:
             usage: What it states.
             by_model: Whether a model took it, whose cost ought to be known.
         """
-        expect("usage", usage, Usage)
+        if not isinstance(usage, Usage):
+            expect("usage", usage, Usage)
         run = self.run
         tokens: int | None = None
         faults = 0

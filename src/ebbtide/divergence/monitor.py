@@ -124,7 +124,8 @@ class LoopMonitor(EngineState):
         Raises:
             TypeError: It is no event.
         """
-        expect("event", event, Event)
+        if not isinstance(event, Event):
+            expect("event", event, Event)
         with self._lock:
             signals = self.take(self.plain(event)) or ()
         if self.degraded and self._warns:

@@ -22,6 +22,7 @@ WIDEST: Final = 1 << 4096  #: a whole number from some thousand digits on has no
 FLAT: Final = frozenset({str, int, float, bool, type(None)})  #: classes of what holds nothing else
 
 _SCALARS = frozenset({float, bool, type(None)})
+_ITEM = LARGEST // MOST_ITEMS  # characters that an item counts for
 _FEW = 100  # flat arguments whose names are not looked at
 _NUMBERS = frozenset({float, int, type(None)})
 _COUNTS = frozenset({int, type(None)})
@@ -352,32 +353,35 @@ def is_plain_value(value: object) -> bool:
 
 
 def _is_plain_nested(value: object) -> bool:
-    level: list[Any] = [value]
-    characters = items = 0
-    for _ in range(DEEPEST):
-        nested: list[Any] = []
-        for item in level:
-            kind = type(item)
-            if kind is str:
-                characters += len(item)
-            elif kind is dict:
-                if not FLAT.issuperset(map(type, item)):
-                    return False
-                characters += sum([len(key) for key in item if type(key) is str])
-                nested += item.values()
-            elif kind is list or kind is tuple:
-                nested += item
-            elif kind is int:
-                if not -WIDEST < item < WIDEST:
-                    return False
-            elif kind not in _SCALARS:
-                return False
-            if len(nested) > MOST_ITEMS:
-                return False
-        items += len(nested)
-        if characters > LARGEST or items > MOST_ITEMS:
-            return False
-        if not nested:
-            return True
-        level = nested
-    return False
+    kind = type(value)
+    if kind is dict or kind is list or kind is tuple:
+        return _room_after(value, LARGEST, 0) >= 0
+    return kind in _SCALARS or (kind is int and -WIDEST < value < WIDEST)  # type: ignore[operator]
+
+
+def _room_after(value: Any, room: int, depth: int) -> int:
+    """Characters that may follow a table or list; less than 0 where it is too large, or not plain."""
+    room -= _ITEM * len(value)
+    if depth >= DEEPEST or room < 0:
+        return -1
+    if type(value) is dict:
+        for key in value:
+            if type(key) is str:
+                room -= len(key)
+            elif type(key) not in FLAT:
+                return -1
+        value = value.values()
+    for item in value:
+        kind = type(item)
+        if kind is str:
+            room -= len(item)
+        elif kind is dict or kind is list or kind is tuple:
+            room = _room_after(item, room, depth + 1)
+            if room < 0:
+                return -1
+        elif kind is int:
+            if not -WIDEST < item < WIDEST:
+                return -1
+        elif kind not in _SCALARS:
+            return -1
+    return room

@@ -136,7 +136,8 @@ class Supervisor(EngineState):
         Raises:
             TypeError: It is neither an event nor a round.
         """
-        expect("event", event, Event, Round)
+        if not isinstance(event, Event | Round):
+            expect("event", event, Event, Round)
         with self._lock:
             run = self._run
             try:
