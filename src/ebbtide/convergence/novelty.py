@@ -22,7 +22,7 @@ from ebbtide.text.jaccard_index import JaccardIndex
 from ebbtide.text.normal_form import normal_form
 from ebbtide.text.stems import stem_tokens
 
-# Bounds for texts that are made to be slow. In the public data no round states more than 351 different claims,
+# Bounds for texts made to be slow. In the public data no round states more than 351 different claims,
 # no claim shares two rare words with more than 72 earlier ones, and none contradicts more than four.
 _MOST_CLAIMS: Final = 512  # of a round
 _ALIKE: Final = 64  # earlier claims that are compared because of the same two words
