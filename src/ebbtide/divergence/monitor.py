@@ -221,6 +221,7 @@ class LoopMonitor(EngineState):
 
     def add_round(self, chain_id: str) -> LoopState:
         """Count a round of a chain's conversation, which shows nothing here; the chain."""
+        expect("chain_id", chain_id, str)
         chain = self._chain(chain_id)
         chain.tally.add_round()
         return chain
