@@ -26,6 +26,7 @@ _MOST_FOLDED = 200  # of them to one byte; real states fold to a tenth
 _LEAST = 1_000_000  # bytes that any may unfold to
 _MOST_ITEMS = 1_000_000  # of a state
 _DEEPEST = 100  # levels
+_WIDEST = 1 << 4096  # wider numbers have no text form
 _HASH = 8  # bytes
 _VERSION = 2  # of `marshal`: values alone, without references, so that equal ones give equal bytes
 _FLAT = frozenset({int, float, bool, type(None)})
@@ -206,6 +207,8 @@ def _seal(state: object) -> str:
         for item in level:
             kind = type(item)
             if kind in _FLAT:
+                if kind is int and not -_WIDEST < item < _WIDEST:
+                    raise ValueError("a number too wide for a state")
                 row.append(item)
             elif isinstance(item, str):
                 row.append(item if kind is str and item.isascii() else _as_read(item))

@@ -79,7 +79,7 @@ class Limits:
             raise ConfigError(
                 f"warn_at = {shown(share)}: expected a share over 0 to 1, or None for no warning"
             )
-        if self.when_unknown not in ("refuse", "allow"):
+        if not isinstance(self.when_unknown, str) or self.when_unknown not in ("refuse", "allow"):
             raise ConfigError(f'when_unknown = {shown(self.when_unknown)}: expected "refuse" or "allow"')
         lease = self.lease_s
         if lease is not None and (

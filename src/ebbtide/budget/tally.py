@@ -201,6 +201,9 @@ class Tally:
             tokens: Of all classes, likewise.
             unpriced: The model that took tokens at a cost that nobody knows; None where there is none.
         """
+        if type(cost) is not int or type(tokens) is not int:
+            expect("cost", cost, int, optional=True)
+            expect("tokens", tokens, int, optional=True)
         self.last_cost, self.last_tokens = cost, tokens
         if cost is not None and (cost or self.cost is not None or not self.unpriced_calls):
             self.cost = cost if self.cost is None else self.cost + cost

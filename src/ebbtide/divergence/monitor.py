@@ -217,10 +217,12 @@ class LoopMonitor(EngineState):
 
     def chain(self, chain_id: str) -> LoopState | None:
         """A chain, or None where it is not watched; of one that was silent for long, a copy."""
+        expect("chain_id", chain_id, str)
         return self.chains.find(chain_id)
 
     def add_round(self, chain_id: str) -> LoopState:
         """Count a round of a chain's conversation, which shows nothing here; the chain."""
+        expect("chain_id", chain_id, str)
         chain = self._chain(chain_id)
         chain.tally.add_round()
         return chain

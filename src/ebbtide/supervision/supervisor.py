@@ -118,6 +118,7 @@ class Supervisor(EngineState):
 
     def watches(self, chain_id: str) -> bool:
         """Whether a chain of that name is known: it had an event, or its model was asked for."""
+        expect("chain_id", chain_id, str)
         return chain_id in self._run.chains
 
     def tally_of(self, chain_id: str) -> Tally | None:
