@@ -22,8 +22,8 @@ from typing import Any, Self
 from ebbtide.errors import ConfigError, error_text, shown
 
 _MOST = 256_000_000  # bytes that a state may unfold to
-_MOST_FOLDED = 200  # of them to one byte; real states fold to a tenth
-_LEAST = 1_000_000  # bytes that any may unfold to
+_MOST_FOLDED = 30  # of them to one byte; real states fold to a tenth
+_LEAST = 4_000_000  # bytes that any may unfold to: many chains that are alike fold to a hundredth
 _MOST_ITEMS = 1_000_000  # of a state
 _DEEPEST = 100  # levels
 _WIDEST = 1 << 4096  # wider numbers have no text form

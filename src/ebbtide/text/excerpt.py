@@ -35,8 +35,8 @@ class Excerpt(NamedTuple):
 def excerpt(text: str, most: int = LONGEST_TEXT) -> Excerpt:
     """The beginning and the end of a text that is longer than `most` characters, cut between lines or words.
 
-    >>> excerpt("one two three four five", 15)
-    Excerpt(head='one two', tail='five', left_out=12)
+    >>> excerpt("one two three four five", 20)
+    Excerpt(head='one two three', tail='five', left_out=6)
     """
     if len(text) <= most:
         return Excerpt(text, "", 0)
