@@ -2,7 +2,7 @@
 
 from itertools import cycle
 
-from ebbtide import ExecutionContext, Limits, RunHalted, Supervisor, ToolPolicies, ToolPolicy
+from ebbtide import Effect, ExecutionContext, Limits, RunHalted, Supervisor, ToolPolicies, ToolPolicy
 
 
 def open_page(url: str) -> str:
@@ -12,7 +12,7 @@ def open_page(url: str) -> str:
 
 def main() -> None:
     """Run the loop."""
-    tools = ToolPolicies({"open_page": ToolPolicy(effect="read")})  # asking it again changes nothing
+    tools = ToolPolicies({"open_page": ToolPolicy(effect=Effect.READ)})  # asking it again changes nothing
     with ExecutionContext(Limits(cost_usd=1.0, tool_calls=100), supervisor=Supervisor(tools=tools)) as run:
         tool = run.wrap_tool_call(open_page)
         try:

@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from ebbtide.supervision.runs.run_store import RunStanding as RunStanding
     from ebbtide.supervision.runs.run_store import RunStore as RunStore
     from ebbtide.supervision.runs.run_store import StoredRun as StoredRun
+    from ebbtide.supervision.runs.run_supervisor import RunSupervisor as RunSupervisor
     from ebbtide.supervision.runs.runs import Runs as Runs
     from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore as SQLiteRunStore
     from ebbtide.supervision.summary.headline import Headline as Headline
@@ -143,6 +144,7 @@ _HOMES = {
     "RunStanding": "supervision.runs.run_store",
     "RunStopped": "errors",
     "RunStore": "supervision.runs.run_store",
+    "RunSupervisor": "supervision.runs.run_supervisor",
     "RunSummary": "supervision.summary.run_summary",
     "Runs": "supervision.runs.runs",
     "RunningCall": "guard.running_call",

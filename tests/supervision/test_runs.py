@@ -18,13 +18,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ebbtide.budget.limits import Limits
-from ebbtide.errors import ConfigError, StoreError
-from ebbtide.events.event import ModelCall, Notice, NoticeKind, ToolCall
+from ebbtide.errors import ConfigError, RunStopped, StoreError
+from ebbtide.events.event import Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
+from ebbtide.guard.execution_context import ExecutionContext
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.runs.advice import Advice
 from ebbtide.supervision.runs.async_runs import AsyncRuns
 from ebbtide.supervision.runs.run_store import MemoryRunStore, RunStanding, StoredRun
+from ebbtide.supervision.runs.run_supervisor import RunSupervisor
 from ebbtide.supervision.runs.runs import Runs
 from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore
 from ebbtide.supervision.supervisor import Supervisor
@@ -114,6 +116,86 @@ def test_agents_that_work_at_the_same_time_are_chains() -> None:
             turn = runs.before_model("b")
             runs.record("b", replace(LS, agent=agent))
     assert turn.end
+
+
+def test_one_agent_need_not_be_named_in_its_events() -> None:
+    """Several have to be: their loops would end nobody, and a warning says so."""
+    runs = Runs()
+    assert loop(runs, "a", 5, agent="x")[-1] == "stop"
+    runs.before_model("b", agent="x")
+    runs.before_model("b", agent="y")
+    with pytest.warns(RuntimeWarning, match="events name none"):
+        runs.record("b", LS)
+
+
+def test_agents_that_ask_at_once_share_what_is_left() -> None:
+    """A call that was let through counts, although nobody has recorded it yet."""
+    runs = Runs(lambda _: Supervisor(limits=Limits(llm_calls=4)))
+    agents = ("a", "b", "c")
+    calls = 0
+    for _ in range(6):
+        asking = [agent for agent in agents if not runs.before_model("r", agent=agent).refusal]
+        calls += len(asking)
+        for agent in asking:
+            runs.record("r", ModelCall(agent=agent, text="hm"))
+    assert calls == 4
+
+
+def test_questions_count_where_nobody_records_the_calls_of_the_model() -> None:
+    """A limit of model calls holds although only the tools are recorded."""
+    runs = Runs(lambda _: Supervisor(limits=Limits(llm_calls=3)))
+    calls = 0
+    while runs.before_model("r").refusal is None:
+        calls += 1
+        runs.record("r", look(calls))
+    assert calls == 3
+
+
+def test_calls_of_a_model_that_are_tried_again_are_retries() -> None:
+    """After a failure, or where the harness says so."""
+    runs = Runs(lambda _: Supervisor(limits=Limits(retries=2, warn_at=None)))
+    events = [
+        ModelCall(error=True),
+        ModelCall(error=True),
+        Notice(kind=NoticeKind.RETRY),
+        ModelCall(text="a"),
+        ModelCall(text="b"),
+    ]
+    actions = [runs.record("r", event).action.value for event in events]
+    assert actions == ["allow", "allow", "allow", "stop", "stop"]
+
+
+def test_our_own_note_is_nobodys_word() -> None:
+    """A note that is recorded as a message does not take back what it is about."""
+    runs = Runs()
+    actions = []
+    for _ in range(5):
+        turn = runs.before_model("a")
+        actions.append(turn.verdict.action.value)
+        if turn.note:
+            runs.record("a", Message(text=turn.note))
+        runs.record("a", LS)
+    assert actions == ["allow", "allow", "allow", "nudge", "stop"]
+
+
+def test_a_context_holds_the_limits_of_a_run_that_the_registry_watches() -> None:
+    """Loops are found over a restart, and the limits are asked before each call."""
+    store = MemoryRunStore()
+
+    def work(calls: int) -> None:
+        with Runs(store=store) as runs:
+            supervisor = RunSupervisor(runs, "a")
+            with ExecutionContext(Limits(tool_calls=10), supervisor=supervisor, chain_id="") as context:
+                ask = context.wrap_llm_call(lambda: "looking")
+                tool = context.wrap_tool_call(lambda: "a b", name="ls")
+                for _ in range(calls):
+                    ask()
+                    tool()
+            runs.end("a")
+
+    work(4)
+    with pytest.raises(RunStopped, match="ls 4 times in a row"):
+        work(1)
 
 
 def test_limits_of_time_hold_by_the_clock_of_the_registry() -> None:

@@ -10,16 +10,17 @@ from enum import StrEnum
 from math import inf
 from typing import Any
 
+from ebbtide.budget.calls_under_way import CallsUnderWay
 from ebbtide.budget.limits import LimitKind, Limits, Missing, require_limits
 from ebbtide.budget.tally import UNITS, Tally, is_model_call, units
-from ebbtide.events.event import Event, NoticeKind, ToolCall
-from ebbtide.events.identity import identify
+from ebbtide.budget.uncounted import UncountedLimits
+from ebbtide.events.event import Event, ModelCall, Notice, NoticeKind, ToolCall
+from ebbtide.events.identity import identify, key_of
 
 _COST, _TOKENS, _STEPS, _LLM, _TOOL, _RETRIES, _WALL = range(len(LimitKind))
 _KINDS = tuple(LimitKind)
 _NUMBER, _LATEST_S = (int, float), 1e15  # a union would be built anew at every look
 _FAILED = 256  # calls that failed and may be tried again
-_CHAINS, _SUBJECT = 4096, 200  # chains whose latest model call came without usage; characters of a name
 
 
 class Nearness(StrEnum):
@@ -55,123 +56,6 @@ class LimitAlert:
     subject: str = ""
 
 
-class UncountedLimits:
-    """Looks for what has to be known to count the limits.
-
-    Tokens without a known cost are missing their price at once. The usage of a model call may come later: it
-    is missing when the next call of that chain is asked for, or made. A failed call is missing nothing.
-
-    Args:
-        limits: What the run may take.
-        tally: What it took; it has counted an event before this one sees it.
-
-    Attributes:
-        marks: The limits that cannot be counted: what is missing, and of which model or agent.
-    """
-
-    __slots__ = ("_bare", "_limits", "_owed", "_tally", "marks")
-
-    def __init__(self, limits: Limits, tally: Tally) -> None:
-        self._limits = limits
-        self._tally = tally
-        self._bare: dict[str, dict[LimitKind, str]] = {}  # by chain: limits, and the call without usage
-        self._owed: dict[LimitKind, int] = {}  # calls without usage for which none came later
-        self.marks: dict[LimitKind, tuple[Missing, str]] = {}
-
-    def see(self, event: Event, *, clocked: bool) -> bool:
-        """Take an event.
-
-        Args:
-            event: The event.
-            clocked: Whether a time came in another way.
-
-        Returns:
-            Whether a limit has just come to be uncounted.
-        """
-        before = len(self.marks)
-        tally, usage = self._tally, event.usage
-        is_call = is_model_call(event)
-        if is_call and self._bare:
-            self._give_up(event.chain_id)
-        if is_call or usage is not None:
-            cost = tokens = None
-            if usage is not None:
-                cost, tokens = tally.last_cost, tally.last_tokens
-            if self._limits.cost_usd is not None:
-                if tokens and cost is None:
-                    self._mark(LimitKind.COST_USD, Missing.PRICE, (usage and usage.model) or "")
-                else:
-                    self._state(event, LimitKind.COST_USD, cost, is_call=is_call)
-            if self._limits.tokens is not None:
-                self._state(event, LimitKind.TOKENS, tokens, is_call=is_call)
-        if self._lacks_time and not clocked and tally.model_calls + tally.tool_calls > 1:
-            self._mark(LimitKind.WALL_S, Missing.TIME, "")
-        return len(self.marks) > before
-
-    def ask(self, chain_id: str | None, *, clocked: bool) -> bool:
-        """Take that the next model call of a chain is asked for; gives what `see` gives."""
-        before = len(self.marks)
-        if chain_id is not None and self._bare:
-            self._give_up(chain_id)
-        if self._lacks_time and not clocked and self._tally.model_calls + self._tally.tool_calls:
-            self._mark(LimitKind.WALL_S, Missing.TIME, "")
-        return len(self.marks) > before
-
-    def at_end(self, *, clocked: bool) -> dict[LimitKind, tuple[Missing, str]]:
-        """The limits that could not be counted, if nothing more comes; usage may have come late."""
-        marks = {kind: mark for kind, mark in self.marks.items() if mark[0] is Missing.PRICE}
-        for kind, calls in self._owed.items():
-            if calls:
-                marks.setdefault(kind, self.marks.get(kind, (Missing.USAGE, "")))
-        if self._lacks_time and not clocked and self._tally.model_calls + self._tally.tool_calls:
-            marks[LimitKind.WALL_S] = (Missing.TIME, "")
-        return marks
-
-    def _state(self, event: Event, kind: LimitKind, amount: int | None, *, is_call: bool) -> None:
-        bare = self._bare.get(event.chain_id)
-        calls = self._owed.get(kind, 0)
-        if amount is not None:
-            if bare is not None:
-                bare.pop(kind, None)
-            if getattr(event, "kind", None) is NoticeKind.TOTAL:
-                self._owed[kind] = 0
-                self.marks.pop(kind, None)
-            elif calls and not is_call:
-                self._owed[kind] = calls - 1
-        elif is_call and not getattr(event, "error", False):
-            self._owed[kind] = calls + 1
-            subject = str(event.agent or "")[:_SUBJECT]
-            if bare is None and len(self._bare) >= _CHAINS:
-                self._mark(kind, Missing.USAGE, subject)
-            else:
-                self._bare.setdefault(event.chain_id, {})[kind] = subject
-
-    @property
-    def _lacks_time(self) -> bool:
-        return self._limits.wall_s is not None and self._tally.first_ts is None
-
-    def _give_up(self, chain_id: str) -> None:
-        for kind, subject in self._bare.pop(chain_id, {}).items():
-            self._mark(kind, Missing.USAGE, subject)
-
-    def _mark(self, kind: LimitKind, missing: Missing, subject: str) -> None:
-        if missing is Missing.PRICE or kind not in self.marks:  # a usage may come late, and no price
-            self.marks[kind] = (missing, subject)
-
-    def to_state(self) -> list[Any]:
-        """All that later answers depend on."""
-        marks = [[kind.value, missing.value, subject] for kind, (missing, subject) in self.marks.items()]
-        bare = [[chain, list(map(list, kinds.items()))] for chain, kinds in self._bare.items()]
-        return [marks, bare, list(map(list, self._owed.items()))]
-
-    def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` gave."""
-        marks, bare, owed = state
-        self.marks = {LimitKind(kind): (Missing(missing), subject) for kind, missing, subject in marks}
-        self._bare = {chain: {LimitKind(kind): name for kind, name in kinds} for chain, kinds in bare}
-        self._owed = {LimitKind(kind): calls for kind, calls in owed}
-
-
 class LimitAlerts:
     """Compares what a run took with its limits.
 
@@ -189,6 +73,7 @@ class LimitAlerts:
         "_retries",
         "_tally",
         "_uncounted",
+        "_under_way",
         "_wall_s",
         "_warn",
         "limits",
@@ -208,6 +93,7 @@ class LimitAlerts:
         self._asked_first: float | None = None  # where no event had a time
         self._wall_s = 0.0
         self._uncounted = UncountedLimits(limits, tally)
+        self._under_way = CallsUnderWay()
         self._at = [inf] * len(_KINDS)  # value from which there is something to report
         self.nearness_reported: dict[int, Nearness] = {}
         self._mark()
@@ -228,6 +114,7 @@ class LimitAlerts:
         alerts._last, alerts._failed = list(self._last), dict(self._failed)
         alerts._retries, alerts._wall_s, alerts._asked_first = self._retries, self._wall_s, self._asked_first
         alerts._uncounted.restore(self._uncounted.to_state())
+        alerts._under_way.restore(self._under_way.to_state())
         alerts._mark()
         return alerts
 
@@ -243,14 +130,16 @@ class LimitAlerts:
         """The limits that have come nearer with an event that the tally has counted."""
         tally, due = self._tally, self._at
         near = False
+        if self._limits[_RETRIES] is not None:
+            self._try(event)
+            near = self._retries >= due[_RETRIES]
         if isinstance(event, ToolCall):
-            if self._limits[_RETRIES] is not None:
-                self._try(event)
-                near = self._retries >= due[_RETRIES]
             near = (
                 near or tally.tool_calls >= due[_TOOL] or tally.model_calls + tally.tool_calls >= due[_STEPS]
             )
         elif is_model_call(event):
+            if self._under_way.count:
+                self._under_way.end(event.chain_id)
             cost = tokens = 0
             if event.usage is not None:
                 cost, tokens = tally.last_cost or 0, tally.last_tokens or 0
@@ -259,7 +148,8 @@ class LimitAlerts:
                 self._mark()
             # What one more call takes has changed with this one, and with it how near the end is.
             near = (
-                (tally.cost or 0) >= due[_COST]
+                near
+                or (tally.cost or 0) >= due[_COST]
                 or (tally.tokens or 0) >= due[_TOKENS]
                 or tally.model_calls >= due[_LLM]
                 or tally.model_calls + tally.tool_calls >= due[_STEPS]
@@ -284,10 +174,16 @@ class LimitAlerts:
             now: Seconds on the clock of the events; None where it is not known.
         """
         alerts = [] if now is None else self.at(now)
-        if self._uncounted.ask(chain_id, clocked=self._asked_first is not None):
+        is_uncounted = self._uncounted.ask(chain_id, clocked=self._asked_first is not None)
+        if is_uncounted:
             self._mark()
+        if is_uncounted or self._under_way.count:
             alerts += self._alerts()
         return alerts
+
+    def let_through(self, chain_id: str | None) -> None:
+        """A model call of a chain is let through: it counts until it is recorded."""
+        self._under_way.add(chain_id)
 
     def at(self, now: float) -> list[LimitAlert]:
         """The limits that have come nearer by now; seconds on the clock of the events."""
@@ -299,12 +195,12 @@ class LimitAlerts:
         return self._alerts()
 
     def _values(self) -> tuple[float, ...]:
-        tally = self._tally
+        tally, under_way = self._tally, self._under_way.count
         return (
-            tally.cost or 0,
-            tally.tokens or 0,
-            tally.model_calls + tally.tool_calls,
-            tally.model_calls,
+            (tally.cost or 0) + under_way * self._last[_COST],
+            (tally.tokens or 0) + under_way * self._last[_TOKENS],
+            tally.model_calls + tally.tool_calls + under_way,
+            tally.model_calls + under_way,
             tally.tool_calls,
             self._retries,
             self._wall_s,
@@ -322,14 +218,20 @@ class LimitAlerts:
             else:
                 self._at[place] = inf
 
-    def _try(self, call: ToolCall) -> None:
-        identity = identify(call.name, call.args)
-        if identity is None:
+    def _try(self, event: Event) -> None:
+        """Count a call that failed before, and remember one that fails now."""
+        if isinstance(event, ToolCall):
+            identity = identify(event.name, event.args)
+            key = None if identity is None else identity[0]
+        elif is_model_call(event) or (isinstance(event, Notice) and event.kind is NoticeKind.RETRY):
+            key = key_of("model", event.chain_id)
+        else:
             return
-        key = identity[0]
-        if self._failed.pop(key, 0) is None:
+        if key is None:
+            return
+        if not isinstance(event, Notice) and self._failed.pop(key, 0) is None:
             self._retries += 1
-        if call.error:
+        if isinstance(event, Notice) or (isinstance(event, ToolCall | ModelCall) and event.error):
             if len(self._failed) >= _FAILED:
                 del self._failed[next(iter(self._failed))]
             self._failed[key] = None
@@ -382,6 +284,7 @@ class LimitAlerts:
             nearnesses,
             list(map(bytes.hex, self._failed)),
             self._uncounted.to_state(),
+            self._under_way.to_state(),
             [kind.value for kind, limit in zip(_KINDS, self._limits, strict=True) if limit is not None],
         ]
 
@@ -391,9 +294,11 @@ class LimitAlerts:
         Raises:
             ConfigError: There was a limit of a kind that has none now.
         """
-        last, self._retries, self._asked_first, self._wall_s, nearnesses, failed, uncounted, kinds = state
+        last, self._retries, self._asked_first, self._wall_s, nearnesses, failed, *others = state
+        uncounted, under_way, kinds = others
         require_limits(kinds, self.limits)
         self._uncounted.restore(uncounted)
+        self._under_way.restore(under_way)
         self._last = list(last)
         self.nearness_reported = {int(place): Nearness(nearness) for place, nearness in nearnesses.items()}
         self._failed = dict.fromkeys(map(bytes.fromhex, failed))

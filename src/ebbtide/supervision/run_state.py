@@ -23,6 +23,7 @@ from ebbtide.supervision.judgement import Judgement
 from ebbtide.supervision.listener import Listener
 from ebbtide.supervision.rounds import Utterance
 from ebbtide.supervision.verdict import Verdict
+from ebbtide.supervision.wording import MARK
 from ebbtide.text.embedding.vectors import Embedder
 
 _SPOKEN = (ModelPart.WHOLE, ModelPart.EMBEDDING)
@@ -69,8 +70,10 @@ class RunState:
         self.checked = False
 
     def take(self, event: Event) -> Verdict:
-        """Take one more event."""
+        """Take one more event; a note of our own, which nobody said, changes nothing."""
         monitor, judgement = self.monitor, self.judgement
+        if isinstance(event, Message) and event.text is not None and event.text.startswith(MARK):
+            return judgement.answer(self.latest)
         chain = self.latest
         if chain is None or chain.name != event.chain_id:
             chain = self.chain(event.chain_id)

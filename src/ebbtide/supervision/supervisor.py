@@ -20,6 +20,7 @@ from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
 from ebbtide.supervision.active_verdicts import hand_over
+from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.listener import Listener
 from ebbtide.supervision.run_state import RunState
 from ebbtide.supervision.verdict import Verdict
@@ -183,7 +184,8 @@ class Supervisor(EngineState):
 
         A nudge is handed over once: put its text before the model. After a finalize one call is made, and
         the check after it is a stop. An escalate stays until something new comes. A person may overrule all
-        of them: by a new word, `acknowledge` or `extend`.
+        of them: by a new word, `acknowledge` or `extend`. A call that is let through counts against the
+        limits until a call of its chain is recorded.
 
         Args:
             chain_id: The chain whose model is called; None takes the one of the latest event.
@@ -201,10 +203,13 @@ class Supervisor(EngineState):
                     judgement.limits(run.alerts.before_model(chain.name if chain else chain_id, now))
             except Exception as error:  # noqa: BLE001 - likewise
                 self._fault(error_text(error))
-            if self._shadow:
-                return judgement.all_clear
-            judgement.due = []
-            return hand_over(run.actives(chain), self.events, judgement.all_clear)
+            verdict = judgement.all_clear
+            if not self._shadow:
+                judgement.due = []
+                verdict = hand_over(run.actives(chain), self.events, judgement.all_clear)
+            if run.alerts is not None and verdict.rank <= Action.FINALIZE.rank:
+                run.alerts.let_through(chain_id)
+            return verdict
 
     def check_before_tool(self, call: ToolCall) -> Verdict:
         """What to do before a tool is called; weaker, since a model that is refused a call makes the next.

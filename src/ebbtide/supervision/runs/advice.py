@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.verdict import Verdict
-
-MARK: Final = (
-    "[ebbtide] "  #: begins what Ebbtide puts before a model, so that it can be recognised in a trace
-)
+from ebbtide.supervision.wording import MARK
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +17,8 @@ class Advice:
         verdict: The verdict that it is made of.
 
     >>> turn = Advice(Verdict())
-    >>> turn.note, turn.without_tools, turn.ask, turn.end
-    (None, False, None, None)
+    >>> turn.note, turn.without_tools, turn.ask, turn.end, turn.refusal
+    (None, False, None, None, None)
     """
 
     verdict: Verdict
@@ -51,3 +47,8 @@ class Advice:
     def end(self) -> str | None:
         """Why the call is not to be made, and the run is over; None where it goes on."""
         return self.verdict.reason if self.verdict.action is Action.STOP else None
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the call is not to be made where nobody can be asked: `end` or `ask`."""
+        return self.end or self.ask

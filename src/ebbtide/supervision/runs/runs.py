@@ -10,7 +10,6 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Self
 
 from ebbtide.budget.limits import Limits
@@ -121,19 +120,13 @@ class Runs:
         """Take one more event or round of a run, as `Supervisor.record`.
 
         An event belongs to the chain that its `chain_id` names; where it names none, to that of its agent, if
-        `before_model` was asked for that agent by name.
+        `before_model` was asked for that agent by name; and where it names no agent either, to that of the
+        only agent that was asked for.
         """
         with self._at_hand(run_id) as run:
-            supervisor = run.supervisor
             if isinstance(event, Event):
-                if event.ts is None:
-                    event = replace(event, ts=run.latest)
-                else:
-                    run.has_own_time = True
-                agent = event.agent
-                if agent and not event.chain_id and supervisor.watches(agent):
-                    event = replace(event, chain_id=agent)
-            verdict = supervisor.record(event)
+                event = run.placed(event)
+            verdict = run.supervisor.record(event)
             change = run.change(verdict)
         self._report(run_id, change)
         return verdict
@@ -151,6 +144,7 @@ class Runs:
         with self._at_hand(run_id) as run:
             if now is None and not run.has_own_time:
                 now = run.latest
+            run.ask_for(agent)
             verdict = run.supervisor.check_before_model(agent, now=now)
             change = run.change(verdict)
         self._report(run_id, change)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from typing import Any
 
 from ebbtide.budget.tally import usd
+from ebbtide.events.event import Event
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.runs.run_store import RunStanding, StoredRun
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
+
+_AGENTS = 2  # that are distinguished: one alone needs no name in its events
 
 
 class WatchedRun:
@@ -25,7 +30,7 @@ class WatchedRun:
         has_own_time: Whether its events come with a time of their own.
     """
 
-    __slots__ = ("_report", "has_own_time", "latest", "revision", "saved_revision", "supervisor")
+    __slots__ = ("_agents", "_report", "has_own_time", "latest", "revision", "saved_revision", "supervisor")
 
     def __init__(self, supervisor: Supervisor, now: float, revision: int = 0) -> None:
         self.supervisor = supervisor
@@ -33,6 +38,33 @@ class WatchedRun:
         self.revision = self.saved_revision = revision
         self.has_own_time = False
         self._report: Verdict | None = None  # the latest change
+        self._agents: list[str | None] = []  # whose model was asked for, as far as it matters
+
+    def ask_for(self, agent: str | None) -> None:
+        """The model of an agent is called next; None where none is named."""
+        if len(self._agents) < _AGENTS and agent not in self._agents:
+            self._agents.append(agent)
+
+    def placed(self, event: Event) -> Event:
+        """An event with its time and its chain."""
+        if event.ts is None:
+            event = replace(event, ts=self.latest)
+        else:
+            self.has_own_time = True
+        if event.chain_id:
+            return event
+        agent = event.agent
+        if agent:
+            return replace(event, chain_id=agent) if self.supervisor.watches(agent) else event
+        if len(self._agents) == _AGENTS and None not in self._agents:
+            warnings.warn(
+                "several agents of a run were named to before_model, and its events name none: loops in them "
+                "end nobody. Give the events agent=",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+        only = self._agents[0] if len(self._agents) == 1 else None
+        return event if only is None else replace(event, chain_id=only)
 
     def standing(self, run_id: str, *, ended: bool = False) -> RunStanding:
         """How it stands."""
