@@ -14,8 +14,8 @@ async def agent(runs: AsyncRuns, model: LocalModel, name: str) -> None:
     messages, tools = question("Find invoice 7."), TOOLS
     while True:
         turn = await runs.before_model(name)
-        if turn.end or turn.ask:
-            print(f"{name}: ended: {turn.end or turn.ask}")
+        if turn.refusal:
+            print(f"{name}: ended: {turn.refusal}")
             return
         if turn.without_tools:
             tools = []

@@ -24,8 +24,8 @@ def job(runs: Runs, model: LocalModel, name: str, folder: Path) -> str:
     print(f"{name}: begins with {len(messages)} messages", flush=True)
     while True:
         turn = runs.before_model(name)
-        if turn.end or turn.ask:
-            return f"ended: {turn.end or turn.ask}"
+        if turn.refusal:
+            return f"ended: {turn.refusal}"
         if turn.without_tools:
             tools = []
         if turn.note:

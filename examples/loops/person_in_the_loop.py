@@ -28,8 +28,8 @@ def agent(model: LocalModel, name: str) -> str:
     messages, tools = question("Find invoice 7."), TOOLS
     while True:
         turn = RUNS.before_model(name)
-        if turn.end or turn.ask:
-            if not person(name, turn.end or turn.ask):
+        if turn.refusal:
+            if not person(name, turn.refusal):
                 return f"ended after {model.requests} requests"
             continue
         if turn.without_tools:

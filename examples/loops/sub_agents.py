@@ -1,8 +1,4 @@
-"""A planner, and two readers at the same time: a loop ends its own conversation, a limit counts all of them.
-
-A supervisor counts what was recorded: readers that ask at the same moment may pass a limit by a call each.
-Where it has to hold to the call, wrap the calls in an `ExecutionContext`, as in ``threads.py``.
-"""
+"""A planner, and two readers at the same time: a loop ends its own conversation, a limit counts them all."""
 
 import asyncio
 
@@ -20,8 +16,8 @@ async def agent(model: LocalModel, run_id: str, name: str) -> str:
     messages, tools = question(f"The part of the {name}."), TOOLS
     while True:
         turn = RUNS.before_model(run_id, agent=name)
-        if turn.end or turn.ask:
-            return f"ended: {turn.end or turn.ask}"
+        if turn.refusal:
+            return f"ended: {turn.refusal}"
         if turn.without_tools:
             tools = []
         if turn.note:

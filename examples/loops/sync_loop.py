@@ -15,9 +15,9 @@ def agent(model: LocalModel, name: str, task: str) -> str:
     messages, tools = question(task), TOOLS
     while True:
         turn = RUNS.before_model(name)
-        if turn.end or turn.ask:
+        if turn.refusal:
             print(f"{name}: {len(messages)} messages kept")
-            return f"ended: {turn.end or turn.ask}"
+            return f"ended: {turn.refusal}"
         if turn.without_tools:
             tools = []
         if turn.note:
