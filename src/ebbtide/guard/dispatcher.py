@@ -14,13 +14,13 @@ from typing import Any
 
 from ebbtide.budget.limits import LimitKind
 from ebbtide.budget.scope import Reservation, Scope, in_event_loop
-from ebbtide.errors import CallRefused, LimitExceeded, LimitUnknown, RunHalted
+from ebbtide.errors import CallRefused, LimitExceeded, LimitUnknown, RunHalted, error_text
 from ebbtide.events.event import ModelCall, ModelPart, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.guard.guard_report import CallRecord, Outcome, RunReport
 from ebbtide.guard.guidance import Guidance
 from ebbtide.guard.metering import Metering
-from ebbtide.guard.observers import Observers, status_of, words_of
+from ebbtide.guard.observers import WORDS, Observers, status_of
 from ebbtide.guard.operation import Operation
 from ebbtide.guard.running_call import Attempts, RunningCall, attempt_key, enclosing
 
@@ -212,7 +212,7 @@ class Dispatcher:
             if running.operation.kind == "llm":
                 self._record(running, usage, cost_usd, error=True)
             else:
-                words, status = words_of(error), status_of(error)
+                words, status = error_text(error, WORDS), status_of(error)
                 self._record(running, usage, cost_usd, error=True, result=words, status=status)
 
     def abandon(self, running: RunningCall) -> None:

@@ -7,11 +7,11 @@ import threading
 from typing import Any, Protocol
 
 from ebbtide.divergence.graph.execution_graph import ExecutionGraph
-from ebbtide.errors import ConfigError
+from ebbtide.errors import ConfigError, error_text
 from ebbtide.events.usage import Usage
 from ebbtide.guard.operation import Operation
 
-_WORDS = 2000  # characters of an error
+WORDS = 2000  # characters of an error
 
 
 class Pipeline(Protocol):
@@ -58,7 +58,7 @@ class Observers:
 
     def fault(self, where: str, error: Exception) -> None:
         """Count something that went wrong, and keep its words."""
-        words = f"{where}: {words_of(error)}"
+        words = f"{where}: {error_text(error, WORDS)}"
         with self._lock:
             self.faults[where] = self.faults.get(where, 0) + 1
             self.last_fault = words
@@ -124,15 +124,6 @@ class Observers:
             return
         for event in events:
             self.emit(event)
-
-
-def words_of(error: BaseException) -> str:
-    """The class and the text of an error, cut."""
-    name = type(error).__name__
-    try:
-        return f"{name}: {error}"[:_WORDS]
-    except Exception:  # noqa: BLE001 - the text of a foreign error can fail too
-        return name
 
 
 def status_of(error: BaseException) -> int | None:

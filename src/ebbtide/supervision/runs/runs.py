@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Self
 
 from ebbtide.budget.limits import Limits
-from ebbtide.errors import ConfigError, EbbtideError, expect, shown
+from ebbtide.errors import ConfigError, EbbtideError, error_text, expect, shown
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.transcript import Round
 from ebbtide.supervision.runs.advice import Advice
@@ -347,10 +347,10 @@ class Runs:
 
     def _fault(self, where: str, error: Exception) -> None:
         self.faults[where] = self.faults.get(where, 0) + 1
-        self.last_fault = f"{where}: {_words(error)}"
+        self.last_fault = f"{where}: {error_text(error)}"
         if sum(self.faults.values()) == 1:
             warnings.warn(
-                f"the registry of runs goes on without its {where}: {_words(error)}; see Runs.faults",
+                f"the registry of runs goes on without its {where}: {error_text(error)}; see Runs.faults",
                 RuntimeWarning,
                 stacklevel=3,
             )
@@ -358,14 +358,6 @@ class Runs:
 
 def _plain(_: str) -> Supervisor:
     return Supervisor()
-
-
-def _words(error: Exception) -> str:
-    name = type(error).__name__
-    try:
-        return f"{name}: {error}"[:200]
-    except Exception:  # noqa: BLE001 - the text of a foreign error can fail too
-        return name
 
 
 def _save_again(reference: weakref.ref[Runs], closing: threading.Event, every_s: float) -> None:
