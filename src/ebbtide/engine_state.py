@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from copy import copy
 from hashlib import blake2b
 from marshal import dumps
+from math import isfinite
 from typing import Any, Self
 
 from ebbtide.errors import ConfigError, error_text, shown
@@ -131,8 +132,12 @@ def _little(items: array[int]) -> array[int]:
 
 def sealed(state: Mapping[str, Any]) -> dict[str, Any]:
     """A state with its seal, which takes the place of an earlier one."""
-    content = {key: item for key, item in state.items() if key != "seal"}
+    content = _without_seal(state)
     return {**content, "seal": _seal(content)}
+
+
+def _without_seal(state: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: item for key, item in state.items() if key != "seal"}
 
 
 @contextmanager
@@ -151,7 +156,7 @@ def restoring(state: object, schema: int, owner: str) -> Iterator[None]:
         if not isinstance(state, Mapping) or state.get("schema") != schema:
             value = state.get("schema") if isinstance(state, Mapping) else state
             raise ConfigError(f"state schema {shown(value, 40)}: this version reads {schema}")  # noqa: TRY301
-        if state.get("seal") != sealed(state)["seal"]:
+        if state.get("seal") != _seal(_without_seal(state), finite=True):
             raise ConfigError(f"the state of {owner} is damaged: it does not match its seal")  # noqa: TRY301
         yield
     except ConfigError:
@@ -196,8 +201,13 @@ def unpack_state(data: bytes, magic: bytes, owner: str) -> dict[str, Any]:
     return state
 
 
-def _seal(state: object) -> str:
-    """A hash of plain data, level by level, the same before JSON and after it, in any order of keys."""
+def _seal(state: object, *, finite: bool = False) -> str:
+    """A hash of plain data, level by level, the same before JSON and after it, in any order of keys.
+
+    Args:
+        state: The data.
+        finite: Refuse what no JSON has: NaN and infinity.
+    """
     hashing = blake2b(digest_size=_HASH)
     level: list[Any] = [state]
     items = 0
@@ -209,6 +219,8 @@ def _seal(state: object) -> str:
             if kind in _FLAT:
                 if kind is int and not -_WIDEST < item < _WIDEST:
                     raise ValueError("a number too wide for a state")
+                if finite and kind is float and not isfinite(item):
+                    raise ValueError(f"{item}: not in a state")
                 row.append(item)
             elif isinstance(item, str):
                 row.append(item if kind is str and item.isascii() else _as_read(item))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -94,7 +93,7 @@ class Candidate:
         value = self.confidence
         if value is None:
             return
-        if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+        if isinstance(value, bool) or not isinstance(value, int | float):
             raise ConfigError(f"confidence = {shown(value, 40)}: expected a number from 0 to 1")
         if not 0 <= value <= 1:
             raise ConfigError(f"confidence = {shown(value)}: expected a number from 0 to 1")

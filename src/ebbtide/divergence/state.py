@@ -115,4 +115,6 @@ def _fields(item: Any) -> dict[str, Any]:
 
 
 def _item(kind: type[_T], values: Mapping[str, Any]) -> _T:
+    if any(type(value) is dict for value in values.values()):
+        raise TypeError(f"{kind.__name__}: a table among its fields")
     return kind(**{name: _READ[name](value) if name in _READ else value for name, value in values.items()})
