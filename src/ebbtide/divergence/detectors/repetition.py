@@ -336,7 +336,7 @@ class Repetition:
         self._idle, self._idle_last, idle_calls = state["idle"]
         self._idle_calls.update(unpack_keys(idle_calls))
         stream = enumerate(unpack_keys(state["stream"]))
-        self.cycles.restore((key[:8], key[8:]) if key else (b"", place) for place, key in stream)
+        self.cycles.restore((key[:8], key[8:]) if key else (b"", place.to_bytes(8)) for place, key in stream)
         self.event = state["event"]
         self.steps.extend(unpack_numbers(state["steps"]))
         self.names.extend(state["names"][number] for number in unpack_numbers(state["order"]))
