@@ -137,6 +137,7 @@ class LoopMonitor(EngineState):
         """An event whose every field is what it says; one with others counts in `degraded`."""
         if is_plain_event(event):
             return event
+        expect("counts", counts, bool)
         from ebbtide.events.plain_event import plain_event
 
         event, faults = plain_event(event)
