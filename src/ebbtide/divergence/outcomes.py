@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, NamedTuple
 
+from ebbtide.divergence.command_effects import Command
 from ebbtide.divergence.detectors.near_duplicates import argument_text
 from ebbtide.divergence.detectors.readback import ReadBack
 from ebbtide.divergence.detectors.recurrence import AttemptRow, Recurrences
@@ -49,7 +50,7 @@ class Call(NamedTuple):
     arguments: str
     text: str
     effect: Effect | None
-    lazy: tuple[ToolPolicy, object] | None  # a command whose effect is not known yet
+    lazy: Command | None  # a command whose effect is not known yet
     is_empty: bool
     is_failed: bool
     is_repeat: bool
@@ -117,7 +118,7 @@ class Outcomes:
         outcome: CallOutcome | None,
         policy: ToolPolicy | None,
         effect: Effect | None,
-        lazy: tuple[ToolPolicy, object] | None,
+        lazy: Command | None,
         now: int,
         event: int,
         *,
@@ -141,9 +142,23 @@ class Outcomes:
             failed: Whether it failed.
             times: Times that it gave this answer; 0 where it came for the first time.
         """
-        finding = self._follow(
-            tool, key, args, text, outcome, effect, lazy, now, event, failed=failed, times=times
-        )
+        finding = None
+        least = self._least
+        if least is not None:
+            call = Call(
+                tool=tool,
+                key=key,
+                arguments=argument_text(args)[:_TEXT],
+                text=text[:_TEXT],
+                effect=effect,
+                lazy=lazy,
+                is_empty=outcome is not None and outcome.ending is Ending.EMPTY,
+                is_failed=failed,
+                is_repeat=times > 1,
+                now=now,
+                event=event,
+            )
+            finding = self._follow(call, least, has_outcome=outcome is not None)
         if outcome is not None:
             head = tool if policy is None else policy.head(tool, args)
             recurrence = self.recurrences.see(tool, head, args, outcome, now, event)
@@ -169,47 +184,18 @@ class Outcomes:
                 finding = finding or unseen
         return finding
 
-    def _follow(  # noqa: PLR0917
-        self,
-        tool: str,
-        key: Key,
-        args: object,
-        text: str,
-        outcome: CallOutcome | None,
-        effect: Effect | None,
-        lazy: tuple[ToolPolicy, object] | None,
-        now: int,
-        event: int,
-        *,
-        failed: bool,
-        times: int,
-    ) -> Finding | None:
-        least = self._least
-        if least is None:
-            return None
-        call = Call(
-            tool=tool,
-            key=key,
-            arguments=argument_text(args)[:_TEXT],
-            text=text[:_TEXT],
-            effect=effect,
-            lazy=lazy,
-            is_empty=outcome is not None and outcome.ending is Ending.EMPTY,
-            is_failed=failed,
-            is_repeat=times > 1,
-            now=now,
-            event=event,
-        )
+    def _follow(self, call: Call, least: int, *, has_outcome: bool) -> Finding | None:
+        """Read a call where nothing new has come for some; else look at some of its words now and then."""
         self._calls.append(call)
         if self._is_close:
             return self._read(call, least)
         self._rest -= 1
-        searches = outcome is None and self.recurrences.searches
+        searches = not has_outcome and self.recurrences.searches
         if self._rest > 0 and not searches:
             return None
         if self._is_fresh(call):
             self._rest, self._stale = least - _STALE, 0
-            if searches and len(text) > _SHORT:
+            if searches and len(call.text) > _SHORT:
                 self.recurrences.found()
             return None
         if self._rest > 0:
