@@ -21,9 +21,10 @@ class Chain(Protocol):
 
 
 _C = TypeVar("_C", bound=Chain)
+_N = TypeVar("_N")
 
 
-class ChainTable(Generic[_C]):
+class ChainTable(Generic[_C, _N]):
     """Chains by name, the one that was silent longest first.
 
     A chain that is packed comes back as it was when it is asked for: some hundred microseconds. So a run may
@@ -33,14 +34,27 @@ class ChainTable(Generic[_C]):
         new: Makes a chain of a name.
         pack: Its state, as plain data that JSON can carry.
         unpack: Makes a new chain what `pack` gave.
+        note: What has to be known of a chain while it is packed; None for nothing.
         live: Chains that are kept at hand, 1 or more.
         most: Chains that are kept at all. What was known of a chain that is dropped is forgotten.
 
     Attributes:
+        notes: Of the chains that are packed, where there is something to note.
         losses: Chains that made room for others.
     """
 
-    __slots__ = ("_live", "_most", "_new", "_pack", "_unpack", "archive", "chains", "losses")
+    __slots__ = (
+        "_live",
+        "_most",
+        "_new",
+        "_note",
+        "_pack",
+        "_unpack",
+        "archive",
+        "chains",
+        "losses",
+        "notes",
+    )
 
     def __init__(
         self,
@@ -48,13 +62,15 @@ class ChainTable(Generic[_C]):
         pack: Callable[[_C], Mapping[str, Any]],
         unpack: Callable[[_C, Mapping[str, Any]], None],
         *,
+        note: Callable[[_C], _N | None] = lambda _: None,
         live: int = LIVE_CHAINS,
         most: int = MOST_CHAINS,
     ) -> None:
-        self._new, self._pack, self._unpack = new, pack, unpack
+        self._new, self._pack, self._unpack, self._note = new, pack, unpack, note
         self._live, self._most = live, most
         self.chains: dict[str, _C] = {}  # at hand, the one that was silent longest first
         self.archive: dict[str, bytes] = {}  # likewise; all of them were silent for longer
+        self.notes: dict[str, _N] = {}
         self.losses = 0
 
     @property
@@ -74,6 +90,7 @@ class ChainTable(Generic[_C]):
         drops = False
         if chain is None:
             data = self.archive.pop(name, None)
+            self.notes.pop(name, None)
             chain = self._unpacked(name, data)
             drops = data is None and len(self) >= self._most
             if drops:
@@ -104,7 +121,7 @@ class ChainTable(Generic[_C]):
             if each in self.archive:
                 chain = self._unpacked(each, self.archive[each])
                 yield chain
-                self.archive[each] = pack_state(self._pack(chain), _MAGIC)
+                self._archive(chain)
             elif each in self.chains:
                 yield self.chains[each]
 
@@ -117,7 +134,7 @@ class ChainTable(Generic[_C]):
     def to_state(self) -> dict[str, Any]:
         """Every chain, as plain data that JSON can carry."""
         return {
-            "chains": [[name, dict(self._pack(chain))] for name, chain in self.chains.items()],
+            "chains": [[name, self._pack(chain)] for name, chain in self.chains.items()],
             "archive": [
                 [name, base64.b64encode(data).decode("ascii")] for name, data in self.archive.items()
             ],
@@ -138,12 +155,21 @@ class ChainTable(Generic[_C]):
             self._unpack(chain, unpack_state(data, _MAGIC, "a chain"))
         return chain
 
+    def _archive(self, chain: _C) -> None:
+        self.archive[chain.name] = pack_state(self._pack(chain), _MAGIC)
+        self.notes.pop(chain.name, None)
+        note = self._note(chain)
+        if note is not None:
+            self.notes[chain.name] = note
+
     def _pack_oldest(self) -> None:
         name, chain = next(iter(self.chains.items()))
-        self.archive[name] = pack_state(self._pack(chain), _MAGIC)
+        self._archive(chain)
         del self.chains[name]
 
     def _drop_oldest(self) -> None:
-        chains: dict[str, Any] = self.archive or self.chains
-        del chains[next(iter(chains))]
+        name = next(iter(self.archive or self.chains))
+        self.archive.pop(name, None)
+        self.notes.pop(name, None)
+        self.chains.pop(name, None)
         self.losses += 1

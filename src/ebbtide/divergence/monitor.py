@@ -101,7 +101,7 @@ class LoopMonitor(EngineState):
         self._rules = profile.divergence
         self._tools = tools_of(tools, self._rules)
         self._prices = prices
-        self.chains = ChainTable(
+        self.chains: ChainTable[LoopState, None] = ChainTable(
             self._new_chain, chain_state, restore_chain, live=live_chains, most=max_chains
         )
         self.tally = Tally(prices)

@@ -63,8 +63,8 @@ class RunState:
         self.monitor = LoopMonitor(profile, tools=tools, prices=prices)
         self.alerts = None if limits is None else LimitAlerts(limits, self.monitor.tally)
         self.judgement = Judgement(profile, shadow=shadow, listener=listener)
-        self.chains = ChainTable(self._new_chain, self._pack_chain, ChainState.restore)
-        self._silent_verdicts: dict[str, Verdict] = {}  # what holds for chains that are packed
+        # What holds for a chain that is packed has to be known at hand.
+        self.chains = ChainTable(self._new_chain, ChainState.to_state, ChainState.restore, note=_held)
         self._turns_ahead = 0  # that were asked for before there was a chain
         self.latest: ChainState | None = None
         self.checked = False
@@ -203,7 +203,11 @@ class RunState:
 
     def begin_turn(self, chain_id: str | None) -> ChainState | None:
         """The model of a chain is called next: of the latest one, where none is named."""
-        chain = self.latest if chain_id is None else self.chains.take(chain_id)
+        chain = self.latest
+        if chain_id is not None:
+            if chain is not None:
+                self.chains.take(chain.name)  # else it might be packed, and still take the next event
+            chain = self.chains.take(chain_id)
         self.checked = True
         if chain is None:
             self._turns_ahead += 1
@@ -218,27 +222,15 @@ class RunState:
         if of_run is not None:
             yield of_run.verdict
         if chain_id is None:
-            archive = self.chains.archive
-            yield from (verdict for name, verdict in self._silent_verdicts.items() if name in archive)
+            yield from self.chains.notes.values()
             chains = list(self.chains.chains.values())
         else:
             chain = self.chains.find(chain_id)
             chains = [] if chain is None else [chain]
-        for chain in chains:
-            item = chain.active.at(chain.turn)
-            if item is not None:
-                yield item.verdict
+        yield from filter(None, map(_held, chains))
 
     def _new_chain(self, name: str) -> ChainState:
         return ChainState(name, self._profile, self._embedder)
-
-    def _pack_chain(self, chain: ChainState) -> dict[str, Any]:
-        item = chain.active.at(chain.turn)
-        if item is None:
-            self._silent_verdicts.pop(chain.name, None)
-        else:
-            self._silent_verdicts[chain.name] = item.verdict
-        return chain.to_state()
 
     def actives(self, chain: ChainState | None) -> list[tuple[ActiveVerdicts, int]]:
         """The verdicts of the run and of a chain, each with the turn in which they are looked at."""
@@ -250,7 +242,7 @@ class RunState:
         return {
             "monitor": self.monitor.to_state(),
             "chains": self.chains.to_state(),
-            "silent_verdicts": [[name, item.to_dict()] for name, item in self._silent_verdicts.items()],
+            "silent_verdicts": [[name, item.to_dict()] for name, item in self.chains.notes.items()],
             "turns_ahead": self._turns_ahead,
             "latest": self.latest.name if self.latest else None,
             "run": self.judgement.run.to_state(),
@@ -264,7 +256,7 @@ class RunState:
             state["monitor"], self._profile, tools=self._tools, prices=self._prices
         )
         self.chains.restore(state["chains"])
-        self._silent_verdicts = {name: Verdict.from_dict(item) for name, item in state["silent_verdicts"]}
+        self.chains.notes = {name: Verdict.from_dict(item) for name, item in state["silent_verdicts"]}
         self._turns_ahead = state["turns_ahead"]
         self.latest = self.chains.chains.get(state["latest"])
         self.judgement.count_losses(self.chains.losses)
@@ -277,6 +269,12 @@ class RunState:
         elif state["alerts"] is not None:
             require_limits(state["alerts"][-1], None)
         self.checked = state["checked"]
+
+
+def _held(chain: ChainState) -> Verdict | None:
+    """The highest verdict that holds for a chain."""
+    item = chain.active.at(chain.turn)
+    return None if item is None else item.verdict
 
 
 def _news_place(loops: LoopState | None) -> int:
