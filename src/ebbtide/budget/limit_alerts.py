@@ -104,10 +104,6 @@ class LimitAlerts:
         limit = self._limits[place]
         return None if limit is None else max(0, limit - self._values()[place])
 
-    def counting(self, tally: Tally) -> LimitAlerts:
-        """The same limits, of another tally."""
-        return LimitAlerts(self.limits, tally)
-
     def replaced(self, limits: Limits) -> LimitAlerts:
         """Other limits for the same run: what was taken so far counts against them."""
         alerts = LimitAlerts(limits, self._tally)

@@ -51,10 +51,8 @@ class LoopMonitor(EngineState):
         profile: Thresholds; see `ebbtide.profile.divergence.LoopRules`.
         tools: What is declared about tools, before what is shipped; see `ToolPolicies`.
         prices: What tokens cost, for events that state tokens and no cost.
-        live_chains: Chains that are kept at hand; those that were silent longer are packed until they come
-            back.
-        max_chains: Chains that are watched at all; for one more, the one that was silent longest is dropped,
-            with a warning, and counted in the snapshot.
+        live_chains: Chains that are kept at hand; others are packed until they come back.
+        max_chains: Chains that are watched; for one more, the one that was silent longest is dropped.
 
     Attributes:
         tally: What the session took, over all its chains.
@@ -243,15 +241,26 @@ class LoopMonitor(EngineState):
 
     def to_state(self) -> dict[str, Any]:
         """Everything that later signals depend on, as plain data that JSON can carry."""
+        return sealed({"schema": _SCHEMA, **self.content()})
+
+    def content(self) -> dict[str, Any]:
+        """The same without a version and a seal, for a state around it that has both."""
         with self._lock:
-            state = {
-                "schema": _SCHEMA,
+            return {
                 "chains": self.chains.to_state(),
                 "tally": self.tally.to_state(),
                 "across": self._across.to_state(),
                 "counts": [self.degraded, self.last_fault, self._duplicates],
             }
-        return sealed(state)
+
+    def restore(self, content: Mapping[str, Any]) -> None:
+        """Take up what `content` gave; for a monitor that has seen nothing yet."""
+        self._across.restore(content["across"])
+        self.tally.restore(content["tally"])
+        self.chains.restore(content["chains"])
+        self.latest = self.chains.latest
+        self.degraded, self.last_fault, self._duplicates = content["counts"]
+        self._warns = not self.degraded
 
     @classmethod
     def from_state(
@@ -271,12 +280,7 @@ class LoopMonitor(EngineState):
         """
         monitor = cls(profile, tools=tools, prices=prices, live_chains=live_chains, max_chains=max_chains)
         with restoring(state, _SCHEMA, cls._OWNER):
-            monitor._across.restore(state["across"])
-            monitor.tally.restore(state["tally"])
-            monitor.chains.restore(state["chains"])
-            monitor.latest = monitor.chains.latest
-            monitor.degraded, monitor.last_fault, monitor._duplicates = state["counts"]
-            monitor._warns = not monitor.degraded
+            monitor.restore(state)
         return monitor
 
     def _settings(self) -> dict[str, Any]:
@@ -388,9 +392,8 @@ def _signal(chain: LoopState, loop: Loop, event: Event, measure: Measurement | N
 
 
 def _is_time(value: object) -> bool:
-    return (
-        isinstance(value, _NUMBER) and not isinstance(value, bool) and abs(value) <= _LATEST_S
-    )  # not for NaN
+    # Not for NaN.
+    return isinstance(value, _NUMBER) and not isinstance(value, bool) and abs(value) <= _LATEST_S
 
 
 def _shown(event: Event) -> str:

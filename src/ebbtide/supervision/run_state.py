@@ -55,8 +55,6 @@ class RunState:
     ) -> None:
         self._profile = profile
         self._rules = profile.supervision
-        self._tools = tools
-        self._prices = prices
         self._embedder = embedder
         self._eager_rounds = eager_rounds
         self._listener = listener
@@ -240,7 +238,7 @@ class RunState:
     def to_state(self) -> dict[str, Any]:
         """All that later verdicts depend on."""
         return {
-            "monitor": self.monitor.to_state(),
+            "monitor": self.monitor.content(),
             "chains": self.chains.to_state(),
             "silent_verdicts": [[name, item.to_dict()] for name, item in self.chains.notes.items()],
             "turns_ahead": self._turns_ahead,
@@ -252,9 +250,7 @@ class RunState:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take up what `to_state` gave."""
-        self.monitor = LoopMonitor.from_state(
-            state["monitor"], self._profile, tools=self._tools, prices=self._prices
-        )
+        self.monitor.restore(state["monitor"])
         self.chains.restore(state["chains"])
         self.chains.notes = {name: Verdict.from_dict(item) for name, item in state["silent_verdicts"]}
         self._turns_ahead = state["turns_ahead"]
@@ -263,7 +259,6 @@ class RunState:
         self.judgement.run.restore(state["run"])
         self.judgement.event = self.monitor.tally.events
         if self.alerts is not None:
-            self.alerts = self.alerts.counting(self.monitor.tally)
             if state["alerts"] is not None:
                 self.alerts.restore(state["alerts"])
         elif state["alerts"] is not None:

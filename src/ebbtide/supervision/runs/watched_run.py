@@ -47,24 +47,29 @@ class WatchedRun:
 
     def placed(self, event: Event) -> Event:
         """An event with its time and its chain."""
-        if event.ts is None:
-            event = replace(event, ts=self.latest)
+        ts, chain_id = event.ts, event.chain_id
+        if ts is None:
+            ts = self.latest
         else:
             self.has_own_time = True
-        if event.chain_id:
+        if not chain_id:
+            chain_id = self._chain_of(event.agent)
+        if ts is event.ts and chain_id is event.chain_id:
             return event
-        agent = event.agent
+        return replace(event, ts=ts, chain_id=chain_id)
+
+    def _chain_of(self, agent: str | None) -> str:
+        """The chain of an event that names none: that of its agent, or of the only one."""
         if agent:
-            return replace(event, chain_id=agent) if self.supervisor.watches(agent) else event
+            return agent if self.supervisor.watches(agent) else ""
         if len(self._agents) == _AGENTS and None not in self._agents:
             warnings.warn(
                 "several agents of a run were named to before_model, and its events name none: loops in them "
                 "end nobody. Give the events agent=",
                 RuntimeWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
-        only = self._agents[0] if len(self._agents) == 1 else None
-        return event if only is None else replace(event, chain_id=only)
+        return (self._agents[0] or "") if len(self._agents) == 1 else ""
 
     def standing(self, run_id: str, *, ended: bool = False) -> RunStanding:
         """How it stands."""
