@@ -114,6 +114,8 @@ AGENT = {
             r"(?:\w*error|exception|traceback|fatal|api error|request timed out|timed? ?out|connection (?:error|refused|reset)"
             r"|permission denied|access denied|unauthori[sz]ed|forbidden|internal server error|panic)\b(?! handling| message| codes?| is fixed| was fixed| has been| have been)",
         ),
+        _anywhere("failed.encountered", r"encountered (?:an? |the )?(?:\w+ )?(?:error|exception|problem)|error (?:decoding|occurred|loading|opening|reading|parsing|\d{3})|(?:file|page|url|site|document) (?:was )?not found|no such file"),
+        _anywhere("failed.stuck", r"(?:i|we|it|agent)(?:'m| am| was| were|'re| are| got| is| keeps?)(?: \w+)? (?:stuck|going in circles|looping)|ran out of (?:steps|time|ideas|options)|stuck in a loop"),
         _start("failed.apology", r"(?:unfortunately|regrettably|sadly|sorry|i'm sorry|i am sorry|i apologi[sz]e|apologies)\b(?=.{0,200}?\b(?:not|no|n't|unable|cannot|failed|without|couldn't|can't|only)\b)"),
         _start("failed.result", r"(?:result|status|verdict|outcome|evaluation|score|your score \(.{1,30}\)|reward|exit_status|success)\W{1,4}(?:fail(?:ed|ure)?|incorrect|wrong|error|false|0(?:\.0+)?(?=\W*\Z))"),
         _start("failed.unknown", r"(?:final answer: |answer: )?(?:unknown|undetermined|inconclusive|n/a|none found|unable to determine|not found)\W*\Z"),

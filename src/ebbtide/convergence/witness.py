@@ -89,8 +89,11 @@ class WorkOutcome:
         self._dry_rounds = self._dry_rounds + 1 if dry else 0
         latest = self.latest
         setback = latest if latest is not None and latest.outcome in SETBACKS else None
-        actions = _actions(readiness)
-        if actions is not None or not low or readiness.open_questions_score < 1.0:
+        goes_on = latest is not None and latest.outcome is RunOutcome.GOING_ON
+        actions = None if goes_on else _actions(readiness)
+        # What a turn of raw text wants done is mostly the next step of the talk, and done by the next turn.
+        passes = item.text is not None
+        if passes or actions is not None or not low or readiness.open_questions_score < 1.0:
             self._actions = actions
         return Standing(
             witness=None if setback is not None else _finished(latest) or self._actions,
