@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ebbtide.cli.declaration import FILE, Option
-from ebbtide.cli.shared_options import ProfileName, shared
+from ebbtide.cli.shared_options import PricesFile, ProfileName, shared
 from ebbtide.errors import ConfigError
 from ebbtide.profile import Profile
 from ebbtide.settings_file import read_settings
@@ -59,12 +59,6 @@ WhenUnknown = Annotated[
         metavar="refuse|allow",
         help="What to make of a limit that cannot be counted; allow takes what is unknown for nothing.",
         section=_LIMITS,
-    ),
-]
-PricesFile = Annotated[
-    str | None,
-    Option(
-        "--prices", metavar="FILE", type=FILE, help="TOML file of prices: USD per million tokens, by model."
     ),
 ]
 
