@@ -11,8 +11,10 @@ from typing import Any
 from ebbtide.budget.prices import Prices
 from ebbtide.cli.lines import Line, columns
 from ebbtide.cli.terminal import console, plain
+from ebbtide.convergence.llm_outcome import LlmOutcome
 from ebbtide.convergence.llm_rounds import Disagreement, JudgedRound
 from ebbtide.errors import ConfigError
+from ebbtide.events.run_outcome import RunOutcome
 from ebbtide.events.usage import Usage
 from ebbtide.report.plurals import count
 from ebbtide.report.wording import money
@@ -24,6 +26,7 @@ _ROWS = 12
 _CELL = 26
 _ABOUT = 14
 _REASON = 200
+_QUOTE = 80
 
 
 def open_judge(spec: str, prices: str | None) -> ChatModel:
@@ -64,12 +67,16 @@ class JudgeBill:
     failures: tuple[Failure, ...]
 
     @classmethod
-    def of(cls, model: str, rounds: Sequence[JudgedRound]) -> JudgeBill:
-        """The bill for some rounds."""
+    def of(
+        cls, model: str, rounds: Sequence[JudgedRound] = (), outcomes: Sequence[LlmOutcome] = ()
+    ) -> JudgeBill:
+        """The bill for questions about rounds, and about how work came out."""
+        failures = [failure for item in rounds for failure in item.failures.values()]
+        usages = [*(item.usage for item in rounds), *(item.usage for item in outcomes)]
         return cls(
             model=model,
-            usage=sum((item.usage for item in rounds), ChatUsage()),
-            failures=tuple(failure for item in rounds for failure in item.failures.values()),
+            usage=sum(usages, ChatUsage()),
+            failures=(*failures, *(item.failure for item in outcomes if item.failure is not None)),
         )
 
     @property
@@ -115,11 +122,18 @@ class JudgeReport:
         model: Who was asked.
         rounds: About what.
         disagreements: Where it and the rules differ.
+        outcome: How the work came out; None where that was not asked.
     """
 
     model: str
     rounds: tuple[JudgedRound, ...]
     disagreements: tuple[Disagreement, ...]
+    outcome: LlmOutcome | None = None
+
+    @property
+    def outcomes(self) -> tuple[LlmOutcome, ...]:
+        """The answer about the outcome, if there is one."""
+        return () if self.outcome is None else (self.outcome,)
 
     @property
     def differ(self) -> int:
@@ -128,13 +142,21 @@ class JudgeReport:
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form, without the rounds."""
+        failures = [
+            {"round": item.item.number, "question": question, "reason": str(failure)}
+            for item in self.rounds
+            for question, failure in item.failures.items()
+        ]
+        failures += [
+            {"round": None, "question": "outcome", "reason": str(item.failure)}
+            for item in self.outcomes
+            if item.failure is not None
+        ]
+        wire: dict[str, Any] = {"outcome": self.outcome.to_dict()} if self.outcome else {}
         return {
-            **JudgeBill.of(self.model, self.rounds).to_dict(),
-            "fallbacks": [
-                {"round": item.item.number, "question": question, "reason": str(failure)}
-                for item in self.rounds
-                for question, failure in item.failures.items()
-            ],
+            **JudgeBill.of(self.model, self.rounds, self.outcomes).to_dict(),
+            "fallbacks": failures,
+            **wire,
             "rounds_compared": len(self.rounds),
             "rounds_differ": self.differ,
             "disagreements": [item.to_dict() for item in self.disagreements],
@@ -150,12 +172,32 @@ class JudgeReport:
             lines += columns([head, *rows], widths, right=(0,))
         if len(rows) < len(self.disagreements):
             lines.append(Line(f"and {len(self.disagreements) - len(rows):,} more: --json", "dim"))
-        return lines + JudgeBill.of(self.model, self.rounds).lines(width)
+        if self.outcome is not None:
+            lines += outcome_line(self.outcome).wrap(width)
+        return lines + JudgeBill.of(self.model, self.rounds, self.outcomes).lines(width)
 
 
 def disagreement_line(differ: int, rounds: int) -> Line:
     """In how many rounds they differ."""
     return Line(f"Judge and rules disagree on {differ:,} of {count(rounds, 'round')}.", "bold")
+
+
+def outcome_line(outcome: LlmOutcome) -> Line:
+    """How work came out, by the judge and by the rules, with the words that each goes by."""
+    if outcome.outcome is None:
+        line = Line("Outcome: the judge does not say")
+    else:
+        line = Line(f"Outcome: the judge says {_label(outcome.outcome)}")
+        line.append(f" (\u201c{plain(outcome.quote or '', _QUOTE)}\u201d)", "dim")
+    rules = outcome.by_rules
+    if rules is None:
+        return line.append("; to the rules the last turns do not say.")
+    line.append(f"; the rules say {_label(rules.outcome)}")
+    return line.append(f" (\u201c{plain(rules.text, _QUOTE)}\u201d).", "dim")
+
+
+def _label(outcome: RunOutcome) -> str:
+    return outcome.value.replace("_", " ")
 
 
 @contextlib.contextmanager

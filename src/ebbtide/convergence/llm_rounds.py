@@ -34,6 +34,7 @@ class JudgedSubject(StrEnum):
     NEXT_ACTIONS = "next actions"
     AGREEMENT = "agreement"  #: modify, endorse or rephrase
     SIGNAL = "signal"  #: what to do after the round, by what each of them read
+    OUTCOME = "outcome"  #: how the work came out, after the last round
 
 
 # No claims: where one sentence is cut into two, there is no disagreement about what was said.

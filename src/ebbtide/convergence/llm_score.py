@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ebbtide.convergence.llm_outcome import LlmOutcome, outcome_by_llm
 from ebbtide.convergence.llm_rounds import Disagreement, JudgedRound, JudgedSubject, judge_rounds
 from ebbtide.convergence.meter import ConvergenceMeter, RoundReading
 from ebbtide.convergence.score import ConvergenceScore, RoundSummary
@@ -28,12 +29,14 @@ class JudgedScore:
         readings: Its readings, round by round.
         rounds: What the model was asked, and what it said.
         by_rules: What the meter makes of the rounds as they came.
+        outcome: How the work came out. The meter goes by its own reading, round by round.
     """
 
     score: ConvergenceScore
     readings: tuple[RoundReading, ...]
     rounds: tuple[JudgedRound, ...]
     by_rules: ConvergenceScore
+    outcome: LlmOutcome
 
     def disagreements(self) -> Iterator[Disagreement]:
         """What the model and the rules read differently, round by round."""
@@ -42,6 +45,14 @@ class JudgedScore:
             if item.agreement is not None and item.agreement.agreement is not None:
                 yield from _differ(item, JudgedSubject.AGREEMENT, judge.agreement, rules.agreement)
             yield from _differ(item, JudgedSubject.SIGNAL, judge.signal, rules.signal)
+        outcome = self.outcome
+        if outcome.outcome is not None and outcome.differs:
+            yield Disagreement(
+                round=self.rounds[-1].item.number,
+                subject=JudgedSubject.OUTCOME,
+                judge=(outcome.outcome.value,),
+                rules=(outcome.by_rules.outcome.value,) if outcome.by_rules else (),
+            )
 
     def rounds_to_dict(self) -> list[dict[str, Any]]:
         """Both labels of each round, as plain data."""
@@ -77,6 +88,9 @@ def score_with_llm(
         TranscriptError: There are no rounds.
     """
     judged_rounds = judge_rounds(rounds, model, advance=advance)
+    outcome = outcome_by_llm(rounds, model)
+    if advance is not None:
+        advance()
     meter, meter_by_rules = new_meter(), new_meter()
     readings = tuple(reading for item in judged_rounds if (reading := meter.update(item.item)))
     for item in rounds:
@@ -88,6 +102,7 @@ def score_with_llm(
         readings=readings,
         rounds=judged_rounds,
         by_rules=meter_by_rules.score(),
+        outcome=outcome,
     )
 
 

@@ -83,7 +83,7 @@ def _judged(
     from ebbtide.convergence.llm_rounds import questions_about
     from ebbtide.convergence.llm_score import score_with_llm
 
-    with judge_progress(questions_about(transcript.rounds), hidden=quiet) as advance:
+    with judge_progress(questions_about(transcript.rounds) + 1, hidden=quiet) as advance:
         judged = score_with_llm(transcript.rounds, judge, options.meter, advance=advance)
     return ScoredConversation(
         name=_title(name, transcript),
@@ -91,7 +91,10 @@ def _judged(
         readings=judged.readings,
         tool_calls=transcript.extra.get("tool_calls", 0),
         judge=JudgeReport(
-            model=judge.model, rounds=judged.rounds, disagreements=tuple(judged.disagreements())
+            model=judge.model,
+            rounds=judged.rounds,
+            disagreements=tuple(judged.disagreements()),
+            outcome=judged.outcome,
         ),
         judged_rounds=judged.rounds_to_dict(),
     )

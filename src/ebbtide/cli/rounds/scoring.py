@@ -154,7 +154,8 @@ def _judged_overview(conversations: Sequence[ScoredConversation], model: str) ->
     reports = [item.judge for item in conversations if item.judge is not None]
     rounds = [item for report in reports for item in report.rounds]
     head = disagreement_line(sum(report.differ for report in reports), len(rounds))
-    return [head, *JudgeBill.of(model, rounds).lines(terminal_width())]
+    outcomes = [outcome for report in reports for outcome in report.outcomes]
+    return [head, *JudgeBill.of(model, rounds, outcomes).lines(terminal_width())]
 
 
 def _print_round(reading: RoundReading, options: ScoringOptions) -> None:
