@@ -42,6 +42,10 @@ def prices(tmp_path: Path) -> Path:
 def answer(handler: Any) -> None:
     """A model that sees a decision in the second turn, and does what the third tells it."""
     content = handler.sent["messages"][1]["content"]
+    if "<TURN_1 " in content:
+        quote = "the test suite is green" if "green" in content else "I am not in any turn"
+        handler.answer(json.dumps({"quote": quote, "outcome": "failed"}), USAGE)
+        return
     if "<BEFORE " in content:
         handler.answer(json.dumps({"reason": "It adds.", "agreement": "endorse"}), USAGE)
         return
@@ -102,19 +106,21 @@ def test_score(chat_server: Any, chat: Path, prices: Path, tmp_path: Path) -> No
     assert process.returncode == 0, process.stderr
     assert "Judge and rules disagree on 2 of 3 rounds." in process.stdout
     assert "agreement" in process.stdout
-    assert "cost $0.02, 5 replies" in process.stdout
+    assert "cost $0.02, 6 replies" in process.stdout
     wire = json.loads(ebbtide("score", chat, "--judge", spec, "--json").stdout)
     assert wire["components"]["structural_agreement"] == "endorse"
     assert wire["judge"]["rounds"][1]["agreement"]["judge"] == "endorse"
     assert wire["judge"]["rounds"][1]["signal"] == {"judge": "CONTINUE", "rules": "CONTINUE"}
-    assert wire["judge"]["replies"] == 5
+    assert wire["judge"]["replies"] == 6
+    assert wire["judge"]["outcome"]["judge"] is None
+    assert "Outcome: the judge does not say" in process.stdout
     other = tmp_path / "other.txt"
     other.write_text(CHAT, encoding="utf-8")
     lines = ebbtide("score", chat, other, "--judge", spec, "--json").stdout.splitlines()
-    assert [json.loads(line)["judge"]["replies"] for line in lines] == [5, 5]
+    assert [json.loads(line)["judge"]["replies"] for line in lines] == [6, 6]
     table = ebbtide("score", chat, other, "--judge", spec).stdout
     assert "Judge and rules disagree on 4 of 6 rounds." in table
-    assert "10 replies" in table
+    assert "12 replies" in table
 
 
 @pytest.mark.clause("B06")
@@ -133,13 +139,73 @@ def test_rules_stand_in(chat_server: Any, chat: Path, fault: Any, reason: str) -
     plain = json.loads(ebbtide("score", chat, "--json").stdout)
     bill = judged.pop("judge")
     assert judged == plain
-    assert (bill["rounds_differ"], len(bill["fallbacks"])) == (0, 5)
+    assert (bill["rounds_differ"], len(bill["fallbacks"])) == (0, 6)
     assert reason in " ".join(ebbtide("extract", chat, "--judge", spec).stdout.split())
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    path = tmp_path / "run.jsonl"
+    events = [
+        {"kind": "user", "text": "Mend the parser."},
+        {"kind": "tool", "name": "bash", "args": {"command": "pytest"}, "result": "All done. TERMINATE"},
+        {"kind": "llm", "name": "message", "text": "I fixed the parser and the test suite is green."},
+    ]
+    path.write_text("\n".join(map(json.dumps, events)), encoding="utf-8")
+    return path
+
+
+def test_check(chat_server: Any, run: Path, prices: Path) -> None:
+    """One question a run: how it came out, beside the rules; what it took is not in what the run spent."""
+    spec = serve(chat_server)
+    process = ebbtide("check", run, "--judge", spec, "--prices", prices)
+    assert process.returncode == 0, process.stderr
+    text = " ".join(process.stdout.split())
+    assert (
+        "Outcome: the judge says failed (\u201cthe test suite is green.\u201d); the rules say finished"
+        in text
+    )
+    assert "Asking the judge: cost $0.003, 1 reply, 120 tokens (100 in, 20 out)." in text
+    asked = chat_server.asked()[1]["content"]
+    assert "calls bash with {'command': 'pytest'}" in asked
+    assert "TERMINATE" not in asked
+    wire, plain = (
+        json.loads(ebbtide("check", run, "--json", *options).stdout) for options in (("--judge", spec), ())
+    )
+    bill = wire.pop("judge")
+    assert wire == plain
+    assert bill["outcome"]["judge"] == "failed"
+    assert bill["outcome"]["rules"] == "finished"
+    assert bill["fallback"] is None
+
+
+def test_check_of_many(chat_server: Any, run: Path, tmp_path: Path) -> None:
+    """A table of the runs about which they differ, and one bill."""
+    other = tmp_path / "other.jsonl"
+    other.write_text(run.read_text(encoding="utf-8").replace("green", "slow"), encoding="utf-8")
+    spec = serve(chat_server)
+    printed = ebbtide("check", run, other, "--judge", spec).stdout
+    assert "Judge and rules disagree on how 1 of 2 runs ended." in printed
+    assert f"failed       finished     {run}" in printed
+    assert "2 replies" in printed
+    assert "quotation: its quotation is in none of the turns" in " ".join(printed.split())
+    lines = ebbtide("check", run, other, "--judge", spec, "--json").stdout.splitlines()
+    answers = {
+        Path(wire["source"]).name: wire["judge"]["outcome"]["judge"] for wire in map(json.loads, lines)
+    }
+    assert answers == {"run.jsonl": "failed", "other.jsonl": None}
+
+
+def test_check_of_standard_input_asks_nobody(chat_server: Any) -> None:
+    """What comes through a pipe is there once: the judge cannot read it after the check."""
+    process = ebbtide("check", "-", "--judge", serve(chat_server))
+    assert process.returncode == 2
+    assert "give a file in place of -" in process.stderr
 
 
 def test_nobody_is_asked_unasked(chat_server: Any, chat: Path) -> None:
     """Without the option nothing is sent, whatever the environment holds."""
-    for command in ("extract", "score"):
+    for command in ("extract", "score", "check"):
         assert ebbtide(command, chat, EBBTIDE_CHAT_API_KEY="sk-test").returncode == 0
     assert chat_server.requests == []
 

@@ -29,25 +29,24 @@ _REASON = 200
 _QUOTE = 80
 
 
-def open_judge(spec: str, prices: str | None) -> ChatModel:
+def open_judge(spec: str, prices: Prices) -> ChatModel:
     """The model that an option names.
 
     Args:
         spec: ``URL#MODEL``, with ``openai:`` before it or not.
-        prices: A file of prices; None takes public prices where they are installed.
+        prices: What its tokens cost.
 
     Raises:
-        ConfigError: An option cannot be used.
+        ConfigError: It names no model.
         SemanticError: A library is missing.
     """
     url, _, name = spec.removeprefix("openai:").partition("#")
     if not url or not name:
         raise ConfigError(f"judge {spec!r}: expected URL#MODEL, such as http://localhost:11434/v1#llama3")
-    table = Prices() if prices is None else Prices.load(prices)
 
     def price(answer: Any) -> float | None:
         usage = Usage.of(answer, model=name)
-        return None if usage is None else table.cost(usage)
+        return None if usage is None else prices.cost(usage)
 
     return CircuitBreaker(ChatEndpoint(url, name, price=price))
 
@@ -187,16 +186,17 @@ def outcome_line(outcome: LlmOutcome) -> Line:
     if outcome.outcome is None:
         line = Line("Outcome: the judge does not say")
     else:
-        line = Line(f"Outcome: the judge says {_label(outcome.outcome)}")
+        line = Line(f"Outcome: the judge says {outcome_label(outcome.outcome)}")
         line.append(f" (\u201c{plain(outcome.quote or '', _QUOTE)}\u201d)", "dim")
     rules = outcome.by_rules
     if rules is None:
         return line.append("; to the rules the last turns do not say.")
-    line.append(f"; the rules say {_label(rules.outcome)}")
+    line.append(f"; the rules say {outcome_label(rules.outcome)}")
     return line.append(f" (\u201c{plain(rules.text, _QUOTE)}\u201d).", "dim")
 
 
-def _label(outcome: RunOutcome) -> str:
+def outcome_label(outcome: RunOutcome) -> str:
+    """The word for a person."""
     return outcome.value.replace("_", " ")
 
 

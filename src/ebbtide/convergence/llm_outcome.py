@@ -5,11 +5,13 @@ The label counts only with a quotation from one of the turns: what nobody said e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ebbtide.convergence.outcomes import OutcomeReading, Speaker, read_outcome
+from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Phase, Role, ToolCall
 from ebbtide.events.run_outcome import RunOutcome
 from ebbtide.events.transcript import Round
 from ebbtide.text.excerpt import excerpt
@@ -17,7 +19,8 @@ from ebbtide.text.llm.chat_endpoint import ChatModel, ChatUsage
 from ebbtide.text.llm.prompt_contract import Contract, Failure, FailureKind
 from ebbtide.text.llm.quotations import Quotations
 
-LAST_TURNS = 6  #: turns that are read
+LAST_TURNS = 8  #: turns and calls that are read
+_CALL = 500  # characters of the arguments of a call
 _LONGEST = 4_000  # characters of a turn that are sent
 # A limit and an interruption are facts of the program around the agent, which turns do not show.
 LABELS = (
@@ -30,8 +33,9 @@ LABELS = (
 _CONTRACT = Contract(
     task=(
         "You are given the last turns of a piece of work as the texts TURN_1, TURN_2 and so on, the latest "
-        "last; the first line of each says who speaks. Say how the work stands at its end. outcome is one of\n"
-        "finished: somebody in it says or shows that the work is done;\n"
+        "last; the first line of each says who speaks. Say how the work stands at its end.\n"
+        "outcome is one of\n"
+        "finished: somebody in it says that the work is done, or hands in its result;\n"
         "failed: it was not done, and somebody says so or gives up;\n"
         "blocked: it waits for something that nobody in it can do;\n"
         "handed_back: the last turn asks a person to decide or to answer;\n"
@@ -85,29 +89,29 @@ class LlmOutcome:
         }
 
 
-def outcome_by_llm(turns: Sequence[Round], model: ChatModel) -> LlmOutcome:
+def outcome_by_llm(items: Iterable[Event | Round], model: ChatModel) -> LlmOutcome:
     """Ask a model how work came out.
 
     Args:
-        turns: Rounds in their order, with text; the last six are read.
+        items: The rounds of a conversation, or the events of a run, in their order; its last turns and calls
+            are read. What tools answer is not: a page that an agent reads finishes nothing.
         model: Such as `ChatEndpoint`.
 
     Raises:
         ConfigError: The model cannot be asked as it is set up.
     """
-    last = [item for item in turns if item.text is not None and item.text.strip()][-LAST_TURNS:]
-    by_rules = _by_rules(last)
-    if not last:
+    turns = tuple(deque(filter(None, map(_turn, items)), maxlen=LAST_TURNS))
+    if not turns:
         return LlmOutcome(outcome=None, quote=None, failure=None, usage=ChatUsage(), by_rules=None)
     # Who speaks may be anything that a trace says: it stands inside the data as well.
     texts = {
-        f"TURN_{number}": f"{item.agent or 'unknown speaker'}:\n{excerpt(item.text or '', _LONGEST).text}"
-        for number, item in enumerate(last, start=1)
+        f"TURN_{number}": f"{turn.speaker}:\n{excerpt(turn.text, _LONGEST).text}"
+        for number, turn in enumerate(turns, start=1)
     }
     answer = _CONTRACT.ask(model, texts)
     quote, failure = None, answer.failure
     if answer.value is not None:
-        quote = _quotation(answer.value["quote"], last)
+        quote = _quotation(answer.value["quote"], turns)
         if quote is None:
             failure = Failure(kind=FailureKind.QUOTATION, reason="its quotation is in none of the turns")
     return LlmOutcome(
@@ -115,23 +119,49 @@ def outcome_by_llm(turns: Sequence[Round], model: ChatModel) -> LlmOutcome:
         quote=quote,
         failure=failure,
         usage=answer.usage,
-        by_rules=by_rules,
+        by_rules=_by_rules(turns),
     )
 
 
-def _quotation(quote: str, turns: Sequence[Round]) -> str | None:
+class _Turn(NamedTuple):
+    speaker: str
+    text: str
+    read_as: Speaker | None  # by the rules, which read no calls
+
+
+def _turn(item: Event | Round) -> _Turn | None:
+    """What somebody says or calls; None for what is neither."""
+    if isinstance(item, Round):
+        turn = _Turn(
+            item.agent or "unknown speaker",
+            item.text or item.summary or "",
+            Speaker.PERSON if item.is_by_person else Speaker.AGENT,
+        )
+    elif isinstance(item, Message) and item.role is Role.USER:
+        turn = _Turn(item.agent or "user", item.text or "", Speaker.PERSON)
+    elif isinstance(item, ModelCall) and item.part is ModelPart.WHOLE:
+        # The text of a call that failed is the failure.
+        speaker = Speaker.HARNESS if item.error else Speaker.AGENT
+        turn = _Turn(item.agent or "assistant", item.text or "", speaker)
+    elif isinstance(item, ToolCall) and item.phase is Phase.FINISHED:
+        turn = _Turn(item.agent or "assistant", f"calls {item.name} with {item.args!r:.{_CALL}}", None)
+    else:
+        return None
+    return turn if turn.text.strip() else None
+
+
+def _quotation(quote: str, turns: Sequence[_Turn]) -> str | None:
     """The words as the latest turn says them that has them; None where none has."""
-    for item in reversed(turns):
-        text = item.text or ""
-        place = Quotations(text).find(quote)
+    for turn in reversed(turns):
+        place = Quotations(turn.text).find(quote)
         if place is not None:
-            return " ".join(text[slice(*place)].split())
+            return " ".join(turn.text[slice(*place)].split())
     return None
 
 
-def _by_rules(turns: Sequence[Round]) -> OutcomeReading | None:
-    for item in reversed(turns):
-        reading = read_outcome(item.text or "", Speaker.PERSON if item.is_by_person else Speaker.AGENT)
+def _by_rules(turns: Sequence[_Turn]) -> OutcomeReading | None:
+    for turn in reversed(turns):
+        reading = None if turn.read_as is None else read_outcome(turn.text, turn.read_as)
         if reading is not None:
             return reading
     return None

@@ -10,7 +10,7 @@ import click
 
 from ebbtide.cli.declaration import FILE, Argument, Command, Option
 from ebbtide.cli.exits import Exit
-from ebbtide.cli.shared_options import AsJson, JudgeModel, PricesFile, ProfileName
+from ebbtide.cli.shared_options import AsJson, JudgeModel, PricesFile, ProfileName, read_prices
 from ebbtide.traces.transcripts.turns import RoundUnit
 
 
@@ -134,7 +134,7 @@ def extract(
     else:
         from ebbtide.cli.judging import open_judge
 
-        extraction.show_judged(file, unit, open_judge(judge, prices), as_json=as_json)
+        extraction.show_judged(file, unit, open_judge(judge, read_prices(prices)), as_json=as_json)
 
 
 @click.command(cls=Command)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from ebbtide.cli.shared_options import read_prices
 from ebbtide.convergence.meter import ConvergenceMeter
 from ebbtide.errors import SemanticError
 from ebbtide.profile import Profile
@@ -81,7 +82,7 @@ class ScoringOptions:
             return options
         from ebbtide.cli.judging import open_judge
 
-        return dataclasses.replace(options, judge=open_judge(judge, prices))
+        return dataclasses.replace(options, judge=open_judge(judge, read_prices(prices)))
 
     def meter(self) -> ConvergenceMeter:
         """A meter as these options want it."""

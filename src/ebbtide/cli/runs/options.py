@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ebbtide.cli.declaration import FILE, Option
-from ebbtide.cli.shared_options import PricesFile, ProfileName, shared
+from ebbtide.cli.shared_options import PricesFile, ProfileName, read_prices, shared
 from ebbtide.errors import ConfigError
 from ebbtide.profile import Profile
 from ebbtide.settings_file import read_settings
@@ -85,14 +85,13 @@ def read_run_options(
     Raises:
         ConfigError: A file or a value cannot be used.
     """
-    from ebbtide.budget.prices import Prices
     from ebbtide.events.tool_policy import ToolPolicies
 
     return RunOptions(
         profile=Profile.load(profile),
         tools=None if tools is None else ToolPolicies.load(tools),
         limits=_limits(limits, most, when_unknown),
-        prices=Prices() if prices is None else Prices.load(prices),
+        prices=read_prices(prices),
     )
 
 
