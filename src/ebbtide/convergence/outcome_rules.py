@@ -112,7 +112,7 @@ AGENT = {
         _start(
             "failed.error",
             r"(?:\w*error|exception|traceback|fatal|api error|request timed out|timed? ?out|connection (?:error|refused|reset)"
-            r"|permission denied|access denied|unauthori[sz]ed|forbidden|internal server error|panic)\b(?! handling| message| codes?| is fixed| was fixed| has been| have been)",
+            r"|permission denied|access denied|unauthori[sz]ed|forbidden|invalid (?:api key|credentials|token)|internal server error|panic)\b(?! handling| message| codes?| is fixed| was fixed| has been| have been)",
         ),
         _anywhere("failed.encountered", r"encountered (?:an? |the )?(?:\w+ )?(?:error|exception|problem)|error (?:decoding|occurred|loading|opening|reading|parsing|\d{3})|(?:file|page|url|site|document) (?:was )?not found|no such file"),
         _anywhere("failed.stuck", r"(?:i|we|it|agent)(?:'m| am| was| were|'re| are| got| is| keeps?)(?: \w+)? (?:stuck|going in circles|looping)|ran out of (?:steps|time|ideas|options)|stuck in a loop"),
