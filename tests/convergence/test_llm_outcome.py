@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from ebbtide.convergence.llm_outcome import LABELS, LAST_TURNS, outcome_by_llm
+from ebbtide.events.event import Message, ModelCall, ModelPart, Role, ToolCall
 from ebbtide.events.run_outcome import RunOutcome
 from ebbtide.events.transcript import Round
 from ebbtide.text.llm.chat_endpoint import ChatEndpoint, ChatUsage
@@ -106,3 +107,37 @@ def test_difference(chat_server: Any, text: str, label: str, differs: bool) -> N
     """Where the rules find nothing said, work that goes on is no disagreement."""
     chat_server.script.append(reply(label, "tests"))
     assert outcome_by_llm(turns(text), model(chat_server)).differs is differs
+
+
+def test_turns_of_one_chain_are_read(chat_server: Any) -> None:
+    """Of a run those of its main chain; without one, those of the chain that came last."""
+
+    def said(text: str, chain: str) -> ModelCall:
+        return ModelCall(text=text, chain_id=chain)
+
+    main = [
+        said("main begins.", ""),
+        said("one helps.", "one"),
+        said("main ends.", ""),
+        said("two ends.", "two"),
+    ]
+    for events, heard in ((main, ["main begins.", "main ends."]), (main[1::2], ["two ends."])):
+        chat_server.script.append(reply("finished", "ends."))
+        assert outcome_by_llm(events, model(chat_server)).outcome is RunOutcome.FINISHED
+        sent = chat_server.asked()[1]["content"]
+        assert [event.text for event in main if str(event.text) in sent] == heard
+
+
+def test_calls_are_read_and_their_answers_are_not(chat_server: Any) -> None:
+    """What an agent hands in by a call is its word; what a tool answers is nobody's."""
+    events = [
+        ToolCall(name="submit", args={"answer": "the parser is mended"}, result="TERMINATE"),
+        ModelCall(text="a thought", part=ModelPart.THOUGHT),
+        Message(role=Role.SYSTEM, text="You are an agent."),
+    ]
+    chat_server.script.append(reply("finished", "the parser is mended"))
+    reading = outcome_by_llm(events, model(chat_server))
+    assert (reading.outcome, reading.by_rules) == (RunOutcome.FINISHED, None)
+    sent = chat_server.asked()[1]["content"]
+    assert "calls submit with {'answer': 'the parser is mended'}" in sent
+    assert not any(words in sent for words in ("TERMINATE", "a thought", "You are an agent"))

@@ -20,6 +20,7 @@ from ebbtide.text.llm.prompt_contract import Contract, Failure, FailureKind
 from ebbtide.text.llm.quotations import Quotations
 
 LAST_TURNS = 8  #: turns and calls that are read
+_CHAINS = 512
 _CALL = 500  # characters of the arguments of a call
 _LONGEST = 4_000  # characters of a turn that are sent
 # A limit and an interruption are facts of the program around the agent, which turns do not show.
@@ -93,21 +94,19 @@ def outcome_by_llm(items: Iterable[Event | Round], model: ChatModel) -> LlmOutco
     """Ask a model how work came out.
 
     Args:
-        items: The rounds of a conversation, or the events of a run, in their order; its last turns and calls
-            are read. What tools answer is not: a page that an agent reads finishes nothing.
+        items: The rounds of a conversation, or the events of a run, in their order. The last turns and calls
+            of its main chain are read, else of the chain that came last. What tools answer is not: a page
+            that an agent reads finishes nothing.
         model: Such as `ChatEndpoint`.
 
     Raises:
         ConfigError: The model cannot be asked as it is set up.
     """
-    turns = tuple(deque(filter(None, map(_turn, items)), maxlen=LAST_TURNS))
+    turns = _last_turns(items)
     if not turns:
         return LlmOutcome(outcome=None, quote=None, failure=None, usage=ChatUsage(), by_rules=None)
     # Who speaks may be anything that a trace says: it stands inside the data as well.
-    texts = {
-        f"TURN_{number}": f"{turn.speaker}:\n{excerpt(turn.text, _LONGEST).text}"
-        for number, turn in enumerate(turns, start=1)
-    }
+    texts = {f"TURN_{number}": f"{turn.speaker}:\n{turn.text}" for number, turn in enumerate(turns, start=1)}
     answer = _CONTRACT.ask(model, texts)
     quote, failure = None, answer.failure
     if answer.value is not None:
@@ -129,6 +128,22 @@ class _Turn(NamedTuple):
     read_as: Speaker | None  # by the rules, which read no calls
 
 
+def _last_turns(items: Iterable[Event | Round]) -> Sequence[_Turn]:
+    chains: dict[str, deque[_Turn]] = {}
+    for item in items:
+        turn = _turn(item)
+        if turn is not None:
+            name = "" if isinstance(item, Round) else item.chain_id
+            # The chain that spoke last stands last; a run may have more of them than are worth keeping.
+            chains[name] = chains.pop(name, deque(maxlen=LAST_TURNS))
+            chains[name].append(turn)
+            if len(chains) > _CHAINS:
+                del chains[next(chain for chain in chains if chain)]
+    if not chains:
+        return ()
+    return tuple(chains.get("") or chains[next(reversed(chains))])
+
+
 def _turn(item: Event | Round) -> _Turn | None:
     """What somebody says or calls; None for what is neither."""
     if isinstance(item, Round):
@@ -147,7 +162,7 @@ def _turn(item: Event | Round) -> _Turn | None:
         turn = _Turn(item.agent or "assistant", f"calls {item.name} with {item.args!r:.{_CALL}}", None)
     else:
         return None
-    return turn if turn.text.strip() else None
+    return turn._replace(text=excerpt(turn.text, _LONGEST).text) if turn.text.strip() else None
 
 
 def _quotation(quote: str, turns: Sequence[_Turn]) -> str | None:
