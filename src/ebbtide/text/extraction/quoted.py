@@ -131,10 +131,10 @@ class Quotations:
         whole: All of it is quoted.
     """
 
-    __slots__ = ("_starts", "_stretches", "_text", "_whole")
+    __slots__ = ("_starts", "_stretches", "_whole", "text")
 
     def __init__(self, text: str, *, whole: bool = False) -> None:
-        self._text = text
+        self.text = text
         self._whole = whole
         self._stretches: list[QuotedStretch] | None = None
         self._starts: list[int] = []
@@ -150,7 +150,7 @@ class Quotations:
 
     def _at(self, at: int) -> str | None:
         if self._stretches is None:
-            self._stretches = quoted_stretches(self._text)
+            self._stretches = quoted_stretches(self.text)
             self._starts = [stretch.start for stretch in self._stretches]
         number = bisect_right(self._starts, at) - 1
         if number < 0 or self._stretches[number].end <= at:

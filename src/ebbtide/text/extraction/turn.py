@@ -8,6 +8,7 @@ Source: rubric, v0.2 upgrades (clause B06).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -133,11 +134,11 @@ def extract(
     """
     head, tail, left_out = excerpt(text)
     quoted = speaker is Speaker.TOOL
-    reader = _Reader(worth_reading)
+    reader = _Reader(speaker, worth_reading)
     reader.read(head, quoted=quoted)
     if not left_out:
         return Extraction(items=tuple(reader.items), set_aside=tuple(reader.set_aside))
-    end, shift = _Reader(worth_reading), len(head) + left_out
+    end, shift = _Reader(speaker, worth_reading), len(head) + left_out
     end.read(tail, quoted=quoted)
     items = (replace(item, start=item.start + shift, end=item.end + shift) for item in end.items)
     aside = (replace(part, start=part.start + shift, end=part.end + shift) for part in end.set_aside)
@@ -151,6 +152,15 @@ _KINDS = {
     "action": ItemKind.NEXT_ACTION,
 }
 _LEADS_INTO_LIST = frozenset({"decision.decided", "decision.was-decided"})
+_ORDERS_TOO = frozenset(
+    {"decision.approved", "decision.lets", "decision.lets-proceed"}
+)  # what is decided is to be done
+_ANSWERS = re.compile(
+    r"(?:because|(?:yes|no|nope|yep)[,.:]|the answer is|(?:that's|it's) because)\b|(?:yes|no)[,.]",
+    re.IGNORECASE,
+)
+_FORMULA = re.compile(r"\s*(?:\\[\[(]|\$\$|\\begin\b)")
+_NEXT = 3  # characters between a sentence and the next
 _LINE_HEADING = 7  # a level below every heading with hashes
 _SHORT_LINE = 60  # characters
 _SENTENCE_WORDS = 4
@@ -194,9 +204,10 @@ class _Sections:
 
 
 class _Reader:
-    def __init__(self, worth_reading: Callable[[Sentence], bool] | None) -> None:
+    def __init__(self, speaker: Speaker, worth_reading: Callable[[Sentence], bool] | None) -> None:
         self.items: list[ExtractedItem] = []
         self.set_aside: list[SetAside] = []
+        self._person = speaker is Speaker.PERSON
         self._worth_reading = worth_reading
 
     def read(self, text: str, place: tuple[int, int] | None = None, *, quoted: bool = False) -> None:
@@ -217,7 +228,7 @@ class _Reader:
     def _sentence(
         self, sentence: Sentence, sections: _Sections, quotations: Quotations, place: tuple[int, int] | None
     ) -> None:
-        at = sentence.start
+        at, sentence_end = sentence.start, sentence.end
         if place is not None:
             sentence = sentence._replace(start=place[0], end=place[1])
         text, form = sentence.text, sentence.form
@@ -230,8 +241,15 @@ class _Reader:
         given = sections.kind(sentence)
         if given != "decision" and self._worth_reading is not None and not self._worth_reading(sentence):
             return
-        rule, start, end, states = reading = read_sentence(text, given, heading=heading)
+        self._settle_question(sentence)
+        reading = read_sentence(text, given, heading=heading, person=self._person)
+        rule, start, end, states = reading
         kind = reading.kind
+        if rule == "action.imperative" and (
+            form is Form.ROW or (text.endswith(":") and _FORMULA.match(quotations.text, sentence_end))
+        ):
+            # A cell of a table orders nothing, and what a formula does at once is not to be done.
+            kind, rule = "claim", "claim.statement"
         if kind not in _KINDS:
             self._leave(rule, sentence)
         elif kind != "claim" and quotations.cover(at):
@@ -240,6 +258,17 @@ class _Reader:
             if rule in _LEADS_INTO_LIST and text.endswith((":", "\uff1a")):
                 sections.lead_in(sentence, kind)
             self._keep(kind, rule, text[start:end], sentence, states=states)
+
+    def _settle_question(self, sentence: Sentence) -> None:
+        """Whoever answers the own question at once asked nobody."""
+        latest = self.items[-1] if self.items else None
+        if latest is None or latest.kind is not ItemKind.OPEN_QUESTION or not _ANSWERS.match(sentence.text):
+            return
+        if sentence.start - latest.end <= _NEXT:
+            self.items.pop()
+            self.set_aside.append(
+                SetAside(text=latest.sentence, rule="question.answered", start=latest.start, end=latest.end)
+            )
 
     def _is_section(self, sentence: Sentence, sections: _Sections) -> bool:
         """Whether a line says what the lines below it are; it is noted if it does."""
@@ -291,7 +320,11 @@ class _Reader:
             self._keep("claim", "claim.quoted", text, sentence, states=True)
 
     def _keep(self, kind: str, rule: str, text: str, sentence: Sentence, *, states: bool) -> None:
-        kinds = [kind, "claim"] if states and kind != "claim" else [kind]
+        kinds = [kind]
+        if rule in _ORDERS_TOO:
+            kinds.append("action")
+        if states and kind != "claim":
+            kinds.append("claim")
         self.items += [
             ExtractedItem(
                 kind=_KINDS[name],
