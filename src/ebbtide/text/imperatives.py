@@ -59,6 +59,14 @@ NOUNS_TOO = frozenset(
 #: Those that are an adjective as well: "Open the file", but "Open standards solve this".
 ADJECTIVES_TOO = frozenset("clean clear close complete correct direct duplicate open secure separate".split())
 
+#: Of both those that name or describe something when they come before a bare noun: "File operations".
+RATHER_NAMES = frozenset(
+    """
+    complete correct direct duplicate file go group issue name package page place point port present process
+    project rank sample scale secure separate stage study support time train
+    """.split()
+)
+
 #: Of the nouns those that order something when they come first, before a bare noun too: "Run tests".
 RATHER_VERBS = frozenset(
     "check fix look move review run set show split start stop try update upgrade use wire".split()

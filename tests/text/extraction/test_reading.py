@@ -82,6 +82,8 @@ EXAMPLES = [
     ("fragment.no-words", "--- 🚀"),
     ("structure.label", "Note:"),
     ("structure.lead-in", "Edge cases:"),
+    ("structure.lead-in", "Compile and Present the Findings:"),
+    ("pleasantry.wait", "Take your time to find it."),
     ("code.line", 'if (broker == null) { return "none"; }'),
     ("code.line", "import broker.core as bc"),
     ("code.line", ">>> broker.start()"),
@@ -113,6 +115,10 @@ CLAIMS = [
     "go.mod",
     "Port 3389: not listening",
     "Merge conflict: there was only one.",
+    "File operations",
+    "Correct answers of the broker",
+    "The decision is how to stop it.",
+    "The list holds everything you need to run it.",
     "Cancel the lease: if it is new, you can.",
     "After the update, cache hits dropped.",
     "Caching layers of the broker.",
@@ -173,7 +179,7 @@ OF_PERSONS = [
 
 @pytest.mark.parametrize(("rule", "text"), OF_PERSONS)
 def test_rule_of_persons(rule, text):
-    """A person approves, chooses and asks for what from a model would be politeness or a word about itself."""
+    """A person approves and asks; from a model the same would be politeness, or a word about itself."""
     assert read_sentence(text, person=True).rule == rule
     assert read_sentence(text).rule != rule
 
@@ -191,6 +197,7 @@ def test_every_rule_of_persons_has_an_example():
         "Let's look at the cache.",
         "I want to know why.",
         "That works only on Monday.",
+        "Let's consider what happens then.",
         "Can we go ahead?",
         "Yes.",
     ],
@@ -315,6 +322,7 @@ def test_given_kind():
     assert read_sentence("Redis", "decision").rule == "decision.section"
     assert read_sentence("Who pays?", "decision").rule == "question.mark"
     assert read_sentence("Decision: Redis", "action").rule == "decision.label"
+    assert read_sentence("August 3, 2015", "action").rule == "claim.statement"
     assert read_sentence("Redis", "claim").rule == "claim.statement"
     assert read_sentence("n/a", "question").rule == "fragment.none"
 

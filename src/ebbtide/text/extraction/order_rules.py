@@ -33,7 +33,7 @@ ACTIONS = (
     ),
     _anywhere(
         "action.obligation",
-        r"(?=[wiys])(?<!if )(?<!when )(?<!whether )(?<!why )(?<!what )(?<!how )(?<!that )(?<!do )(?<!as )"
+        r"(?=[wiys])(?<!if )(?<!when )(?<!whether )(?<!why )(?<!what )(?<!how )(?<!that )(?<!everything )(?<!anything )(?<!all )(?<!do )(?<!as )"
         r"(?:we|i|you|someone|somebody)(?:'ll)?(?: also| still| now| first| just| really| only| will| all| probably| then)*"
         r" (?:need to|needs to|have to|has to|should|must|ought to)(?: not| also| first| now| then| just| only| probably)*"
         r" (?!be |have |had |been|see |expect|know |say |note |admit |confess )[a-z]+",

@@ -16,13 +16,16 @@ from ebbtide.text.imperatives import (
     NOUNS_BEFORE_PREPOSITION,
     NOUNS_TOO,
     NUMBERED,
+    RATHER_NAMES,
     RATHER_VERBS,
 )
 
 # The last ones stand in headings as orders, so that they are no plain nouns.
-_AMBIGUOUS: Final = NOUNS_TOO | ADJECTIVES_TOO | {"audit", "build", "go", "merge", "read", "rebase"}
+_AMBIGUOUS: Final = NOUNS_TOO | ADJECTIVES_TOO | {"audit", "build", "go", "merge", "read", "rebase", "write"}
+_NO_GERUNDS: Final = frozenset("assuming considering following including using".split())
 _QUOTES: Final = frozenset("\"'\u201c`")
 _TITLE_WORDS: Final = 4  # words up to which a line in capitals is a button or a title
+_LITTLE: Final = 3  # letters
 _OBJECT_WORDS: Final = 3  # words behind the verb among which its object stands
 _LABEL: Final = 60  # characters up to which what stands before a colon is a label
 _CONDITION: Final = re.compile(r"\W{0,4}(?:if|when|unless|you)\b", re.IGNORECASE)
@@ -71,7 +74,7 @@ def _is_noun(text: str, end: int, first: str, rest: list[str]) -> bool:
         return False
     if following.isdigit():
         return first in NUMBERED
-    if first == "go":
+    if first in RATHER_NAMES:
         return True
     if _NAME.match(text, end + 1) is not None:
         return False
@@ -95,13 +98,18 @@ def _is_title(text: str, end: int) -> bool:
     return bool(names) and all(word[0].isupper() for word in names if word[0].isalpha())
 
 
+def is_titled(text: str) -> bool:
+    """Whether all words of a line have a capital, but for the little ones: "Compile and Present It All:"."""
+    return all(word[0].isupper() or not word[0].isalpha() or len(word) <= _LITTLE for word in text.split())
+
+
 def base_of(gerund: str) -> str | None:
     """The verb of IMPERATIVE_VERBS that a word in -ing comes from, if it comes from one.
 
     >>> base_of("refining"), base_of("checking"), base_of("running"), base_of("string")
     ('refine', 'check', 'run', None)
     """
-    if not gerund.endswith("ing"):
+    if not gerund.endswith("ing") or gerund in _NO_GERUNDS:
         return None
     stem = gerund[:-3]
     doubled = stem[:-1] if stem[-1:] == stem[-2:-1] else stem

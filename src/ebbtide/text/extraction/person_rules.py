@@ -18,10 +18,10 @@ _NOD = (
     r"(?:,? please)?(?:[,.!;:]+ | - | ))*"
 )
 _PLEASE = r"(?:please |just |you can |you may |now |then )*"
-_ON = r"(?:proceed|go ahead|move forward|continue)"
+_ON = r"(?:proceed|go ahead|move forward|continue(?=\W*\Z))"
 _LOOKS = (
     r"(?:look|check|see|try|find|investigate|explore|debug|discuss|think|talk|figure|dig|review|examine|inspect|analy[sz]e"
-    r"|compare|test|verify|wait|focus|start|begin|say|assume|know|be|get)"
+    r"|compare|test|verify|wait|focus|start|begin|say|assume|know|be|get|address|come|consider|move)"
 )
 
 #: Approvals and choices.
@@ -44,7 +44,7 @@ APPROVALS = (
     ),
     _text(
         "decision.picked",
-        rf"{_NOD}(?:i'll|i will|i'd|i would)(?: like to| rather| just)* (?:take|choose|pick|prefer|opt for|go with|go for|stick with|keep|use|accept|have)",
+        rf"{_NOD}(?:i'll|i will|i'd|i would)(?: like to| rather| just)* (?:take|choose|pick|prefer|opt for|go with|go for|stick with|keep|use|accept)",
     ),
     _text("decision.lets", rf"{_NOD}(?:let's|let us) (?:just |now |then |also |not )*(?!{_LOOKS}\b)[a-z]+"),
 )

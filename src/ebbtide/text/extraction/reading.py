@@ -7,7 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ebbtide.text.extraction import order_rules, person_rules, rules
-from ebbtide.text.extraction.orders import base_of, is_order
+from ebbtide.text.extraction.orders import base_of, is_order, is_titled
 from ebbtide.text.extraction.words import FILLER, FINITE, OBJECTS
 from ebbtide.text.imperatives import IMPERATIVE_VERBS, NOUNS_TOO
 from ebbtide.text.pattern_words import words_in
@@ -162,7 +162,9 @@ def read_sentence(
     if label is not None and not label.startswith("remark."):
         rule = label
     elif from_place not in (None, "claim") and not heading and not lowered.endswith(_COLONS):
-        rule = f"{from_place}.section"
+        # "August 3, 2015" below "Next steps" is nothing to be done.
+        dated = from_place == "action" and any(map(str.isdigit, text)) and is_titled(text)
+        rule = None if dated and words[0] not in IMPERATIVE_VERBS else f"{from_place}.section"
     kind = _kind(rule) if rule else None
 
     # In words without marks inside, the parts that tables are searched by are the words themselves.
@@ -271,7 +273,7 @@ def _statement_rule(
     decision = _find(_DECISIONS, lowered, place, keys)
     if decision is not None:
         return decision.rule.id
-    empty = _empty_rule(lowered, place, words, heading=heading)
+    empty = _empty_rule(text, lowered, place, words, heading=heading)
     if empty is not None:
         return empty
     action = _find(_ACTIONS, lowered, place, keys)
@@ -282,7 +284,7 @@ def _statement_rule(
     )
 
 
-def _empty_rule(lowered: str, place: Start, words: list[str], *, heading: bool) -> str | None:
+def _empty_rule(text: str, lowered: str, place: Start, words: list[str], *, heading: bool) -> str | None:
     """The rule by which a sentence says nothing about its subject, if it does not."""
     leads_in = lowered.endswith(_COLONS)
     narration = _NARRATION.opening(lowered, place) if _NARRATION in place.tables else None
@@ -296,7 +298,9 @@ def _empty_rule(lowered: str, place: Start, words: list[str], *, heading: bool) 
     if not (leads_in or heading):
         return None
     is_clause = not FINITE.isdisjoint(words) or (words[0] in IMPERATIVE_VERBS and words[0] not in NOUNS_TOO)
-    if leads_in and (FILLER.issuperset(words) or (len(words) <= _SHORT_LEAD_IN and not is_clause)):
+    short = len(words) <= _SHORT_LEAD_IN and not is_clause
+    titled = len(words) > 1 and is_titled(text)
+    if leads_in and (short or titled or FILLER.issuperset(words)):
         return "structure.lead-in"
     return "structure.heading" if heading and not is_clause else None
 

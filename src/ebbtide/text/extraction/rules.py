@@ -54,7 +54,7 @@ SECTIONS = (
 LABELS = (
     _text(
         "decision.label",
-        r"(?:final |key |our |the )*(?:decisions?|decided|agreed)(?: #?\d+)?",
+        r"(?:final |key |our |the )*(?:decisions?(?: #?\d+)?|(?:decided|agreed)(?=\s*:))",
     ),
     _text(
         "question.label",
@@ -176,7 +176,7 @@ OPENINGS = (
     ),
     _text(
         "pleasantry.wait",
-        r"(?:please |just )*(?:wait|hold on|bear with me|hang on|stand by)(?: (?:a|one) (?:moment|second|minute|sec|bit))?"
+        r"(?:please |just )*(?:take your time\b.{0,80}?|wait|hold on|bear with me|hang on|stand by)(?: (?:a|one) (?:moment|second|minute|sec|bit))?"
         r"|(?:just )?(?:a|one) (?:moment|second|minute|sec)(?: please)?|please wait while i\b.{0,60}?",
     ),
     _text(
@@ -336,6 +336,7 @@ DECISIONS = (
     ),
     _anywhere(
         "decision.lets-proceed", rf"(?:let's|let us) {_ADVERBS}(?:proceed|move forward|go ahead|work) with"
+        r"(?! (?:the|this|our|these) (?:\w+ )?(?:steps?|scripts?|code)\b)"
     ),
     _text(
         "decision.since-use",
@@ -349,7 +350,8 @@ DECISIONS = (
     _anywhere("decision.lets-use", rf"(?:let's|let us) {_ADVERBS}(?:not )?(?:{_CHOICES})"),
     _anywhere(
         "decision.the-decision",
-        r"(?:the|our|my|final) (?:final )?(?:decision|choice|resolution|verdict) (?:is|was|will be|has been)",
+        r"(?:the|our|my|final) (?:final )?(?:decision|choice|resolution) (?:is|was|will be|has been)"
+        r"(?! (?:how|whether|what|which|who|when|where)\b)",
     ),
     _anywhere("decision.made", r"(?:made|makes?|reached) (?:the|a|our) (?:final )?(?:decision|choice)"),
     _text("decision.going-with", r"(?:so )?(?:going with|(?:decided|agreed) (?:to|on|that|against))"),
