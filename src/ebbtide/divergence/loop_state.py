@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 from ebbtide.budget.tally import Tally
-from ebbtide.divergence.answer_texts import AnswerTexts, Likeness
+from ebbtide.divergence.answer_texts import AnswerTexts, Likeness, text_of
 from ebbtide.divergence.batch import Batch
 from ebbtide.divergence.command_effects import CommandEffects
 from ebbtide.divergence.detectors.across_chains import Chains
@@ -21,6 +21,7 @@ from ebbtide.divergence.loop_registry import Finding, Loop, LoopRegistry
 from ebbtide.divergence.numbering import Numbering
 from ebbtide.divergence.outcomes import Outcomes
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.divergence.told_calls import ToldCalls
 from ebbtide.divergence.waiting import Waits
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
@@ -29,7 +30,6 @@ from ebbtide.events.identity import (
     UNKNOWN,
     Answer,
     Key,
-    canonical,
     identify,
     identify_answer,
     is_failed,
@@ -42,11 +42,6 @@ from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
 _NAME = 64  # characters of a name that are kept; the rest counts by its hash
-_BATCH = 64  # calls of one batch that are distinguished
-_NUMBERED = 1 << 62  # equal calls of a batch that its caller numbered, and that count once
-_AT_ONCE = (
-    8  # equal calls of one turn that a model may ask for at once; with more, somebody counts turns wrong
-)
 _STORM_S = 1.0  # a service that is down is hammered when it is asked again sooner
 _PASSIVE = (Effect.POLL, Effect.CLOCK)
 _DEEDS = (Effect.CHANGE, Effect.ACKNOWLEDGE)
@@ -84,6 +79,7 @@ class LoopState:
         self.sweeps = Sweeps(rules)
         self.outcomes = Outcomes(rules, self.registry)
         self.texts = AnswerTexts()
+        self.told = ToldCalls(rules, self.registry, self.repetition, self.call)
         self.speech = Speech(rules)
         self.hand_offs = HandOffs(rules)
         self.tally = tally
@@ -111,8 +107,9 @@ class LoopState:
     def see(self, event: Event) -> Finding | None:
         """Take an event that is no call of a tool, and say what it shows."""
         if isinstance(event, ModelCall):
+            told = self.told.see(event, self.event)  # before the words: a call ends what was said before it
             self.has_spoken = True
-            return self._model(event)
+            return self._model(event) or told
         if isinstance(event, Message):
             self._message(event)
             return None
@@ -139,6 +136,7 @@ class LoopState:
         self.hand_offs.reset()
         self.speech.reset()
         self.outcomes.reset()
+        self.told.reset()
         self.chains.several = True
 
     # One pass over the rules, in one piece: calls between its parts would take a tenth of its time.
@@ -153,6 +151,8 @@ class LoopState:
             turn: Number of the turn of the model that asked for it; None where nobody counts them.
         """
         name, args, result, failed = call.name, call.args, call.result, call.error
+        if call.agent not in self.told.recorded:
+            self.told.record(call.agent)
         self.outcome = None
         self.same_since = 0
         effects = self.effects
@@ -184,7 +184,7 @@ class LoopState:
             self._unreadable(name)
             return None
         key, size, numeric = identity
-        text = result if type(result) is str else _text_of(result)
+        text = result if type(result) is str else text_of(result)
         outcome = None
         if text is not None:
             outcome = outcome_of(text, args, failed=failed)
@@ -365,6 +365,7 @@ class LoopState:
             self.pause()
             self.speech.reset()
             self.outcomes.reset()
+            self.told.reset()
 
     def _notice(self, event: Notice) -> Finding | None:
         kind = event.kind
@@ -393,8 +394,3 @@ class LoopState:
             if self.repetition.event_of(back) >= event:
                 return self.before_calls[-back]
         return self.spend.before(self.event)
-
-
-def _text_of(result: object) -> str | None:
-    """An answer that is no text, as one; None where it is not known."""
-    return None if result is None else canonical(result)

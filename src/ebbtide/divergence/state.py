@@ -52,6 +52,7 @@ def chain_state(chain: LoopState) -> dict[str, Any]:
         "texts": chain.texts.to_state(),
         "commands": chain.effects.to_state(),
         "outcomes": chain.outcomes.to_state(),
+        "told": chain.told.to_state(),
         "loops": [_fields(loop) for loop in chain.registry.loops.values()],
     }
 
@@ -82,6 +83,7 @@ def restore_chain(chain: LoopState, state: Mapping[str, Any]) -> None:
     chain.texts.restore(state["texts"])
     chain.effects.restore(state["commands"])
     chain.outcomes.restore(state["outcomes"])
+    chain.told.restore(state["told"])
     loops = (_item(Loop, loop) for loop in state["loops"])
     chain.registry.loops = {loop.key: loop for loop in loops}
 
