@@ -24,9 +24,9 @@ VIEW = f"{PAGE} of the webpage, and is positioned 17% down from the top of the p
         ("I downloaded lamps.csv", "download", "lamps.csv"),
         ("  I waited 5 seconds.", "wait", "seconds"),
         (
-            "Address: file:///work/a.csv\nTitle: A\nViewport position: Showing page 1 of 1.",
+            "Address: file:///data/a.csv\nTitle: A\nViewport position: Showing page 1 of 1.",
             "open",
-            "file:///work/a.csv",
+            "file:///data/a.csv",
         ),
     ],
 )
@@ -83,7 +83,7 @@ def test_what_a_page_shows_stands_behind_what_is_told_of_it() -> None:
         ("https://Shop.example/list?session=1#top", "shop.example", "T https://Shop.example/list", False),
         ("https://find.example/search?q=lamps", "find.example", "T https://find.example/search", True),
         ("https://find.example/?query=lamps", "find.example", "T https://find.example/", True),
-        ("file:///work/a.csv", "file:///work/a.csv", "T file:///work/a.csv", False),
+        ("file:///data/a.csv", "file:///data/a.csv", "T file:///data/a.csv", False),
         (None, None, None, False),
     ],
 )

@@ -20,12 +20,11 @@ from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, LoopRegistry
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import ModelCall, ModelPart, ToolCall
 from ebbtide.events.identity import Key, key_of
-from ebbtide.events.told_actions import OPENINGS, ToldAction, ordered_agent, told_action
+from ebbtide.events.told_actions import ToldAction, ordered_agent, told_action
 from ebbtide.profile.divergence import LoopRules
 
 _ALIKE = 0.4  # of the words of two views of one page from which they are the same view
 _VIEWS = 32  # pages whose latest view is known
-_AGENTS = 64  # whose calls are known to be recorded
 _TOOLS = 8  # actions that a stretch names
 _READ = 400  # characters of an order that are compared
 
@@ -55,17 +54,18 @@ class ToldCalls:
         rules: The thresholds.
         registry: The loops of the chain.
         repetition: Its calls.
-        take: Takes a call for the loop rules of the chain.
+        recorded: The agents whose calls are recorded: what they tell of them is no second call.
+        take: Takes a call for the loop rules of the chain, and notes its agent in `recorded`.
 
     Attributes:
         ground: The steps since the actions last led to new ground.
-        recorded: The agents whose calls are recorded: what they tell of them is no second call.
     """
 
     __slots__ = (
         "_first_event",
         "_is_unanswered",
         "_order",
+        "_recorded",
         "_registry",
         "_repetition",
         "_rules",
@@ -73,26 +73,27 @@ class ToldCalls:
         "_tools",
         "_views",
         "ground",
-        "recorded",
     )
 
-    def __init__(self, rules: LoopRules, registry: LoopRegistry, repetition: Repetition, take: Take) -> None:
+    def __init__(
+        self,
+        rules: LoopRules,
+        registry: LoopRegistry,
+        repetition: Repetition,
+        recorded: dict[str | None, None],
+        take: Take,
+    ) -> None:
         self._rules = rules
         self._registry = registry
         self._repetition = repetition
+        self._recorded = recorded
         self._take = take
         self.ground = NewGround()
-        self.recorded: dict[str | None, None] = {}
         self._views: dict[int, _View] = {}
         self._order: _Order | None = None
         self._is_unanswered = False  # the latest order
         self._first_event = 0  # of the steps over known ground
         self._tools: dict[str, None] = {}  # that they name
-
-    def record(self, agent: str | None) -> None:
-        """Note that the calls of an agent are recorded."""
-        if len(self.recorded) < _AGENTS:
-            self.recorded[agent] = None
 
     def reset(self) -> None:
         """Another task, or another run."""
@@ -108,14 +109,12 @@ class ToldCalls:
     def see(self, call: ModelCall, event: int) -> Finding | None:
         """Take what an agent says, in the event of that number."""
         text, agent = call.text, call.agent
-        if not text or call.part is not ModelPart.WHOLE or not self._rules.told_actions:
+        if not text or call.part is not ModelPart.WHOLE:
             return None
         target = ordered_agent(agent)
         if target is not None:
             return self._ordered(target, text, event)
-        if not self._is_unanswered and not text.startswith(OPENINGS):
-            return None
-        if self.recorded and (agent in self.recorded or None in self.recorded):
+        if self._recorded and (agent in self._recorded or None in self._recorded):
             return None
         action = told_action(text)
         if action is None:
@@ -123,13 +122,13 @@ class ToldCalls:
         self._is_unanswered = False
         answers = self._repetition.answers
         before = answers.latest_news
-        told = ToolCall(name=action.verb, args=action.target, result=self._result(action), agent=agent)
-        finding = self._take(told, None)
-        self.recorded.pop(agent, None)  # the call was told
+        deed = ToolCall(name=action.verb, args=action.target, result=self._result(action), agent=agent)
+        finding = self._take(deed, None)
+        self._recorded.pop(agent, None)  # the call was told
         if answers.latest_news != before:
             self._order = None
         step = self._step(action, event)
-        return step if finding is None or finding is CARRIED_ON else _told(finding)
+        return step if finding is None or finding is CARRIED_ON else _suspected(finding)
 
     def _ordered(self, target: str, text: str, event: int) -> Finding | None:
         finding = self._step(None, event) if self._is_unanswered else None
@@ -186,7 +185,7 @@ class ToldCalls:
     ) -> Finding | None:
         if count != at and self._registry.carry(key, count, self._repetition.calls, event):
             return CARRIED_ON
-        return _told(
+        return _suspected(
             Finding(
                 kind=kind,
                 key=key,
@@ -204,9 +203,9 @@ class ToldCalls:
         page = action.page
         if page is None:
             return action.content
-        seen = f"{page} {action.position or ''}"
+        sight = f"{page} {action.position or ''}"
         words = words_of(action.content)
-        place = crc32(seen.encode("utf-8", "surrogatepass"))
+        place = crc32(sight.encode("utf-8", "surrogatepass"))
         before = self._views.pop(place, None)
         if before is None:
             view = _View(0, words)
@@ -215,14 +214,13 @@ class ToldCalls:
         if len(self._views) >= _VIEWS:
             del self._views[next(iter(self._views))]
         self._views[place] = view
-        return f"{seen} {view.number}" if view.number else seen
+        return f"{sight} {view.number}" if view.number else sight
 
     def to_state(self) -> dict[str, Any]:
         """All that later findings depend on."""
         order = self._order
         return {
             "ground": self.ground.to_state(),
-            "recorded": list(self.recorded),
             "views": [[place, view.number, sorted(view.words)] for place, view in self._views.items()],
             "order": None if order is None else [order.agent, sorted(order.words), *order[2:]],
             "latest": [self._is_unanswered, self._first_event, list(self._tools)],
@@ -231,7 +229,6 @@ class ToldCalls:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take up what `to_state` gave."""
         self.ground.restore(state["ground"])
-        self.recorded = dict.fromkeys(state["recorded"])
         self._views = {place: _View(number, frozenset(words)) for place, number, words in state["views"]}
         if state["order"] is not None:
             agent, words, *rest = state["order"]
@@ -240,7 +237,7 @@ class ToldCalls:
         self._tools = dict.fromkeys(tools)
 
 
-def _told(finding: Finding) -> Finding:
+def _suspected(finding: Finding) -> Finding:
     """The same as a suspicion that says what it rests on."""
     finding.is_proof, finding.is_told, finding.step = False, True, None
     return finding

@@ -13,8 +13,6 @@ from typing import Final
 
 from ebbtide.text.phrases import Anchor, PhraseRule
 
-#: How messages begin that may tell an action; looking is cheap, and hardly any other text passes.
-OPENINGS: Final = ("I ", "I've ", "I have ", "Address: ")
 _LINE = 300  # characters of the first line, and of a page's title
 _HEAD = 4_000  # characters of a message in which its page is looked for
 _CONTENT = 6_000  # characters of a page that are kept
@@ -104,7 +102,7 @@ def told_action(text: str) -> ToldAction | None:
     True
     """
     text = text.lstrip()
-    if not text.startswith(OPENINGS):
+    if not text[:1].isalpha():  # a quotation, or markup
         return None
     head = text[:_HEAD]
     opened = _OPENED.match(head)

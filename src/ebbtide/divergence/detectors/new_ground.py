@@ -40,10 +40,10 @@ class NewGround:
         has_begun: Whether an action was ever told.
     """
 
-    __slots__ = ("_known", "has_begun", "steps")
+    __slots__ = ("_memory", "has_begun", "steps")
 
     def __init__(self) -> None:
-        self._known: dict[Key, None] = {}
+        self._memory: dict[Key, None] = {}
         self.steps = 0
         self.has_begun = False
 
@@ -79,21 +79,21 @@ class NewGround:
 
     def _is_new(self, key: Key) -> bool:
         """Whether this comes for the first time; it is known from now on."""
-        if key in self._known:
+        if key in self._memory:
             return False
-        if len(self._known) >= _KNOWN:
-            del self._known[next(iter(self._known))]
-        self._known[key] = None
+        if len(self._memory) >= _KNOWN:
+            del self._memory[next(iter(self._memory))]
+        self._memory[key] = None
         return True
 
     def to_state(self) -> list[Any]:
         """All that later steps depend on."""
-        return [self.steps, self.has_begun, pack_keys(list(self._known))]
+        return [self.steps, self.has_begun, pack_keys(list(self._memory))]
 
     def restore(self, state: list[Any]) -> None:
         """Take up what `to_state` gave."""
-        self.steps, self.has_begun, known = state
-        self._known = dict.fromkeys(unpack_keys(known))
+        self.steps, self.has_begun, keys = state
+        self._memory = dict.fromkeys(unpack_keys(keys))
 
 
 def _keys(action: ToldAction) -> Iterator[Key]:
