@@ -139,6 +139,11 @@ def test_a_round_of_several_speakers_is_a_circle(item: Round) -> None:
     assert {answer: names.lower() for answer, names in (holders(reading) or {}).items()} == {"80": "ab"}
 
 
+@pytest.mark.parametrize("text", ["The answer is 80.", "Ann: The answer is 80.", "", "Note: hello\nBut: bye"])
+def test_a_text_of_nobody_has_no_speakers(text: str) -> None:
+    assert ConsensusMeter(RULES).update(Round(number=1, text=text)) is None
+
+
 def test_claims_that_are_no_bare_answers_have_no_speakers() -> None:
     assert circles([("The cache is cold.", "80"), ("80",), ()]) == [None] * 3
 

@@ -126,8 +126,8 @@ def _marked(tail: str) -> Answer | None:
         # A report with several such fields answers several questions, none of them the one.
         if matches and (rule != "answer.field" or len(matches) == 1):
             value = next(group for group in matches[-1].groups() if group is not None)
-            read = _value if rule == "answer.hashes" else _any_value  # "#### Cast" is a heading
-            answer = read(value, value.strip(), rule)
+            reader = _value if rule == "answer.hashes" else _any_value  # "#### Cast" is a heading
+            answer = reader(value, value.strip(), rule)
             if answer is not None:
                 return answer
     return None
@@ -176,11 +176,11 @@ def _stated(sentence: str, following: str) -> Answer | None:
     if sentence.endswith("?"):
         return None
     sentence = sentence.replace("\u2019", "'")
-    for table, read in ((NAMED, _any_value), (RESULTS, _value)):
+    for table, reader in ((NAMED, _any_value), (RESULTS, _value)):
         match = _last(table, sentence)
         if match is not None:
             span = sentence[match.end :].strip() or (following if table is NAMED else "")
-            answer = read(span, sentence, match.rule.id)
+            answer = reader(span, sentence, match.rule.id)
             if answer is not None:
                 return answer
     return None

@@ -75,7 +75,7 @@ def voices_in(item: Round) -> tuple[Voice, ...]:
 
 def _named_lines(text: str) -> Iterator[Voice]:
     starts = list(_NAMED_LINE.finditer(text))
-    ends = [start.start() for start in starts[1:]] + [len(text)]
+    ends = [*(start.start() for start in starts[1:]), len(text)][: len(starts)]
     voices = [
         _voice(start[1].strip(), text[start.end() : end], (), ())
         for start, end in zip(starts, ends, strict=True)
