@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ebbtide.convergence.answers import CONCLUSION_RULES
 from ebbtide.convergence.consensus import ConsensusReading, Position
 from ebbtide.convergence.signal import Signal
+from ebbtide.convergence.witness import Witness, WitnessKind
 from ebbtide.profile.convergence import ConsensusRules
 
 
@@ -79,3 +80,8 @@ def still_open() -> ConsensusSignal:
 def _side(position: Position) -> str:
     reason = f" (\u201c{position.claim}\u201d)" if position.claim else ""
     return f"{', '.join(position.agents)} answer \u201c{position.answer}\u201d{reason}"
+
+
+def agreed_on(reading: ConsensusReading) -> Witness:
+    """The witness of a result on which all agree."""
+    return Witness(kind=WitnessKind.CONSENSUS, rule=reading.rule, text=reading.positions[0].answer)

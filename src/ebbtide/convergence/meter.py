@@ -14,7 +14,7 @@ from ebbtide.codec import from_wire, to_wire
 from ebbtide.convergence.agreement import AgreementReading, read_agreement
 from ebbtide.convergence.composite import Composite
 from ebbtide.convergence.consensus import ConsensusMeter, ConsensusReading
-from ebbtide.convergence.consensus_signal import consensus_signal, still_open
+from ebbtide.convergence.consensus_signal import agreed_on, consensus_signal, still_open
 from ebbtide.convergence.deferrals import Deferrals
 from ebbtide.convergence.gaming import GamingFlag, RoundFacts, find_gaming
 from ebbtide.convergence.novelty import NoveltyMeter, RoundNovelty, is_low
@@ -295,6 +295,7 @@ class ConvergenceMeter(EngineState):
             caveat=None,
             rationale=f"{verdict.rationale} {recommendation.rationale}",
             hint=verdict.hint,
+            witness=agreed_on(reading) if reading and verdict.signal is Signal.SHIP else None,
         )
 
     def _settings(self) -> dict[str, Any]:
