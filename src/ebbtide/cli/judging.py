@@ -202,7 +202,7 @@ def outcome_label(outcome: RunOutcome) -> str:
 
 @contextlib.contextmanager
 def judge_progress(total: int, *, hidden: bool = False) -> Iterator[Callable[[], object]]:
-    """A bar on standard error, where that is a terminal; calling what it gives moves it by one question."""
+    """A bar on standard error, where that is a terminal; calling what it gives moves it by one step."""
     if hidden or not sys.stderr.isatty():
         yield lambda: None
         return

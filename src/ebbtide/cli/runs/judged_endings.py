@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ebbtide.cli.judging import JudgeBill, judge_progress, outcome_label, outcome_line
@@ -15,9 +15,9 @@ from ebbtide.convergence.llm_outcome import LlmOutcome, outcome_by_llm
 from ebbtide.errors import TranscriptError
 from ebbtide.report.plurals import count
 from ebbtide.text.llm.chat_endpoint import ChatModel
+from ebbtide.text.llm.concurrent_questions import ask_all
 from ebbtide.traces.reading import open_trace
 
-_AT_ONCE = 4  # questions under way
 _ROWS = 20
 _LABEL = 11
 _HEADERS = ("judge", "rules", "run")
@@ -73,19 +73,9 @@ def judge_endings(sources: Sequence[str], model: ChatModel) -> JudgedEndings:
     Raises:
         ConfigError: The model cannot be asked as it is set up.
     """
-
-    def ask(source: str) -> LlmOutcome:
-        outcome = _outcome(source, model)
-        advance()
-        return outcome
-
-    with judge_progress(len(sources)) as advance, ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
-        try:
-            outcomes = dict(zip(sources, pool.map(ask, sources), strict=True))
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-    return JudgedEndings(model=model.model, outcomes=outcomes)
+    with judge_progress(len(sources)) as advance:
+        answers = ask_all([partial(_outcome, source, model) for source in sources], advance=advance)
+    return JudgedEndings(model=model.model, outcomes=dict(zip(sources, answers, strict=True)))
 
 
 def _outcome(source: str, model: ChatModel) -> LlmOutcome:
