@@ -79,8 +79,9 @@ AGENT = {
         ),
         _anywhere(
             "failed.could-not",
-            r"(?:i|we|agent|it|one|this|that|task|tests?|job|request|answer|problem|question|build|deployment|migration|there)(?: \w+){0,2} "
+            r"(?:i|we|agent)(?: \w+){0,2} "
             r"(?:can(?:'t|not| not)|could(?:n't| not)) (?:be )?(?!proceed|continue|go on|move forward|wait|think|imagine|stress|recommend|see (?:any|a reason)|thank|guarantee|start|make progress)\w+"
+            r"|(?:task|tests?|job|request|answer|problem|question|build|deployment|migration|this|that|it) (?:can(?:'t|not| not)|could(?:n't| not)) be"
             r"|(?:cannot|can't|could not|couldn't|can not) be (?:made|done|determined|completed|found|solved|answered|reached|verified|fixed|resolved|satisfied|restored|accessed)",
         ),
         _anywhere(
@@ -244,13 +245,13 @@ GOES_ON = (
     _anywhere(
         "going_on.promise",
         r"(?:i|we)(?:'ll| will|'m going to| am going to|'re going to| are going to|'m now| am now|'m about to| am about to|'m still| am still|'m currently| am currently)"
-        r" (?!be (?:happy|glad|here|able)|let you|leave|stop|wait|await|conclude|finali[sz]e|terminate|end|hold|need|not |submit|waiting|blocked|unable|hand|pass|done|mark)\w+",
+        r" (?!be (?:happy|glad|here|able|waiting|back)|let you|leave|stop|wait|await|conclude|finali[sz]e|terminate|end|hold|need|not |submit|waiting|blocked|unable|hand|pass|done|mark)\w+",
     ),
     _anywhere("going_on.next", r"(?:comes?|is|are|up|do|\w+ing) next(?=\W*\Z)|(?:the )?next (?:step|thing|up|round|part|one|command) (?:is|are|would|will|i|we)|now (?:for|on to|to) (?:the|step|part)|(?:starting|beginning|continuing) with"),
     _anywhere(
         "going_on.not-done",
         r"(?:not|n't|isn't|aren't|hasn't|haven't) (?:yet )?(?:been )?(?:done|finished|complete(?:d)?|ready|over)(?: yet)|not (?:yet|done yet)|(?:still|yet) (?:to (?:do|come|be)|needs?|need(?:s|ed)? (?:to|work)|missing|remaining|in progress|running|working|don't know|have to)|(?:is|are) (?:now |still |currently )?(?:running|under way|underway|in progress)(?=\W*\Z)"
-        r"|work in progress|halfway|half ?way|so far|to be continued|(?:remains?|left) to (?:do|be)|more (?:steps|work|to do)|\d+ ?% (?:done|complete|finished)|(?:is )?at \d+ ?%|once (?:this|that|it) (?:is|has|returns|ends)",
+        r"|work in progress|halfway|half ?way|so far|to be continued|(?:remains?|left) to (?:do|be)|more (?:steps|work|to do)|\d\d? ?% (?:done|complete|finished)|(?:is )?at \d\d? ?%|once (?:this|that|it) (?:is|has|returns|ends)",
     ),
 )
 
@@ -259,7 +260,7 @@ OFFER = (
     _anywhere(
         "offer.more",
         r"anything (?:else|more)|any (?:other|further|more|additional|questions)|(?:is there|do you have|if you have|if there(?:'s| is)) (?:any|something|more)|need (?:any|more|further|help|assistance)|(?:would|do) you (?:like|want)(?: me)?(?: to)? (?:(?:also|help|more|explain|elaborate|see|know|continue with|add)\b|.{0,40}(?:more|further|another|else|as well|too|also)\b)|(?:want|like) me to (?:also|explain|elaborate)"
-        r"|how (?:else )?(?:can|may) i (?:help|assist)|can i (?:help|assist)|feel free|happy to help|hope (?:this|that) helps|let me know if (?:you(?:'d| would)? (?:have|need|like (?:more|any|further|help|to (?:add|know|discuss|explore))|want (?:more|any|further|to)|run into|see|spot|notice|face|encounter)|there(?:'s| is| are)|anything|i can|any|something)|does (?:that|this) (?:help|make sense|answer)",
+        r"|how (?:else )?(?:can|may) i (?:help|assist)|can i (?:help|assist)|feel free|happy to help|hope (?:this|that) helps|let me know if (?:you(?:'d| would)? (?:have|need|like (?:more|any|further|help|to (?:add|know|discuss|explore))|want (?:more|any|further|to)|run into|see|spot|notice|face|encounter)|there(?:'s| is| are)|anything|i can|any|something)|does (?:that|this|it) (?:help|make sense|answer|clear|clarify|sound)",
     ),
 )
 

@@ -8,6 +8,7 @@ announces the next step has not finished. It is what somebody says, never a proo
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -16,12 +17,12 @@ from ebbtide.convergence import outcome_rules as rules
 from ebbtide.events.run_outcome import RunOutcome
 from ebbtide.text.excerpt import excerpt
 from ebbtide.text.extraction.blocks import Form
+from ebbtide.text.extraction.quoted import own_words
 from ebbtide.text.extraction.reading import read_sentence
 from ebbtide.text.extraction.sentences import Sentence, sentences
 from ebbtide.text.pattern_words import words_in
 from ebbtide.text.phrase_table import PhraseTable
 from ebbtide.text.phrases import PhraseMatch, PhraseRule, folded
-from ebbtide.text.extraction.quoted import own_words
 
 _LONGEST = 4_000  # characters of a turn that are read, at its beginning and its end
 _SHOWN = 160  # characters of the sentence that is kept as evidence
@@ -62,7 +63,7 @@ class _Hit(NamedTuple):
 class _Tables:
     """The rules of one speaker, in one table: where several match, the order of the outcomes decides."""
 
-    def __init__(self, tables: dict[str, tuple[PhraseRule, ...]]) -> None:
+    def __init__(self, tables: Mapping[str, tuple[PhraseRule, ...]]) -> None:
         self._table = PhraseTable((rule for table in tables.values() for rule in table), lower=True)
 
     def hits(self, sentence: str, words: frozenset[str]) -> list[_Hit]:
@@ -162,7 +163,7 @@ def _requests(lowered: str) -> bool:
 
 
 def _weightiest(hits: list[_Hit], lowered: str) -> _Hit | None:
-    """Of the reports in a sentence that nothing around them takes back, the one that says most; else the first."""
+    """Of the reports in a sentence that nothing takes back, the one that says most; else the first."""
     standing = [hit for hit in hits if not _taken_back(hit, lowered)]
     return min(
         standing,

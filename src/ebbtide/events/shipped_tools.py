@@ -1,7 +1,7 @@
 """The declarations that come with Ebbtide, of the tools of known agents: one file a family, in ``tools/``.
 
-A file lists names by effect, and by the outcome that their calls end a run with, as texts; ``[tools.NAME]`` says more. ``noise`` and ``failure`` at its top hold
-for all of its tools.
+A file lists names by effect, and by the outcome with which their calls end a run, as texts; ``[tools.NAME]``
+says more. ``noise`` and ``failure`` at its top hold for all of its tools.
 """
 
 from __future__ import annotations
@@ -64,4 +64,6 @@ def _both(one: ToolPolicy, other: ToolPolicy) -> ToolPolicy:
     """Two agents with one tool: they agree on what it does, and both may have noise of their own."""
     noise = dict.fromkeys((*one.noise, *other.noise))
     failure = dict.fromkeys((*one.failure, *other.failure))
-    return replace(one.over(other), noise=tuple(noise), failure=tuple(failure), ends={**other.ends, **one.ends})
+    return replace(
+        one.over(other), noise=tuple(noise), failure=tuple(failure), ends={**other.ends, **one.ends}
+    )

@@ -41,8 +41,8 @@ class ToolPolicy:
         volatile_fields: Fields of a JSON answer that say nothing, such as a duration; ``a.b`` reaches inside.
         noise: Patterns of what says nothing in an answer: they are taken out of it.
         failure: Patterns of answers that mean that the call failed, where nothing else says so.
-        ends: How the work came out when it is called, a `RunOutcome`, with a pattern that its arguments, as JSON,
-            must have; an empty one fits all. The first that fits counts.
+        ends: How the work came out when it is called, a `RunOutcome`, with a pattern that its arguments must
+            have, as JSON; an empty one fits all. The first that fits counts.
         source: Where it was declared.
         exempt: Leave the tool out of every rule; what it costs still counts.
         group: Name that it shares with tools that do the same, so that their calls count as one.
@@ -83,7 +83,9 @@ class ToolPolicy:
             if not isinstance(value, list | tuple) or any(not isinstance(item, str) for item in value):
                 raise ConfigError(f"{name} = {shown(value)}: expected a list of names")
             object.__setattr__(self, name, tuple(value))
-        if not isinstance(self.ends, Mapping) or not all(isinstance(part, str) for part in self.ends.values()):
+        if not isinstance(self.ends, Mapping) or not all(
+            isinstance(part, str) for part in self.ends.values()
+        ):
             raise ConfigError(f"ends = {shown(self.ends)}: expected a table of patterns")
         for name in self.ends:
             if name not in tuple(RunOutcome):
@@ -142,11 +144,13 @@ class ToolPolicy:
         return self.effect
 
     def outcome_of(self, args: object) -> RunOutcome | None:
-        """How the work came out when it is called with these arguments; None where the call does not end it."""
+        """How the work came out when it is called with these arguments; None where that does not end it."""
         if not self.ends:
             return None
         text = args if isinstance(args, str) else json.dumps(args, ensure_ascii=False, default=str)
-        return next((RunOutcome(name) for name, pattern in self.ends.items() if re.search(pattern, text)), None)
+        return next(
+            (RunOutcome(name) for name, pattern in self.ends.items() if re.search(pattern, text)), None
+        )
 
     def is_command(self, args: object) -> bool:
         """Whether the call gives a command to a shell."""

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypeGuard
 
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Role, ToolCall
 from ebbtide.events.run_outcome import RunOutcome
@@ -21,6 +21,9 @@ _CHAINS: Final = 512
 _SPOKEN: Final = (ModelPart.WHOLE, ModelPart.EMBEDDING)
 _SPEAKERS: Final = 2  # from which a chain is a talk of several, whose last words may be anybody's
 _SHOWN: Final = 160
+NO_ANSWER: Final = "the last call got no answer"  #: what the end of a run says of its last call
+#: Messages that ask an agent nothing: commands to the harness, and notes of our own.
+_COMMANDS: Final = ("<command-name>", "<local-command", "/exit", "/quit", "/clear", MARK)
 _SIGNALS: Final = ("finished.terminate", "finished.final-answer")
 
 
@@ -57,12 +60,14 @@ class RunEnding:
             ``unanswered``, ``notice``.
         text: The words, cut; empty where there are none.
         event: Number of the event in the run; None where nothing says anything.
+        by_person: Whether a person says so.
     """
 
     ending: Ending = Ending.UNKNOWN
     rule: str = ""
     text: str = ""
     event: int | None = None
+    by_person: bool = False
 
 
 class EndingReader:
@@ -77,7 +82,9 @@ class EndingReader:
         self._tails: dict[str, deque[tuple[int, Event]]] = {}
         self._speakers: dict[str, set[str]] = {}
         self._latest_ts: dict[str, float] = {}
+        self._unanswered: set[str] = set()  # chains with calls that got no answer
         self._latest_chain = ""
+        self._has_words = False
 
     def see(self, event: Event, number: int) -> None:
         """Take the event of that number.
@@ -88,6 +95,8 @@ class EndingReader:
         """
         if not _may_end(event):
             return
+        if not isinstance(event, ToolCall) and event.text:
+            self._has_words = True
         name = event.chain_id
         tail = self._tails.get(name)
         if tail is None:
@@ -95,10 +104,11 @@ class EndingReader:
                 return
             tail = self._tails[name] = deque(maxlen=_TAIL)
             self._speakers[name] = set()
-        ts = event.ts
+        ts, latest_ts = event.ts, self._latest_ts.get(name)
+        if latest_ts is not None and (ts is None or ts < latest_ts) and _is_unanswered(event):
+            self._unanswered.add(name)  # readers tell it at the end, wherever it was made
+            return
         if ts is not None:
-            if ts < self._latest_ts.get(name, ts):
-                return  # it is told late, as a call is whose answer never came
             self._latest_ts[name] = ts
         self._latest_chain = name
         if isinstance(event, ModelCall) and event.agent and len(self._speakers[name]) < _SPEAKERS:
@@ -109,8 +119,15 @@ class EndingReader:
         """How the run ended, up to the latest event."""
         chain = "" if "" in self._tails else self._latest_chain
         tail = self._tails.get(chain)
-        if not tail:
-            return RunEnding()
+        if not tail or not self._has_words:
+            ending = (
+                self._act(tail[-1][1], tail[-1][0]) if tail and isinstance(tail[-1][1], ToolCall) else None
+            )
+            # Where calls are all that was recorded, the last of them is not the last thing that happened.
+            return RunEnding() if ending is None or ending.rule == "call" else ending
+        number, latest = tail[-1]
+        if isinstance(latest, ModelCall) and latest.text == "" and chain in self._unanswered:
+            return RunEnding(ending=Ending.CUT_OFF, rule="call", text=NO_ANSWER, event=number)
         several = len(self._speakers[chain]) >= _SPEAKERS
         signal: RunEnding | None = None
         for reading in self._readings(tail, several=several):
@@ -128,6 +145,8 @@ class EndingReader:
             if isinstance(event, ToolCall):
                 yield thanks or self._act(event, number)
             elif isinstance(event, ModelCall):
+                if event.text == "" and (not event.error) and number != tail[-1][0]:
+                    continue  # it called a tool, or thought
                 reading = _words(event, number, several=several)
                 if thanks is not None and reading.ending is not Ending.FAILED:
                     reading = thanks  # whoever thanks for a failure has not got what was asked for
@@ -146,27 +165,25 @@ class EndingReader:
         policy = self._tools.get(call.name)
         outcome = None if policy is None else policy.outcome_of(call.args)
         if outcome is None or call.error:
-            text = "the last call got no answer" if call.result is None and not call.error else ""
+            text = NO_ANSWER if call.result is None and not call.error else ""
             return RunEnding(ending=Ending.CUT_OFF, rule="call", text=text or call.name, event=number)
         return RunEnding(ending=_BY_OUTCOME[outcome], rule="tool", text=call.name, event=number)
 
 
-def _may_end(event: Event) -> bool:
-    """Whether an event may be the last word of a run: somebody speaks or acts, or the harness reports an end."""
+def _may_end(event: Event) -> TypeGuard[ToolCall | ModelCall | Message | Notice]:
+    """Whether an event may be the last word: somebody speaks or acts, or the harness reports an end."""
     if isinstance(event, ToolCall):
         return True
     if isinstance(event, ModelCall):
-        # A call of a model without words is one that called a tool, or whose words were not recorded.
-        return event.part in _SPOKEN and (bool(event.text) or event.text is None or event.error)
+        return event.part in _SPOKEN
     if isinstance(event, Message):
         text = event.text
-        return event.role is Role.USER and bool(text) and not _is_command(text) and not text.startswith(MARK)
+        return event.role is Role.USER and bool(text) and not (text or "").lstrip().startswith(_COMMANDS)
     return isinstance(event, Notice) and (event.error or event.kind in (NoticeKind.ERROR, NoticeKind.OTHER))
 
 
-def _is_command(text: str) -> bool:
-    """Whether a message is a command to the harness, such as ``/exit``, and nothing that an agent is asked."""
-    return text.lstrip().startswith(("<command-name>", "<local-command", "/exit", "/quit", "/clear"))
+def _is_unanswered(event: Event) -> bool:
+    return isinstance(event, ToolCall) and event.result is None and not event.error
 
 
 def _words(call: ModelCall, number: int, *, several: bool) -> RunEnding:
@@ -191,10 +208,11 @@ def _person(message: Message, number: int) -> RunEnding:
     text = message.text or ""
     reading = read_outcome(text, Speaker.PERSON)
     if reading is None:
-        return RunEnding(ending=Ending.CUT_OFF, rule="unanswered", text=_cut(text), event=number)
-    return RunEnding(
-        ending=_BY_OUTCOME[reading.outcome], rule=reading.rule, text=reading.text, event=number
-    )
+        return RunEnding(
+            ending=Ending.CUT_OFF, rule="unanswered", text=_cut(text), event=number, by_person=True
+        )
+    ending = _BY_OUTCOME[reading.outcome]
+    return RunEnding(ending=ending, rule=reading.rule, text=reading.text, event=number, by_person=True)
 
 
 def _notice(event: Event, number: int) -> RunEnding:
@@ -204,9 +222,7 @@ def _notice(event: Event, number: int) -> RunEnding:
     reading = read_outcome(text, Speaker.HARNESS) if text else None
     if reading is None:
         return RunEnding(ending=Ending.FAILED, rule="notice", text=_cut(text), event=number)
-    return RunEnding(
-        ending=_BY_OUTCOME[reading.outcome], rule=reading.rule, text=reading.text, event=number
-    )
+    return RunEnding(ending=_BY_OUTCOME[reading.outcome], rule=reading.rule, text=reading.text, event=number)
 
 
 def _cut(text: str) -> str:

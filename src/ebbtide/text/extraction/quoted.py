@@ -7,6 +7,7 @@ begins and ends is said by rules that are data; runs of short lines, as of menus
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final, NamedTuple
@@ -20,6 +21,8 @@ _SHORT_QUESTION: Final = 3  # words: "New customer?"
 _SENTENCE_ENDS: Final = (".", "!", ":", ";", ",", "\u3002", "\uff01")
 _LINE: Final = re.compile(r"\S[^\n]*")
 _MARKED: Final = re.compile(r"[-*+#>|\u2022`]|\(?\w{1,3}[.)]\s")  # items, headings, rows
+_END_TAG: Final = re.compile(r"</([\w-]+)>")
+_ONLY_MARKS: Final = ("quote.", "code.")  # JSON in them is an answer all the same
 _NOT_LINE_BREAK: Final = re.compile(r"[^\n]")
 
 
@@ -56,23 +59,22 @@ _QUOTE_MARK: Final = r"[^\S\n]*>(?!>> )[^\n]*"
 
 #: Pages, and what programs print. Of stretches that overlap, the first gives its rule to all.
 QUOTE_RULES: Final = (
-    QuoteRule("page.screenshot", ("screenshot of [",), r"^[^\n]{0,80}\bscreenshot of \[", TO_END),
+    QuoteRule("page.screenshot", ("screenshot of [",), r"screenshot of \[", TO_END),
     QuoteRule(
         "page.metadata",
         ("metadata was extracted",),
-        r"^[^\n]{0,80}\bmetadata was extracted from\b[^\n]{0,80}:",
+        r"metadata was extracted from\b[^\n]{0,80}:",
         TO_END,
     ),
     QuoteRule(
         "page.text",
-        (" the following ",),
-        r"^[^\n]{0,120}\b(?:detected|extracted|recogni[sz]ed) the following (?:visible )?(?:text|content)\b"
-        r"[^\n]{0,80}:",
+        ("ted the following ", "ed the following text"),
+        r"(?:detected|extracted|recogni[sz]ed) the following (?:visible )?(?:text|content)\b[^\n]{0,80}:",
         TO_END,
     ),
     QuoteRule("page.viewport", ("Viewport position:",), r"^(?:Address|URL): \S", TO_END),
     QuoteRule("tool.code-output", ("Code output:",), r"^Code output:", TO_END),
-    QuoteRule("tool.listing", ("result of running",), r"^[^\n]{0,40}\bresult of running `?cat -n\b", TO_END),
+    QuoteRule("tool.listing", ("result of running",), r"result of running `?cat -n\b", TO_END),
     QuoteRule(
         "tool.observation",
         ("\nAction",),
@@ -116,9 +118,44 @@ QUOTED_TAGS: Final = tuple(
 
 #: Quotation marks around much more than a name. Inside JSON they are no quotation.
 QUOTATIONS: Final = (
-    QuoteRule("quote.straight", ('"',), r"(?<![\w\"=])\"(?![\s\"])[^\"\n]{60,}(?<!\s)\"(?!\w)"),
+    QuoteRule("quote.straight", ('"',), r"\"(?<![\w\"=]\")(?![\s\"])[^\"\n]{60,}(?<!\s)\"(?!\w)"),
     QuoteRule("quote.curly", ("\u201c",), r"\u201c[^\u201c\u201d\n]{60,}\u201d"),
 )
+
+
+class Quotations:
+    """Where a text quotes something, looked for when that is asked for the first time.
+
+    Args:
+        text: What was said.
+        whole: All of it is quoted.
+    """
+
+    __slots__ = ("_starts", "_stretches", "_whole", "text")
+
+    def __init__(self, text: str, *, whole: bool = False) -> None:
+        self.text = text
+        self._whole = whole
+        self._stretches: list[QuotedStretch] | None = None
+        self._starts: list[int] = []
+
+    def cover(self, at: int) -> bool:
+        """Whether what begins at `at` is quoted."""
+        return self._whole or self._at(at) is not None
+
+    def cover_code(self, at: int) -> bool:
+        """Whether the code at `at` is part of a page or of what a program printed."""
+        rule = None if self._whole else self._at(at)
+        return self._whole or (rule is not None and not rule.startswith(_ONLY_MARKS))
+
+    def _at(self, at: int) -> str | None:
+        if self._stretches is None:
+            self._stretches = quoted_stretches(self.text)
+            self._starts = [stretch.start for stretch in self._stretches]
+        number = bisect_right(self._starts, at) - 1
+        if number < 0 or self._stretches[number].end <= at:
+            return None
+        return self._stretches[number].rule
 
 
 def own_words(text: str) -> str:
@@ -151,8 +188,8 @@ def quoted_stretches(text: str, json_values: Sequence[tuple[int, int]] = ()) -> 
         json_values: Where JSON starts and ends, in order: quotation marks quote nothing there.
     """
     stretches = list(_by_rules(text, QUOTE_RULES))
-    if "</" in text:
-        stretches += _by_rules(text, QUOTED_TAGS)
+    if "</" in text and (tags := set(_END_TAG.findall(text))):
+        stretches += _by_rules(text, [rule for rule in QUOTED_TAGS if rule.id.removeprefix("tag.") in tags])
     quotations = list(_by_rules(text, QUOTATIONS))
     stretches += _outside(quotations, json_values) if quotations and json_values else quotations
     if text.count("\n") >= _MENU_LINES - 1:
@@ -185,9 +222,10 @@ def _menus(text: str) -> Iterator[QuotedStretch]:
     """Runs of short lines none of which is a sentence or an item of a list: menus, pages that were read."""
     start = end = lines = 0
     for line in _LINE.finditer(text):
-        if _is_short(line[0].rstrip()):
-            start = start if lines else line.start()
-            end, lines = line.end(), lines + 1
+        begin, stop = line.span()
+        if stop - begin <= _SHORT_LINE and _is_short(line[0].rstrip()):
+            start = start if lines else begin
+            end, lines = stop, lines + 1
             continue
         if lines >= _MENU_LINES:
             yield QuotedStretch(start, end, "form.menu")
@@ -197,7 +235,7 @@ def _menus(text: str) -> Iterator[QuotedStretch]:
 
 
 def _is_short(line: str) -> bool:
-    if len(line) > _SHORT_LINE or line.endswith(_SENTENCE_ENDS) or _MARKED.match(line) is not None:
+    if line.endswith(_SENTENCE_ENDS) or _MARKED.match(line) is not None:
         return False
     return not line.endswith("?") or len(line.split()) <= _SHORT_QUESTION
 
