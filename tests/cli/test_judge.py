@@ -164,7 +164,7 @@ def test_check(chat_server: Any, run: Path, prices: Path) -> None:
     assert process.returncode == 0, process.stderr
     text = " ".join(process.stdout.split())
     assert (
-        "Outcome: the judge says failed (\u201cthe test suite is green.\u201d); the rules say finished"
+        "Outcome: the judge says failed (\u201cthe test suite is green.\u201d). The rules say finished ("
         in text
     )
     assert "Asking the judge: cost $0.003, 1 reply, 120 tokens (100 in, 20 out)." in text
