@@ -19,6 +19,7 @@ from ebbtide.traces.reading import open_trace
 _CUT = 300  # characters at which the data cuts an action, whose whole text has a hash beside it
 _CUT_ANSWER = 70
 _ERROR = "Error executing query"  # how the environment reports that an action failed
+_TURN = re.compile(r"^_\*\*(User|Agent)\b[^\n]*\*\*_[ \t]*$", re.MULTILINE)
 _ACTION = re.compile(r"\s*(\w+)\[(.*)\]\s*$", re.DOTALL)
 
 
@@ -212,6 +213,17 @@ def scenarios(data: Path) -> Iterator[RecordedRun]:
             family=row["source"].split(":")[0].split("#")[0],
             events=tuple(read_events(row["events"])),
         )
+
+
+def chat_turns(data: Path) -> Iterator[RecordedRun]:
+    """What people and coding agents say in sessions written down as markdown, whose calls are no events."""
+    for path in sorted((data / "decisions" / "coding_chats").glob("*.md.gz")):
+        parts = _TURN.split(gzip.decompress(path.read_bytes()).decode("utf-8", "replace"))
+        events = tuple(
+            Message(text=text.strip()) if speaker == "User" else ModelCall(text=text.strip())
+            for speaker, text in zip(parts[1::2], parts[2::2], strict=True)
+        )
+        yield RecordedRun(id=path.name.removesuffix(".md.gz"), group="runs", events=events)
 
 
 SETS: dict[str, Callable[[Path], Iterator[RecordedRun]]] = {

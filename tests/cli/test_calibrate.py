@@ -64,6 +64,12 @@ def test_fitted_profile_is_written_and_used(pairs: Path, tmp_path: Path) -> None
     assert any("proposed 0.428" in (text.text or "") for text in drawing.iter(f"{SVG}text"))
 
 
+def test_report_says_how_to_keep_what_was_fitted(pairs: Path) -> None:
+    """Where nothing is written, it says how."""
+    printed = ebbtide("calibrate", pairs, *FIELDS).stdout
+    assert "--output NAME.toml writes it, and --profile NAME.toml uses it." in printed
+
+
 def test_json_has_the_whole_report(pairs: Path) -> None:
     """Everything that the table shows is in the JSON, with n and intervals."""
     report = json.loads(ebbtide("calibrate", pairs, *FIELDS, "--json").stdout)

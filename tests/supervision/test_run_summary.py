@@ -96,19 +96,20 @@ def test_a_finding_says_where_what_how_often_and_what_it_cost():
     line = "calls 31-52: web_search and web_fetch in turn, 11 times, same answers, $1.84"
     assert sentences.finding_line(finding, sentences.unit(summary.spent)) == line
     assert (finding.action, finding.cause, finding.copies) == (Action.STOP, Cause.DIVERGENCE, 11)
-    assert (summary.verdict.action, summary.headline) == (Action.STOP, Headline.STUCK)
+    assert (summary.verdict.action, summary.headline) == (Action.STOP, Headline.NOISY)
+    assert summary.recovered
     assert summary.reason == (
         "web_search and web_fetch in turn, 11 times, same answers (calls 31-52, $1.84)."
     )
 
 
-def test_the_saving_is_what_came_after_the_first_ending():
-    """A loop of two calls is ended after its fourth turn; what the run took from there is the saving."""
+def test_the_saving_is_what_came_until_the_run_recovered():
+    """A loop of two calls is ended after its fourth turn; the honest call behind the loop saves nothing."""
     events = [call for _ in range(11) for call in pair(cost_usd=0.1, ts=1.0)]
     saving = recorded(*events, look(1, ts=9.0)).saving
     assert saving is not None
     assert (saving.verdict.event, saving.verdict.action) == (8, Action.STOP)
-    assert (saving.after.events, saving.after.tool_calls, saving.after.seconds) == (15, 15, 8.0)
+    assert (saving.after.events, saving.after.tool_calls, saving.after.seconds) == (14, 14, 0.0)
     assert saving.after.cost_usd == pytest.approx(1.4)
 
 

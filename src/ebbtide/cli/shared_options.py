@@ -5,15 +5,44 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from ebbtide.cli.declaration import Option
+from ebbtide.cli.declaration import FILE, Option
+
+if TYPE_CHECKING:
+    from ebbtide.budget.prices import Prices
 
 AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
 ProfileName = Annotated[
     str,
     Option("--profile", "-p", metavar="NAME", help="default, spec, or a TOML file of thresholds."),
 ]
+JudgeModel = Annotated[
+    str | None,
+    Option(
+        "--judge",
+        metavar="URL#MODEL",
+        help="Ask this chat model too, which costs money and sends it the texts; "
+        "the key is taken from EBBTIDE_CHAT_API_KEY.",
+    ),
+]
+PricesFile = Annotated[
+    str | None,
+    Option(
+        "--prices", metavar="FILE", type=FILE, help="TOML file of prices: USD per million tokens, by model."
+    ),
+]
+
+
+def read_prices(file: str | None) -> Prices:
+    """The prices in a file; None takes public prices where they are installed.
+
+    Raises:
+        ConfigError: The file cannot be used.
+    """
+    from ebbtide.budget.prices import Prices
+
+    return Prices() if file is None else Prices.load(file)
 
 
 def shared(

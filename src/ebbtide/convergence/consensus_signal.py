@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ebbtide.convergence.answers import CONCLUSION_RULES
 from ebbtide.convergence.consensus import ConsensusReading, Position
 from ebbtide.convergence.signal import Signal
+from ebbtide.convergence.witness import Witness, WitnessKind
 from ebbtide.profile.convergence import ConsensusRules
 
 
@@ -28,6 +29,13 @@ class ConsensusSignal:
     rule: str
     rationale: str
     hint: str
+
+    @property
+    def witness(self) -> Witness | None:
+        """What bears the SHIP; None where it is none."""
+        if self.signal is not Signal.SHIP:
+            return None
+        return Witness(kind=WitnessKind.CONSENSUS, rule=self.rule, text=self.rationale)
 
 
 def consensus_signal(reading: ConsensusReading, rules: ConsensusRules) -> ConsensusSignal | None:

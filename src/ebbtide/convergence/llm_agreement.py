@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 from ebbtide.convergence.agreement import Agreement
 from ebbtide.events.transcript import Round
+from ebbtide.text.excerpt import excerpt
 from ebbtide.text.llm.chat_endpoint import ChatModel, ChatUsage
 from ebbtide.text.llm.prompt_contract import Contract, Failure
 
+_LONGEST = 12_000  # characters of a round that are sent: both take some 6,000 tokens
 _CONTRACT = Contract(
     task=(
         "You are given two consecutive rounds of a conversation as the texts BEFORE and AFTER. Say what "
@@ -71,8 +73,9 @@ def agreement_by_llm(before: Round, after: Round, model: ChatModel) -> LlmAgreem
 
 
 def _content(item: Round) -> str:
-    """What a round says: its text, or else what it lists."""
-    if item.text is not None:
-        return item.text
-    stated = dict.fromkeys((*item.claims, *item.decisions, *item.open_questions, *item.next_actions))
-    return "\n".join((*stated, *filter(None, [item.summary])))
+    """What a round says: its text, or else what it lists; of much of it the beginning and the end."""
+    text = item.text
+    if text is None:
+        stated = dict.fromkeys((*item.claims, *item.decisions, *item.open_questions, *item.next_actions))
+        text = "\n".join((*stated, *filter(None, [item.summary])))
+    return excerpt(text, _LONGEST).text

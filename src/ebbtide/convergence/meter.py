@@ -24,13 +24,14 @@ from ebbtide.convergence.recommendation import Recommendation, recommend
 from ebbtide.convergence.score import ConvergenceScore, RoundSummary
 from ebbtide.convergence.signal import Signal
 from ebbtide.convergence.stability import Stability, StabilityMeter
+from ebbtide.convergence.witness import WorkOutcome
 from ebbtide.engine_state import EngineState, restoring, sealed
 from ebbtide.errors import ConfigError, TranscriptError, expect, shown
 from ebbtide.events.transcript import Round, Transcript
 from ebbtide.profile import Profile
 from ebbtide.text.embedding.vectors import Embedder
 
-_STATE_SCHEMA = 1
+_STATE_SCHEMA = 2
 _RECENT = 16  # rounds that a round's size is compared with; bounded, so that a long run costs no more a round
 
 
@@ -98,6 +99,7 @@ class ConvergenceMeter(EngineState):
         )
         self._stability = StabilityMeter(embedder) if embedder else None
         self._deferrals = Deferrals(embedder) if embedder else None
+        self._outcome = WorkOutcome() if profile.stop.needs_witness else None
         self._composite = Composite(needed=profile.novelty.low_rounds)
         self._rounds: dict[int, RoundSummary] = {}
         self._flags: list[GamingFlag] = []
@@ -145,6 +147,10 @@ class ConvergenceMeter(EngineState):
             stable=None if alike is None else alike >= profile.stop.stable_at_least,
             blocked=readiness.blocked,
         )
+        standing = None
+        if self._outcome is not None:
+            dry = not novelty.new_claims and not question_novelty.new_claims
+            standing = self._outcome.update(item, readiness, low=low, dry=dry)
         novelty_class = classify_novelty(novelty, len(self._low_run), profile.novelty)
         recommendation = recommend(
             novelty=novelty_class,
@@ -155,6 +161,7 @@ class ConvergenceMeter(EngineState):
             # The first round sets the peak, so it is never low: k low rounds need one more.
             rounds_needed=profile.novelty.low_rounds + 1,
             rules=profile.stop,
+            standing=standing,
         )
         consensus = self._consensus.update(item) if self._consensus else None
         recommendation = self._with_consensus(recommendation, consensus, blocked=readiness.blocked)
@@ -222,6 +229,7 @@ class ConvergenceMeter(EngineState):
             "latest_texts": self._stability.to_state() if self._stability else None,
             "consensus": self._consensus.to_state() if self._consensus else None,
             "composite": to_wire(self._composite),
+            "outcome": self._outcome.to_state() if self._outcome else None,
             "rounds": [to_wire(summary) for summary in self._rounds.values()],
             "flags": [to_wire(flag) for flag in self._flags],
             "questions": list(self._questions),
@@ -255,9 +263,11 @@ class ConvergenceMeter(EngineState):
             meter._question_novelty.restore(state["asked"])
             if meter._stability:
                 meter._stability.restore(state["latest_texts"])
-            if meter._consensus and state.get("consensus"):
+            if meter._consensus:
                 meter._consensus.restore(state["consensus"])
             meter._composite = from_wire(Composite, state["composite"])
+            if meter._outcome:
+                meter._outcome.restore(state["outcome"])
             meter._rounds = {entry["round"]: from_wire(RoundSummary, entry) for entry in state["rounds"]}
             meter._flags = [from_wire(GamingFlag, entry) for entry in state["flags"]]
             meter._questions = tuple(state["questions"])
@@ -285,6 +295,7 @@ class ConvergenceMeter(EngineState):
             caveat=None,
             rationale=f"{verdict.rationale} {recommendation.rationale}",
             hint=verdict.hint,
+            witness=verdict.witness,
         )
 
     def _settings(self) -> dict[str, Any]:

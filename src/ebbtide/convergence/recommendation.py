@@ -9,9 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ebbtide.codec import to_wire
 from ebbtide.convergence.novelty import Novelty
 from ebbtide.convergence.readiness import ActionKind, Readiness, RoundReadiness
 from ebbtide.convergence.signal import Signal
+from ebbtide.convergence.witness import Standing, Witness, WitnessKind
+from ebbtide.events.run_outcome import RunOutcome
 from ebbtide.profile.convergence import StopRules
 
 _HINTS = {
@@ -38,6 +41,7 @@ class Recommendation:
         too_short: There are fewer rounds than it takes for novelty to be LOW.
         rationale: Which facts decided, in words.
         hint: What to do next.
+        witness: What bears a SHIP; None where nothing does, or none is asked for.
     """
 
     signal: Signal
@@ -49,6 +53,7 @@ class Recommendation:
     too_short: bool
     rationale: str
     hint: str
+    witness: Witness | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form, by the names of the spec."""
@@ -61,6 +66,7 @@ class Recommendation:
             "caveat": self.caveat,
             "too_short_to_judge": self.too_short,
             "rationale": self.rationale,
+            "witness": None if self.witness is None else to_wire(self.witness),
         }
 
 
@@ -73,6 +79,7 @@ def recommend(
     rounds: int,
     rounds_needed: int,
     rules: StopRules,
+    standing: Standing | None = None,
 ) -> Recommendation:
     """The recommendation after a round.
 
@@ -84,20 +91,30 @@ def recommend(
         rounds: Rounds so far.
         rounds_needed: Rounds that it takes for novelty to be LOW.
         rules: When low novelty means stop.
+        standing: Where the work stands; None where no witness is asked for, as the matrix of the spec does.
     """
     low_run = len(readiness_of_low_run)
     stuck = low_run >= rules.stuck_rounds and Readiness.HIGH not in readiness_of_low_run
     ready = readiness.classification
+    witness = None if standing is None else standing.witness
     if novelty is not Novelty.LOW:
         signal, rule = Signal.CONTINUE, f"4.1 {novelty}/{ready}"
     elif readiness.blocked:
         signal, rule = Signal.ESCALATE, "4.2(2) LOW and blocked"
     elif ready is Readiness.LOW:
         signal, rule = Signal.ESCALATE, "4.2(1) LOW/LOW"
+    elif witness is not None:
+        signal, rule = Signal.SHIP, f"4.1 LOW/{ready}, {witness.kind}"
     elif stuck:
         signal, rule = Signal.ESCALATE, f"4.2(3) LOW for {low_run} rounds, never ready"
-    else:
+    elif standing is None:
         signal, rule = Signal.SHIP, f"4.1 LOW/{ready}"
+    elif standing.setback is not None:
+        signal, rule = Signal.ESCALATE, f"LOW, {standing.setback.outcome}"
+    elif standing.dry_rounds >= low_run:
+        signal, rule = Signal.ESCALATE, "LOW, nothing to act on"
+    else:
+        signal, rule = Signal.CONTINUE, "LOW, thin"
     caveat = None
     if signal is Signal.SHIP and ready is not Readiness.HIGH:
         caveat = f"Readiness is only {ready}: {_shortfall(readiness)}. More rounds will not close that gap."
@@ -105,6 +122,8 @@ def recommend(
     parts = [_novelty_in_words(novelty, low_run, rate), _readiness_in_words(readiness)]
     if signal is Signal.ESCALATE and stuck and not readiness.blocked and ready is not Readiness.LOW:
         parts.append(f"Readiness was HIGH in none of the {low_run} low rounds.")
+    if standing is not None:
+        parts += _standing_in_words(standing)
     if too_short:
         parts.append(f"{_count(rounds, 'round')} so far: too short to judge, it takes {rounds_needed}.")
     hint = _HINTS[signal]
@@ -120,7 +139,29 @@ def recommend(
         too_short=too_short,
         rationale=" ".join(parts),
         hint=f"{hint} {caveat}" if caveat else hint,
+        witness=witness,
     )
+
+
+_WITNESSES = {
+    WitnessKind.FINISHED: "It is said to be finished",
+    WitnessKind.CONSENSUS: "All agree",
+    WitnessKind.ACTIONS: "There is something to do next and nothing is open",
+}
+_SETBACKS = {
+    RunOutcome.FAILED: "It is said to have failed",
+    RunOutcome.BLOCKED: "It is said to be blocked",
+    RunOutcome.LIMIT: "A limit was reached",
+    RunOutcome.HANDED_BACK: "A person is asked",
+}
+
+
+def _standing_in_words(standing: Standing) -> list[str]:
+    if standing.witness is not None:
+        return [f"{_WITNESSES[standing.witness.kind]}: \u201c{standing.witness.text}\u201d"]
+    if standing.setback is not None:
+        return [f"{_SETBACKS[standing.setback.outcome]}: \u201c{standing.setback.text}\u201d"]
+    return ["Nothing says that it is finished."]
 
 
 def _reason_to_go_on(novelty: Novelty, ready: Readiness, low_run: int, *, too_short: bool) -> str:

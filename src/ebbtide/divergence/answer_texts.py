@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from ebbtide.engine_state import pack_keys, unpack_keys
-from ebbtide.events.identity import Key, key_of, settled
+from ebbtide.events.identity import Key, canonical, key_of, settled
 from ebbtide.text.noise import without_fresh_names, without_noise
 
 _KEPT = 48  # answers that are kept
@@ -71,3 +71,8 @@ class AnswerTexts:
 def _keys(text: str) -> tuple[Key, Key]:
     quiet = without_noise(text)
     return key_of(quiet), key_of(without_fresh_names(quiet))
+
+
+def text_of(result: object) -> str | None:
+    """An answer that is no text, as one; None where it is not known."""
+    return None if result is None else canonical(result)

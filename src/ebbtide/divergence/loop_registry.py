@@ -35,6 +35,7 @@ class Finding:
         measure: What was measured, where that is more than the count.
         step: Further counts from one report to the next; None is half of `at`, but two at least.
         is_proof: Whether nothing but a loop explains it.
+        is_told: Whether its calls were told, and not recorded.
     """
 
     kind: LoopKind
@@ -51,6 +52,7 @@ class Finding:
     measure: Measurement | None = None
     step: int | None = None
     is_proof: bool = True
+    is_told: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -79,6 +81,7 @@ class Loop:
     tools: tuple[str, ...] = ()
     members: frozenset[Key] = frozenset()
     is_proof: bool = True
+    is_told: bool = False
 
 
 #: What a rule gives for an event that goes on with a loop, and at which nothing is to be reported.
@@ -150,7 +153,7 @@ class LoopRegistry:
         loop.last = now
         loop.last_event = event
         loop.members = finding.members
-        loop.is_proof = finding.is_proof
+        loop.is_proof, loop.is_told = finding.is_proof, finding.is_told
         if finding.count < loop.next_at:
             return loop, False
         loop.reports += 1

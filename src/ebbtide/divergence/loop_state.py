@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import TYPE_CHECKING
 
 from ebbtide.budget.tally import Tally
-from ebbtide.divergence.answer_texts import AnswerTexts, Likeness
+from ebbtide.divergence.answer_texts import AnswerTexts, Likeness, text_of
 from ebbtide.divergence.batch import Batch
 from ebbtide.divergence.command_effects import CommandEffects
 from ebbtide.divergence.detectors.across_chains import Chains
-from ebbtide.divergence.detectors.failing import FailingTools, is_outage
+from ebbtide.divergence.detectors.failing import FailingTools
 from ebbtide.divergence.detectors.hand_offs import HandOffs
 from ebbtide.divergence.detectors.near_duplicates import stem_of
 from ebbtide.divergence.detectors.repetition import Repetition
 from ebbtide.divergence.detectors.same_tool import NO_CALL, SameTool
-from ebbtide.divergence.detectors.speech import Speech
+from ebbtide.divergence.detectors.speech import Speech, may_tell
 from ebbtide.divergence.detectors.spend import Spend
 from ebbtide.divergence.detectors.sweep import Sweeps
 from ebbtide.divergence.loop_registry import Finding, Loop, LoopRegistry
@@ -29,7 +30,6 @@ from ebbtide.events.identity import (
     UNKNOWN,
     Answer,
     Key,
-    canonical,
     identify,
     identify_answer,
     is_failed,
@@ -41,13 +41,11 @@ from ebbtide.events.outcome import NOTHING, CallOutcome, Ending, counts_deeds, o
 from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
+if TYPE_CHECKING:
+    from ebbtide.divergence.told_calls import ToldCalls
+
+_CALLERS = 64  # agents whose calls are known to be recorded
 _NAME = 64  # characters of a name that are kept; the rest counts by its hash
-_BATCH = 64  # calls of one batch that are distinguished
-_NUMBERED = 1 << 62  # equal calls of a batch that its caller numbered, and that count once
-_AT_ONCE = (
-    8  # equal calls of one turn that a model may ask for at once; with more, somebody counts turns wrong
-)
-_STORM_S = 1.0  # a service that is down is hammered when it is asked again sooner
 _PASSIVE = (Effect.POLL, Effect.CLOCK)
 _DEEDS = (Effect.CHANGE, Effect.ACKNOWLEDGE)
 _MAYBE_DEEDS = (*_DEEDS, None)
@@ -71,6 +69,7 @@ class LoopState:
     def __init__(self, name: str, rules: LoopRules, chains: Chains, tally: Tally) -> None:
         self._rules = rules
         self._stale = rules.stale or (1 << 62)
+        self._tells = rules.told_actions
         self._window = rules.entropy_window  # one window is measured after the other
         self.name = name
         self.settle = False  # whether calls and answers are known by their settled keys alone
@@ -84,6 +83,10 @@ class LoopState:
         self.sweeps = Sweeps(rules)
         self.outcomes = Outcomes(rules, self.registry)
         self.texts = AnswerTexts()
+        self.callers: dict[str | None, None] = {}  # agents whose calls are recorded
+        self.told_calls: ToldCalls | None = (
+            None  # made where an agent first tells an action, or is given an order
+        )
         self.speech = Speech(rules)
         self.hand_offs = HandOffs(rules)
         self.tally = tally
@@ -101,8 +104,7 @@ class LoopState:
         # Units of money and tokens that were spent before each of the latest calls.
         self.before_calls: deque[tuple[int, int]] = deque(maxlen=rules.max_period)
         self.latest = NO_CALL
-        # Of the latest call: what its answer says, what it does, and the place at which it came before with
-        # the same answer, or 0.
+        # Of the latest call: what its answer says, and its place with the same answer before, or 0.
         self.outcome: CallOutcome | None = None
         self.same_since = 0
         self.batch = Batch()
@@ -111,8 +113,11 @@ class LoopState:
     def see(self, event: Event) -> Finding | None:
         """Take an event that is no call of a tool, and say what it shows."""
         if isinstance(event, ModelCall):
+            # Before the words: a call that is told ends what was said before it.
+            tells = self.told_calls is not None or (self._tells and may_tell(event.text, event.agent))
+            finding = self.hear_told().see(event, self.event) if tells else None
             self.has_spoken = True
-            return self._model(event)
+            return self._model(event) or finding
         if isinstance(event, Message):
             self._message(event)
             return None
@@ -133,12 +138,10 @@ class LoopState:
 
     def _new_run(self) -> None:
         self.runs += 1
-        self.pause()
+        self._new_task()
         self.sweeps.reset()
         self.failing.tools.clear()
         self.hand_offs.reset()
-        self.speech.reset()
-        self.outcomes.reset()
         self.chains.several = True
 
     # One pass over the rules, in one piece: calls between its parts would take a tenth of its time.
@@ -153,6 +156,8 @@ class LoopState:
             turn: Number of the turn of the model that asked for it; None where nobody counts them.
         """
         name, args, result, failed = call.name, call.args, call.result, call.error
+        if call.agent not in self.callers and len(self.callers) < _CALLERS:
+            self.callers[call.agent] = None
         self.outcome = None
         self.same_since = 0
         effects = self.effects
@@ -184,7 +189,7 @@ class LoopState:
             self._unreadable(name)
             return None
         key, size, numeric = identity
-        text = result if type(result) is str else _text_of(result)
+        text = result if type(result) is str else text_of(result)
         outcome = None
         if text is not None:
             outcome = outcome_of(text, args, failed=failed)
@@ -299,7 +304,9 @@ class LoopState:
             )
             finding = finding or ended
         if self.chains.several and memory is not None and (memory.same_answers > 1 or failed):
-            across = self._across(settled(key), settled_answer(answer), name, memory.same_answers > 1)
+            again, chain, call_key = memory.same_answers > 1, f"{self.name}#{self.runs}", settled(key)
+            pair = call_key + settled_answer(answer)
+            across = self.chains.see(pair, call_key, chain, name, event, repeated=again)
             finding = finding or across
         if finding is None and (now % self._window == 0 or now - answers.latest_news >= self._stale):
             finding = repetition.monotony()
@@ -313,10 +320,6 @@ class LoopState:
         repetition.cycles.push_new((b"unreadable %d" % now, UNKNOWN))
         repetition.going_on = None
         self.latest = NO_CALL
-
-    def _across(self, key: Key, answer: bytes, name: str, repeated: bool) -> Finding | None:  # noqa: FBT001
-        chain = f"{self.name}#{self.runs}"
-        return self.chains.see(key + answer, key, chain, name, self.event, repeated=repeated)
 
     def _sent(self, key: Key, answer: Answer) -> bool:
         """Whether a call after a retry is the one before it, sent again."""
@@ -335,16 +338,7 @@ class LoopState:
         self.chains.reset()
 
     def _patience(self, call: ToolCall | None) -> int:
-        """Times that it takes at least: more where a service is down, unless it is asked without a pause."""
-        if (
-            call is None
-            or (self.gap_s is not None and self.gap_s < _STORM_S)
-            or not (
-                (self.outcome is not None and self.outcome.is_down) or is_outage(call.status, call.result)
-            )
-        ):
-            return 0
-        return self._rules.outage
+        return self.failing.patience(call, self.outcome, self.gap_s)
 
     def _model(self, event: ModelCall) -> Finding | None:
         text = event.text
@@ -357,14 +351,27 @@ class LoopState:
         self.hand_offs.hear(key, self.event)
         return self.speech.message(key, words, text or "", self.event)
 
+    def hear_told(self) -> ToldCalls:
+        """What reads what the agents tell of their actions; it is made where it is first needed."""
+        if self.told_calls is None:
+            from ebbtide.divergence.told_calls import ToldCalls  # hardly any run needs it
+
+            self.told_calls = ToldCalls(self._rules, self.registry, self.repetition, self.callers, self.call)
+        return self.told_calls
+
     def _message(self, event: Message) -> None:
         """New words of a person are news; the same words again come from a machine."""
         words = key_of(event.text or "")
         if words != self.latest_user:
             self.latest_user = words
-            self.pause()
-            self.speech.reset()
-            self.outcomes.reset()
+            self._new_task()
+
+    def _new_task(self) -> None:
+        self.pause()
+        self.speech.reset()
+        self.outcomes.reset()
+        if self.told_calls is not None:
+            self.told_calls.reset()
 
     def _notice(self, event: Notice) -> Finding | None:
         kind = event.kind
@@ -393,8 +400,3 @@ class LoopState:
             if self.repetition.event_of(back) >= event:
                 return self.before_calls[-back]
         return self.spend.before(self.event)
-
-
-def _text_of(result: object) -> str | None:
-    """An answer that is no text, as one; None where it is not known."""
-    return None if result is None else canonical(result)

@@ -150,8 +150,7 @@ class LoopMonitor(EngineState):
 
         Args:
             event: The event.
-            turn: Number of the turn of the model in which it falls, where turns are counted: its calls were
-                asked for at once.
+            turn: Number of the turn of the model that asked for it; None where nobody counts them.
         """
         try:
             call = event if isinstance(event, ToolCall) else None
@@ -387,6 +386,7 @@ def _signal(chain: LoopState, loop: Loop, event: Event, measure: Measurement | N
         tokens=None if tally.tokens is None else tally.tokens - loop.tokens_before,
         measure=measure,
         is_proof=loop.is_proof,
+        is_told=loop.is_told,
         latest_call=_shown(event),
     )
 

@@ -20,6 +20,7 @@ from ebbtide.profile import Profile
 _PROBE = "ebbtide_probe"
 _LAMENT = "I will mark the task as complete now, and then I am done with all of it. "
 _WORDS = "votes answers questions polls survey".split()
+_TOLD = (LoopKind.KNOWN_GROUND, LoopKind.REPEATED_ORDER)
 _LONG = 400  # events: more than any default needs
 
 
@@ -27,7 +28,7 @@ class Wiring(StrEnum):
     """What a known loop showed."""
 
     FIRES = "fires"
-    OFF = "off"  #: it needs a budget, and the configuration names none
+    OFF = "off"  #: it needs a budget or told actions, and the configuration has none
     SILENT = "silent"  #: the configuration does not see this kind of loop
     BROKEN = "broken"  #: the monitor failed on it
 
@@ -90,6 +91,17 @@ def _other_chain(number: int) -> ToolCall:
     return ToolCall(name=_PROBE, args={"q": 1}, result="the same answer", chain_id=f"chain {number // 2}")
 
 
+def _told(number: int) -> ModelCall:
+    page = f"[Shop](https://shop.example/{number})"
+    return ModelCall(text=f"I clicked 'Item {number}'.\n\nHere is a screenshot of {page}.")
+
+
+def _ordered(number: int) -> ModelCall:
+    if number % 2:
+        return ModelCall(text=_told(1).text, agent="surfer")
+    return ModelCall(text=f"Please open the item with the number {number}.", agent="lead (-> surfer)")
+
+
 _LOOPS: dict[LoopKind, Callable[[int], Event]] = {
     LoopKind.REPEAT: lambda n: _call(n, "a b", path="."),
     LoopKind.CYCLE: lambda n: _call(n, "ab"[n % 2], path="ab"[n % 2]),
@@ -118,6 +130,8 @@ _LOOPS: dict[LoopKind, Callable[[int], Event]] = {
     LoopKind.ACROSS_CHAINS: _other_chain,
     LoopKind.MONOLOGUE: lambda _: ModelCall(text="I am waiting for your answer."),
     LoopKind.CHANTING: lambda _: ModelCall(text=_LAMENT, part=ModelPart.CHUNK),
+    LoopKind.KNOWN_GROUND: _told,
+    LoopKind.REPEATED_ORDER: _ordered,
     LoopKind.CONDENSATION: lambda _: Notice(kind=NoticeKind.COMPACTION),
     LoopKind.SPEND_RATE: lambda n: ToolCall(
         name=_PROBE, args={"n": n}, result=f"answer {n}", usage=Usage(cost_usd=1.0), ts=60.0 * n
@@ -150,6 +164,8 @@ def _check(
 ) -> WiringCheck:
     rules = profile.divergence
     if kind is LoopKind.BUDGET_END and rules.budget_usd is None and rules.budget_tokens is None:
+        return WiringCheck(kind=kind, wiring=Wiring.OFF, event=None)
+    if kind in _TOLD and not rules.told_actions:
         return WiringCheck(kind=kind, wiring=Wiring.OFF, event=None)
     monitor = LoopMonitor(profile, tools=tools)
     for number in range(_LONG):

@@ -30,6 +30,8 @@ class LoopKind(StrEnum):
     ACROSS_CHAINS = "across_chains"  #: several chains of a session do the same
     MONOLOGUE = "monologue"  #: the model says the same again
     CHANTING = "chanting"  #: a text that ends in copies of itself
+    KNOWN_GROUND = "known_ground"  #: told actions that lead nowhere new
+    REPEATED_ORDER = "repeated_order"  #: nearly the same order to an agent, and nothing new comes of it
     CONDENSATION = "condensation"  #: the context is condensed again and again
     SPEND_RATE = "spend_rate"  #: money or tokens leave too fast
     BUDGET_END = "budget_end"  #: at this rate the budget ends soon
@@ -90,6 +92,7 @@ class LoopSignal:
         measure: What was measured, where the rule measures more than it counts.
         is_proof: Whether the same call gave the same answer with nothing in between that may have changed it;
             else it is a suspicion.
+        is_told: Whether its calls were read in what agents tell, and not recorded.
         latest_call: The latest call, cut.
     """
 
@@ -109,4 +112,5 @@ class LoopSignal:
     tokens: int | None = None
     measure: Measurement | None = None
     is_proof: bool = True
+    is_told: bool = False
     latest_call: str = ""

@@ -52,6 +52,8 @@ def chain_state(chain: LoopState) -> dict[str, Any]:
         "texts": chain.texts.to_state(),
         "commands": chain.effects.to_state(),
         "outcomes": chain.outcomes.to_state(),
+        "callers": list(chain.callers),
+        "told": None if chain.told_calls is None else chain.told_calls.to_state(),
         "loops": [_fields(loop) for loop in chain.registry.loops.values()],
     }
 
@@ -82,6 +84,9 @@ def restore_chain(chain: LoopState, state: Mapping[str, Any]) -> None:
     chain.texts.restore(state["texts"])
     chain.effects.restore(state["commands"])
     chain.outcomes.restore(state["outcomes"])
+    chain.callers.update(dict.fromkeys(state["callers"]))
+    if state["told"] is not None:
+        chain.hear_told().restore(state["told"])
     loops = (_item(Loop, loop) for loop in state["loops"])
     chain.registry.loops = {loop.key: loop for loop in loops}
 

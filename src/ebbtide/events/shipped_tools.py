@@ -1,7 +1,7 @@
 """The declarations that come with Ebbtide, of the tools of known agents: one file a family, in ``tools/``.
 
-A file lists names by effect, as texts; ``[tools.NAME]`` says more. ``noise`` and ``failure`` at its top hold
-for all of its tools.
+A file lists names by effect, and by the outcome with which their calls end a run, as texts; ``[tools.NAME]``
+says more. ``noise`` and ``failure`` at its top hold for all of its tools.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from ebbtide.events.effect import Effect
+from ebbtide.events.run_outcome import RunOutcome
 from ebbtide.events.tool_policy import ToolPolicies, ToolPolicy
 from ebbtide.settings_file import read_package_data
 
@@ -47,6 +48,10 @@ def declarations(family: str) -> Iterator[tuple[str, ToolPolicy]]:
         policy = ToolPolicy(effect=effect, source=f"shipped: {family}", **_joined(all_of, {}))
         for name in table.get(effect.value, "").split():
             yield name, policy
+    for outcome in RunOutcome:
+        ending = ToolPolicy(ends={outcome.value: ""}, source=f"shipped: {family}")
+        for name in table.get(outcome.value, "").split():
+            yield name, ending
     for name, values in table.get("tools", {}).items():
         yield name, ToolPolicy(**_joined(all_of, values), source=f"shipped: {family}")
 
@@ -59,4 +64,6 @@ def _both(one: ToolPolicy, other: ToolPolicy) -> ToolPolicy:
     """Two agents with one tool: they agree on what it does, and both may have noise of their own."""
     noise = dict.fromkeys((*one.noise, *other.noise))
     failure = dict.fromkeys((*one.failure, *other.failure))
-    return replace(one, noise=tuple(noise), failure=tuple(failure))
+    return replace(
+        one.over(other), noise=tuple(noise), failure=tuple(failure), ends={**other.ends, **one.ends}
+    )

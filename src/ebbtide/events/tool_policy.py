@@ -16,6 +16,7 @@ from typing import Any
 
 from ebbtide.errors import ConfigError, expect, shown
 from ebbtide.events.effect import Effect
+from ebbtide.events.run_outcome import RunOutcome
 from ebbtide.settings_file import read_settings
 from ebbtide.text.name_table import NameTable
 
@@ -40,6 +41,8 @@ class ToolPolicy:
         volatile_fields: Fields of a JSON answer that say nothing, such as a duration; ``a.b`` reaches inside.
         noise: Patterns of what says nothing in an answer: they are taken out of it.
         failure: Patterns of answers that mean that the call failed, where nothing else says so.
+        ends: How the work came out when it is called, a `RunOutcome`, with a pattern that its arguments must
+            have, as JSON; an empty one fits all. The first that fits counts.
         source: Where it was declared.
         exempt: Leave the tool out of every rule; what it costs still counts.
         group: Name that it shares with tools that do the same, so that their calls count as one.
@@ -60,6 +63,7 @@ class ToolPolicy:
     volatile_fields: tuple[str, ...] = ()
     noise: tuple[str, ...] = ()
     failure: tuple[str, ...] = ()
+    ends: Mapping[str, str] = field(default_factory=dict)
     exempt: bool = False
     group: str | None = None
     repeats_at_least: int | None = None
@@ -79,7 +83,14 @@ class ToolPolicy:
             if not isinstance(value, list | tuple) or any(not isinstance(item, str) for item in value):
                 raise ConfigError(f"{name} = {shown(value)}: expected a list of names")
             object.__setattr__(self, name, tuple(value))
-        for pattern in (*self.noise, *self.failure):
+        if not isinstance(self.ends, Mapping) or not all(
+            isinstance(part, str) for part in self.ends.values()
+        ):
+            raise ConfigError(f"ends = {shown(self.ends)}: expected a table of patterns")
+        for name in self.ends:
+            if name not in tuple(RunOutcome):
+                raise ConfigError(f"ends.{name}: no such outcome; there are {', '.join(RunOutcome)}")
+        for pattern in (*self.noise, *self.failure, *self.ends.values()):
             try:
                 re.compile(pattern)
             except re.error as error:
@@ -132,6 +143,15 @@ class ToolPolicy:
             return Effect.READ if method in {"GET", "HEAD", "OPTIONS"} else Effect.CHANGE
         return self.effect
 
+    def outcome_of(self, args: object) -> RunOutcome | None:
+        """How the work came out when it is called with these arguments; None where that does not end it."""
+        if not self.ends:
+            return None
+        text = args if isinstance(args, str) else json.dumps(args, ensure_ascii=False, default=str)
+        return next(
+            (RunOutcome(name) for name, pattern in self.ends.items() if re.search(pattern, text)), None
+        )
+
     def is_command(self, args: object) -> bool:
         """Whether the call gives a command to a shell."""
         return self.command is not None and (
@@ -175,7 +195,7 @@ class ToolPolicy:
         """This declaration, completed by another one where it is silent."""
         silent = {
             name: getattr(other, name)
-            for name in ("key_fields", "volatile_fields", "noise", "failure")
+            for name in ("key_fields", "volatile_fields", "noise", "failure", "ends")
             if not getattr(self, name)
         }
         if not self.says_effect:

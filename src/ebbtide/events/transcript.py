@@ -103,9 +103,10 @@ class Round:
     @classmethod
     def from_text(cls, text: str, *, number: int, agent: str | None = None) -> Round:
         """A round made of what the rules of `ebbtide.text.extraction.turn` find in raw text."""
-        from ebbtide.text.extraction.turn import extract
+        from ebbtide.text.extraction.turn import Speaker, extract
 
-        extraction = extract(text)
+        person = agent is not None and agent.lower() in _PERSONS
+        extraction = extract(text, speaker=Speaker.PERSON if person else Speaker.MODEL)
         return cls(
             number=number,
             agent=agent,

@@ -114,8 +114,9 @@ Profile.DEFAULT = Profile(
         thin_below=2,
     ),
     consensus=ConsensusRules(counts=True),
+    stop=StopRules(needs_witness=True),
     decisions=GateRules(weighs=True, refuse_at=0.75, short_words=2),
     duplicates=DuplicateRules.DEFAULT,
-    divergence=LoopRules(shipped_tools=True),
+    divergence=LoopRules(shipped_tools=True, told_actions=True),
 )
 _BUILT_IN = {profile.name: profile for profile in (Profile.SPEC, Profile.DEFAULT)}

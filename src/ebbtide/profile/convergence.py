@@ -108,16 +108,20 @@ class StopRules:
         stuck_rounds: Low rounds in a row, none of them ready, after which a person is asked.
         stable_at_least: Cosine of consecutive rounds from which they say the same; used where the semantic
             level is on.
+        needs_witness: SHIP only where something says that the work is finished, or there are next actions and
+            nothing is open, and nothing failed since.
 
-    Source: novelty spec, 4.2; rubric, composite stopping rule.
+    Source: novelty spec, 4.2; rubric, composite stopping rule. The last is ours, and off in the SPEC profile.
     """
 
     stuck_rounds: int = 3
     stable_at_least: float = 0.8
+    needs_witness: bool = False
 
     def __post_init__(self) -> None:
         at_least(self, "stuck_rounds", 1)
         unit(self, "stable_at_least")
+        flag(self, "needs_witness")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,6 +31,8 @@ class LoopRules:
         nothing_new: Calls in a row whose answers hold no new word, whatever is asked.
         unseen_changes: Looks at a thing that show what they showed before, each after another change of it.
         undone_changes: Times that a change is turned round, or made again, after it had been undone.
+        known_ground: Steps in a row over known ground, as the agents tell it: no new search, site or file.
+        same_orders: Nearly the same order to an agent in a row, and nothing new comes of it.
         waits: Equal looks with at least `wait_s` between them at something that is still under way.
         wait_s: Seconds between two looks from which they are waiting.
         polls: The same answer of a tool declared as poll or clock: waiting is its work.
@@ -74,6 +76,7 @@ class LoopRules:
         usd_without_news: Spending since the last new answer above which it is reported.
         tokens_without_news: Tokens since the last new answer above which it is reported, of events whose cost
             is not known. A token read from a cache counts as a tenth: that is its usual price.
+        told_actions: Whether what agents tell of their actions counts, where nobody recorded their calls.
         shipped_tools: Whether the shipped declarations of tools hold where the user's say nothing.
 
     Source: divergence spec, section 5; the numbers are ours, see docs/divergence.md.
@@ -91,6 +94,8 @@ class LoopRules:
     nothing_new: int | None = 10
     unseen_changes: int | None = 5
     undone_changes: int | None = 3
+    known_ground: int | None = 6
+    same_orders: int | None = 4
     waits: int | None = 60
     wait_s: float = 25.0
     polls: int | None = 8
@@ -123,6 +128,7 @@ class LoopRules:
     usd_per_hour: float | None = 30.0
     usd_without_news: float | None = 1.0
     tokens_without_news: int | None = 200_000
+    told_actions: bool = False
     shipped_tools: bool = False
 
     def __post_init__(self) -> None:
@@ -130,7 +136,7 @@ class LoopRules:
             value = getattr(self, part.name)
             if value is None and "None" in str(part.type):
                 continue
-            if part.name == "shipped_tools":
+            if part.name in ("shipped_tools", "told_actions"):
                 flag(self, part.name)
             elif str(part.type).startswith("int"):
                 at_least(self, part.name, 3 if part.name in ("copies", "chant_copies") else 1)

@@ -80,7 +80,7 @@ def page(summaries: Sequence[RunSummary], *, limits: Limits = _NO_LIMITS, title:
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("meta", name="referrer", content="no-referrer"),
-        element("title", title if len(runs) != 1 else f"{runs[0].headline.value}: {runs[0].source}"),
+        element("title", title if len(runs) != 1 else f"{runs[0].title}: {runs[0].source}"),
         Markup(f"<style>{style}</style>"),
     )
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
@@ -141,7 +141,7 @@ def _row(summary: RunSummary, number: int, folder: str) -> Markup:
     why = None if summary.verdict.action is Action.ALLOW else summary.reason
     return element(
         "tr",
-        element("td", element("span", summary.headline.value, class_=f"badge small {tone}")),
+        element("td", element("span", summary.title, class_=f"badge small {tone}")),
         element("td", name, element("p", why, dir="auto", class_="quiet") if why else None, class_="source"),
         element("td", f"{spending.events:,}", class_="number"),
         element("td", cost(spending), class_="number"),

@@ -19,13 +19,15 @@ from ebbtide.report.wording import (
     money,
     reasons,
     saved,
+    severity,
     token_classes,
     unpriced,
     where,
 )
 from ebbtide.supervision.ladder import Action
-from ebbtide.supervision.summary.headline import MEANINGS, Headline
+from ebbtide.supervision.summary.headline import MEANINGS
 from ebbtide.supervision.summary.run_summary import Cell, RunDecision, RunFinding, RunSummary, Spending
+from ebbtide.supervision.summary.sentences import ended
 
 _ROUNDS = 400  # rows of the table behind the chart
 _SAMPLES = 24
@@ -37,7 +39,7 @@ _WENT = {"SHIP": "ready", "ESCALATE": "stuck", "CONTINUE": "going on"}
 
 def headline(summary: RunSummary) -> Markup:
     """The verdict, and why."""
-    word = summary.headline
+    word, how = summary.headline, ended(summary.ending)
     facts = [count(summary.spent.events, "event"), f"format {summary.format}"]
     if len(summary.chains) > 1:
         facts.append(count(len(summary.chains), "conversation"))
@@ -46,13 +48,14 @@ def headline(summary: RunSummary) -> Markup:
         "header",
         element(
             "div",
-            element("span", word.value, class_=f"badge {word_tone(summary)}", title=MEANINGS[word]),
+            element("span", summary.title, class_=f"badge {word_tone(summary)}", title=MEANINGS[word]),
             element("span", summary.source, class_="source", dir="auto"),
             class_="verdict",
             role="heading",
             aria_level=1,
         ),
-        element("p", summary.reason, class_="why", dir="auto"),
+        element("p", how, class_="why", dir="auto") if how else None,
+        element("p", summary.reason, class_="now" if how else "why", dir="auto"),
         element("p", now, class_="now", dir="auto") if now else None,
         element("p", " \N{MIDDLE DOT} ".join(facts), class_="facts"),
         element("p", wording.SHADOW, class_="now") if summary.verdict.shadow else None,
@@ -62,7 +65,7 @@ def headline(summary: RunSummary) -> Markup:
 
 def word_tone(summary: RunSummary) -> str:
     """The colour of the word of a run."""
-    return "tone-unknown" if summary.headline is Headline.UNKNOWN else tone(summary.verdict.action)
+    return tone(severity(summary))
 
 
 def calls(summary: RunSummary) -> Markup | None:

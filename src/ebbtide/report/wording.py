@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from ebbtide.report.plurals import count
 from ebbtide.supervision.ladder import Action
-from ebbtide.supervision.summary.headline import Headline, headline
+from ebbtide.supervision.summary.headline import Course, Headline
 from ebbtide.supervision.summary.run_facts import FailedCalls, Lookups, NamedCount, Waiting
 from ebbtide.supervision.summary.run_summary import (
     RoundPoint,
@@ -24,14 +24,34 @@ from ebbtide.supervision.wording import dollars, listed
 UNKNOWN = "unknown"
 SHADOW = "Shadow mode: this was reported, and nothing was done about it."
 LOW, HIGH = 0.15, 0.5  #: bands of novelty: under the first nothing is new, over the second most is
+_BY_HEADLINE = {
+    Headline.HANDED_BACK: Action.NUDGE,
+    Headline.CUT_OFF: Action.NUDGE,
+    Headline.BLOCKED: Action.ESCALATE,
+    Headline.FAILED: Action.STOP,
+    Headline.LIMIT: Action.STOP,
+    Headline.STUCK: Action.STOP,
+}
 _OFTEN = 3  # times from which something is worth a line
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
-def badness(summary: RunSummary) -> tuple[int, float, int, str]:
+def badness(summary: RunSummary) -> tuple[int, int, float, int, str]:
     """Sorts runs: worst first, then most expensive, then longest."""
     rank = tuple(Headline).index(summary.headline)
-    return (-rank, -(summary.spent.cost_usd or 0.0), -summary.spent.events, summary.source)
+    return (
+        -severity(summary).rank,
+        -rank,
+        -(summary.spent.cost_usd or 0.0),
+        -summary.spent.events,
+        summary.source,
+    )
+
+
+def severity(summary: RunSummary) -> Action:
+    """How bad a run came out, as a rung of the ladder: by how it ended and by how it went."""
+    by_course = Action.ALLOW if summary.course is Course.HEALTHY else Action.NUDGE
+    return max(_BY_HEADLINE.get(summary.headline, Action.ALLOW), by_course, key=lambda action: action.rank)
 
 
 def at_end(summary: RunSummary) -> str | None:
@@ -40,8 +60,8 @@ def at_end(summary: RunSummary) -> str | None:
     if latest.rank >= summary.verdict.rank:
         return None
     if latest.action is Action.ALLOW:
-        return "It recovered."
-    return f"It improved: at its end it was {headline(latest).value}. {latest.reason}"
+        return "It recovered." if summary.recovered else "It went on."
+    return f"At its end: {latest.reason}"
 
 
 def money(amount: float | None) -> str:
@@ -175,7 +195,9 @@ def saved(summary: RunSummary) -> str | None:
     spending = amounts(after.cost_usd, after.tokens.total, after.seconds)
     rest = f"{count(after.events, 'event')}{', ' * bool(spending)}{spending}"
     sentence = f"It would have been {verb.get(saving.verdict.action, 'stopped')}{at}, which saves {rest}"
-    return f"{sentence}; but it recovered on its own." if at_end(summary) else f"{sentence}."
+    if summary.recovered is None:
+        return f"{sentence}."
+    return f"{sentence} until it {'recovered' if summary.recovered else 'went on'}."
 
 
 def missing(summary: RunSummary) -> str | None:

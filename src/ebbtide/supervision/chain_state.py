@@ -81,8 +81,14 @@ class ChainState:
         """Forget that something was reported, so that it is reported before it is acted on again."""
         self._reported.pop(subject, None)
 
-    def lift_stale(self, loops: LoopState) -> None:
+    def fresh_answer(self, loops: LoopState) -> None:
         """A tool gave an answer that was not known: what was reported about a lack of news falls."""
+        self.fresh_turn = self.turn
+        if self.active.items:
+            self.forget(BURN)
+            self._lift_stale(loops)
+
+    def _lift_stale(self, loops: LoopState) -> None:
         self.excused = False
         turn = self.turn
         stale = [

@@ -112,12 +112,16 @@ class Judgement:
     def loop_verdict(self, signal: LoopSignal, chain: ChainState | None, *, goes_on: bool) -> Verdict:
         """A loop, or spending, as a verdict."""
         cause = Cause.SPENDING if signal.kind in SPENDING else Cause.DIVERGENCE
-        answers_known = chain is None or chain.answers_known(signal.tools)
+        answers_known = chain is None or signal.is_told or chain.answers_known(signal.tools)
         facts = LoopFacts(signal=signal, answers_known=answers_known, goes_on=goes_on)
         proves = (
             signal.is_proof
             or cause is Cause.SPENDING
-            or (signal.kind in _EQUAL_CALLS and signal.copies >= SUSPECT_TIMES * signal.threshold)
+            or (
+                signal.kind in _EQUAL_CALLS
+                and not signal.is_told
+                and signal.copies >= SUSPECT_TIMES * signal.threshold
+            )
         )
         steps = STEPS[cause] if proves else SUSPICION_STEPS
         return self._verdict(steps.again if goes_on else steps.first, cause, facts, signal.chain_id)

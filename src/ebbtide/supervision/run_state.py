@@ -87,12 +87,11 @@ class RunState:
         if isinstance(event, ToolCall):
             self._tool_call(chain, event)
             if not idle_calls and not event.error and repetition.event == loops.event:
-                chain.fresh_turn = chain.turn
-                if chain.active.items:
-                    chain.forget(BURN)
-                    chain.lift_stale(loops)  # what was reported about a lack of news
+                chain.fresh_answer(loops)
         elif isinstance(event, ModelCall):
             self._model_call(chain, event)
+            if not idle_calls and repetition.calls and repetition.event == loops.event:  # it told a call
+                chain.fresh_answer(loops)
         elif isinstance(event, Message):
             self._message(chain, event, loops)
         elif isinstance(event, Notice) and event.kind is NoticeKind.RUN_START:

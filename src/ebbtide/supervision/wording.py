@@ -37,6 +37,8 @@ _LOOPS: dict[LoopKind, str] = {
     LoopKind.ACROSS_CHAINS: "{tools} in several agents' runs, {n} times, {same} answer",
     LoopKind.MONOLOGUE: "the same message {n} times in a row, nothing done in between",
     LoopKind.CHANTING: "a text that ends in {n} copies of itself",
+    LoopKind.KNOWN_GROUND: "{n} steps that led nowhere new ({tools})",
+    LoopKind.REPEATED_ORDER: "nearly the same {tools}, {n} times, and nothing new came of it",
     LoopKind.CONDENSATION: "the context was condensed {n} times in a row, nothing done in between",
     LoopKind.SPEND_RATE: "money left faster than allowed",
     LoopKind.BUDGET_END: "the budget was about to end",
@@ -67,11 +69,14 @@ _NUDGES: dict[LoopKind, str] = {
     LoopKind.ACROSS_CHAINS: "Several runs of this session repeat the same call with the same answer.",
     LoopKind.MONOLOGUE: "The same message again, and nothing done in between.",
     LoopKind.CHANTING: "The text ends in copies of itself.",
+    LoopKind.KNOWN_GROUND: "The last steps went over known ground: no new search, no new page.",
+    LoopKind.REPEATED_ORDER: "The same order again will not bring another result.",
     LoopKind.CONDENSATION: "The context is condensed again and again with nothing done in between.",
     LoopKind.SPEND_RATE: "Spending is faster than allowed.",
     LoopKind.BUDGET_END: "At this rate the budget ends soon.",
     LoopKind.SPEND_WITHOUT_NEWS: "Spending goes on and nothing new has come.",
 }
+_TOLD = "as the agent tells it"
 _UNKNOWN_NUDGE = "The same calls were made again and again."
 _WAY_OUT = "Try something else, or say what is missing and finish."
 
@@ -173,7 +178,8 @@ def loop(signal: LoopSignal, copies: int, *, answers_known: bool = True) -> str:
         text = f"{{tools}} with {signal.period} different arguments in turn, {{n}} times, {{same}} answers"
     if not answers_known:
         text = text.replace("{same} answers", "no answers known").replace("{same} answer", "no answers known")
-    return text.format(tools=listed(signal.tools) or "a call", n=f"{copies:,}", same="same")
+    text = text.format(tools=listed(signal.tools) or "a call", n=f"{copies:,}", same="same")
+    return f"{text}, {_TOLD}" if signal.is_told else text
 
 
 def evidence(signal: LoopSignal) -> str:

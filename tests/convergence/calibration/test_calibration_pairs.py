@@ -8,9 +8,15 @@ import pytest
 
 from ebbtide.convergence.calibration.confusion import Confusion
 from ebbtide.convergence.calibration.labelled import LabelledPair
-from ebbtide.convergence.calibration.pairs import MeasureReport, PairCalibration, calibrate_pairs
+from ebbtide.convergence.calibration.pairs import (
+    GroupPrecision,
+    MeasureReport,
+    PairCalibration,
+    calibrate_pairs,
+)
 from ebbtide.errors import ConfigError
 from ebbtide.profile import Profile
+from ebbtide.rate import Rate
 
 WORDS = [f"{left}o{right}am" for left in "bdfgklmnp" for right in "bdgklmp"]  # no words of any rule
 
@@ -157,6 +163,7 @@ def test_cosine_is_measured_where_there_is_an_embedder() -> None:
     found = report(result, "L2")
     assert found.current.f1 == 1.0
     assert found.verdict.startswith("0.82 stays")
+    assert result.semantic == Angles().model
     assert [measure.name for measure in calibrate_pairs(labelled).measures] == ["L1 words", "L1 stems"]
 
 
@@ -180,3 +187,21 @@ def test_nothing_to_measure() -> None:
     """No pairs are no calibration."""
     with pytest.raises(ConfigError, match="no labelled pairs"):
         calibrate_pairs([])
+
+
+def test_weakest_group_is_told() -> None:
+    """A threshold that is right on the whole may be wrong in one group; small groups do not count."""
+
+    def alike(group: str, right: int, wrong: int) -> list[LabelledPair]:
+        labels = [True] * right + [False] * wrong
+        return [
+            LabelledPair(a=f"tea {group} {at}", b=f"tea {group} {at}", same=same, group=group)
+            for at, same in enumerate(labels)
+        ]
+
+    def weakest(*items: list[LabelledPair]) -> GroupPrecision | None:
+        return calibrate_pairs([pair for part in items for pair in part]).measures[0].weakest
+
+    group = weakest(alike("good", 30, 0), alike("bad", 3, 9), alike("few", 0, 9))
+    assert group == GroupPrecision(group="bad", precision=Rate(hits=3, total=12))
+    assert weakest(alike("few", 0, 9)) is None

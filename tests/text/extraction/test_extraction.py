@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.text.extraction.turn import Extraction, ItemKind, extract
+from ebbtide.text.extraction.turn import Extraction, ItemKind, Speaker, extract
 
 TURN = """\
 Great question! I looked at the lease code.
@@ -172,6 +172,70 @@ def test_json_in_json():
     assert json.loads(outer[item.start : item.end]) == inner
 
 
+PAGE = """I clicked it.
+
+Here is a screenshot of [Shop](http://a.b). The viewport shows 20% of the page.
+Automatic OCR of the page screenshot has detected the following text:
+
+We decided to close the shop. New customer? Please enter your name.
+
+Next steps
+- Open an account
+"""
+
+
+def test_page():
+    """What a page decides, asks and orders is stated by whoever shows it, and no more."""
+    found = extract(PAGE)
+    assert (found.decisions, found.open_questions, found.next_actions) == ((), (), ())
+    assert {"We decided to close the shop.", "Open an account"} <= set(found.claims)
+    assert "quoted.question" in [aside.rule for aside in found.set_aside]
+
+
+@pytest.mark.parametrize(
+    "text", [PAGE, "We decided to use Redis. Please fix it now. Who owns it?", '{"todo": ["fix it"]}']
+)
+def test_tool(text):
+    """A tool decides nothing, asks nothing and wants nothing done."""
+    found = extract(text, speaker=Speaker.TOOL)
+    assert (found.decisions, found.open_questions, found.next_actions) == ((), (), ())
+    assert found.claims
+
+
+def test_json_in_a_quotation_mark_is_an_answer():
+    """A long text in JSON is no quotation; JSON on a page is one."""
+    answer = '{"next_step": "Please update the docs of the broker, of the lease and of the whole house."}'
+    assert len(extract(answer).next_actions) == 1
+    assert extract(f"The following metadata was extracted from the webpage:\n{answer}").next_actions == ()
+
+
+def test_person():
+    """A person's approval is a decision, and what it tells to do is to be done."""
+    found = extract("Thanks! Yes, please go ahead with those changes.", speaker=Speaker.PERSON)
+    assert found.decisions == found.next_actions == ("Yes, please go ahead with those changes.",)
+    assert extract("That sounds good.", speaker=Speaker.PERSON).claims == ()
+
+
+def test_own_answer():
+    """Whoever answers the own question at once asked nobody."""
+    found = extract("Why does it fail? Because the lease is too short. Who owns it? It is stale.")
+    assert found.open_questions == ("Who owns it?",)
+    assert [aside.rule for aside in found.set_aside] == ["question.answered"]
+
+
+@pytest.mark.parametrize(
+    ("text", "actions"),
+    [
+        ("| Step | Done |\n|---|---|\n| Install the broker | yes |", ()),
+        ("Calculate the mean:\n\\[ x = 1 \\]", ()),
+        ("Calculate the mean:\nof all leases", ("Calculate the mean:",)),
+    ],
+)
+def test_order_that_is_none(text, actions):
+    """A cell of a table orders nothing, and what is calculated at once is not to be done."""
+    assert extract(text).next_actions == actions
+
+
 def test_empty():
     """An empty turn says nothing."""
     assert extract("") == extract(" \n\n\t") == Extraction()
@@ -198,7 +262,8 @@ def test_any_text(text):
         assert 0 <= item.start < item.end <= len(text)
     for aside in found.set_aside:
         assert 0 <= aside.start <= aside.end <= len(text)
-    assert set(found.decisions) | set(found.next_actions) <= set(found.claims)
+    assert set(found.decisions) <= set(found.claims)
+    assert extract(text, speaker=Speaker.TOOL).next_actions == ()
 
 
 SENTENCES = st.sampled_from(

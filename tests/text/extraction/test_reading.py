@@ -4,7 +4,7 @@
 
 import pytest
 
-from ebbtide.text.extraction import rules
+from ebbtide.text.extraction import order_rules, person_rules, rules
 from ebbtide.text.extraction.reading import is_nothing, read_sentence, section_kind
 
 #: A sentence for each rule that decides about a sentence, in the words of nobody's data.
@@ -14,6 +14,9 @@ EXAMPLES = [
     ("decision.was-decided", "It was agreed that the beta ends in May."),
     ("decision.will-use", "We'll go with the smaller model."),
     ("decision.lets-use", "OK, let's stick with SQLite."),
+    ("decision.lets-proceed", "Let's proceed with the smaller model."),
+    ("decision.since-use", "Since the disk is full, we can use the spare one."),
+    ("decision.concur", "I concur with the conclusion."),
     ("decision.the-decision", "Our final decision is a monthly release."),
     ("decision.made", "The board made the decision without us."),
     ("decision.going-with", "Going with plan B."),
@@ -22,6 +25,7 @@ EXAMPLES = [
     ("question.should-we", "Should we shard by tenant"),
     ("question.inverted", "Is there a way to undo the import"),
     ("question.wh", "Which broker do we trust"),
+    ("question.let-me-know", "Please let me know if you would like to proceed with the import."),
     ("question.unclear", "It is not yet clear whether the licence allows that."),
     ("question.tbd", "The name of the flag is TBD."),
     ("question.remains-open", "The pricing remains unclear."),
@@ -39,7 +43,11 @@ EXAMPLES = [
     ("action.needs-done", "The keys need to be rotated."),
     ("action.deadline", "Mina will rotate the keys by Friday."),
     ("action.promise", "Then I'll rotate the keys."),
+    ("action.narrated", "Now let me rotate the keys."),
+    ("action.ongoing", "Rotating the keys."),
+    ("action.promise", "Once the keys are there, I'll rotate them."),
     ("action.imperative", "Rotate the keys."),
+    ("action.imperative", "To be safe, rotate the keys."),
     ("claim.ticked-box", "[x] rotate the keys"),
     ("pleasantry.acknowledgement", "Sounds good to me!"),
     ("pleasantry.agreement", "You're absolutely right."),
@@ -67,11 +75,15 @@ EXAMPLES = [
     ("narration.ongoing", "Looking at the output again..."),
     ("narration.request", "Please go ahead."),
     ("narration.here", "Here is the rewritten paragraph on brokers:"),
+    ("narration.telling", "Let me outline the plan for brokers:"),
     ("control.terminate", "TERMINATE"),
+    ("control.interrupted", "[Request interrupted by user]"),
     ("fragment.none", "None at this time."),
     ("fragment.no-words", "--- 🚀"),
     ("structure.label", "Note:"),
     ("structure.lead-in", "Edge cases:"),
+    ("structure.lead-in", "Compile and Present the Findings:"),
+    ("pleasantry.wait", "Take your time to find it."),
     ("code.line", 'if (broker == null) { return "none"; }'),
     ("code.line", "import broker.core as bc"),
     ("code.line", ">>> broker.start()"),
@@ -93,7 +105,24 @@ CLAIMS = [
     "I see that the broker is already patched.",
     "Here is what broke it: the lease expired.",
     "I need the broker logs of Monday.",
-    "Let me check `broker/lease.py` next.",
+    "Open standards solve this.",
+    "Return flight",
+    "Search Titles",
+    "Package Management",
+    "Complete audit: the history shows what went.",
+    "Correct calculation of the lease",
+    "Read/write access to the broker",
+    "go.mod",
+    "Port 3389: not listening",
+    "Merge conflict: there was only one.",
+    "File operations",
+    "Correct answers of the broker",
+    "The decision is how to stop it.",
+    "The list holds everything you need to run it.",
+    "Cancel the lease: if it is new, you can.",
+    "After the update, cache hits dropped.",
+    "Caching layers of the broker.",
+    'The search did not find "Can the broker renew it?".',
     "Looking at the output, the lease expired twice.",
     "I hope the lease holds.",
     "I appreciate that the broker is free.",
@@ -128,9 +157,93 @@ def test_every_rule_has_an_example():
     """No rule is without an example, but for the tables that are matched as a part of something else."""
     parts = {rule.id for table in (rules.CODE, rules.TAGS) for rule in table}
     sections = {rule.id for rule in rules.SECTIONS} | {"remark.label"}
-    tables = [value for value in vars(rules).values() if isinstance(value, tuple)]
+    modules = (rules, order_rules)
+    values = [value for module in modules for value in vars(module).values()]
+    tables = [value for value in values if isinstance(value, tuple)]
     ids = {rule.id for table in tables for rule in table}
     assert ids - parts - sections == {rule for rule, _ in EXAMPLES} & ids
+
+
+#: A sentence for each rule of what a person says.
+OF_PERSONS = [
+    ("decision.approved", "Yes, please go ahead with those changes."),
+    ("decision.approved-it", "Great, do it!"),
+    ("decision.sounds-good", "That sounds good."),
+    ("decision.agreed", "Approved."),
+    ("decision.chosen", "I'd like to proceed with the smaller model."),
+    ("decision.picked", "OK, I'll take the second one."),
+    ("decision.lets", "Let's remove that."),
+    ("action.request", "I was hoping to change the lease."),
+]
+
+
+@pytest.mark.parametrize(("rule", "text"), OF_PERSONS)
+def test_rule_of_persons(rule, text):
+    """A person approves and asks; from a model the same would be politeness, or a word about itself."""
+    assert read_sentence(text, person=True).rule == rule
+    assert read_sentence(text).rule != rule
+
+
+def test_every_rule_of_persons_has_an_example():
+    """No rule is without an example."""
+    ids = [rule.id for rule in (*person_rules.APPROVALS, *person_rules.REQUESTS)]
+    assert ids == [rule for rule, _ in OF_PERSONS]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The cache is stale.",
+        "Let's look at the cache.",
+        "I want to know why.",
+        "That works only on Monday.",
+        "Let's consider what happens then.",
+        "Can we go ahead?",
+        "Yes.",
+    ],
+)
+def test_person_who_neither_approves_nor_asks(text):
+    """Looking into something decides nothing, and a question is none of both."""
+    reading = read_sentence(text, person=True)
+    assert reading.rule not in dict(OF_PERSONS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Open the file.",
+        "Run tests",
+        "Check error logs of the broker",
+        "Change to `x` if the intent is that it counts",
+        "Fix NormalizePath matching",
+        "Log to files",
+        "turn document types into leases",
+        "Return the code of the country.",
+    ],
+)
+def test_order(text):
+    """A verb that is a noun or an adjective as well orders something where an object follows."""
+    assert read_sentence(text).rule == "action.imperative"
+
+
+def test_narration_states_nothing():
+    """What comes next is an action and no claim; a promise is both."""
+    assert not read_sentence("Let me rotate the keys.").states
+    assert read_sentence("I'll rotate the keys.").states
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ('What is said in "Can it?"', True),
+        ('Did you read "Can it?"', True),
+        ('Read "Can it?"', False),
+        ('"Can it?"', True),
+    ],
+)
+def test_question_mark_of_a_title(text, asks):
+    """A question mark in a title at the end asks nothing."""
+    assert (read_sentence(text).kind == "question") is asks
 
 
 @pytest.mark.parametrize("text", CLAIMS)
@@ -209,6 +322,7 @@ def test_given_kind():
     assert read_sentence("Redis", "decision").rule == "decision.section"
     assert read_sentence("Who pays?", "decision").rule == "question.mark"
     assert read_sentence("Decision: Redis", "action").rule == "decision.label"
+    assert read_sentence("August 3, 2015", "action").rule == "claim.statement"
     assert read_sentence("Redis", "claim").rule == "claim.statement"
     assert read_sentence("n/a", "question").rule == "fragment.none"
 

@@ -1,5 +1,6 @@
 """An endpoint that speaks OpenAI's chat protocol, served here over HTTP."""
 
+import json
 import socket
 import time
 from collections.abc import Callable
@@ -34,7 +35,7 @@ def test_answer(chat_server: Any) -> None:
     assert reply.usage == ChatUsage(replies=1, input_tokens=100, output_tokens=20, cost_usd=None)
     request = chat_server.requests[0]
     assert request.path == "/v1/chat/completions"
-    assert request.sent == {"model": "small", "temperature": 0.0, "messages": ASKED}
+    assert request.sent == {"model": "small", "temperature": 0.0, "stream": False, "messages": ASKED}
     assert endpoint(chat_server).model == f"openai:{chat_server.url}#small"
 
 
@@ -45,21 +46,36 @@ def test_temperature_can_be_left_out(chat_server: Any) -> None:
     assert "temperature" not in chat_server.requests[0].sent
 
 
-@pytest.mark.parametrize(
-    ("prices", "cost"),
-    [
-        ((None, None), None),
-        ((2.0, None), None),
-        ((None, 10.0), None),
-        ((2.0, 10.0), 100 * 2e-6 + 20 * 10e-6),
-        ((0.0, 0.0), 0.0),
-    ],
-)
-def test_cost(chat_server: Any, prices: tuple[float | None, float | None], cost: float | None) -> None:
-    """The cost is known where both prices are; a price of 0 is a price."""
+@pytest.mark.parametrize("cost", [None, 0.0, 0.25])
+def test_cost(chat_server: Any, cost: float | None) -> None:
+    """The price is asked about the answer as it came; unknown stays unknown, and free is free."""
+    answers: list[Any] = []
     chat_server.script.append("Fine.")
-    asked = endpoint(chat_server, usd_per_million_input=prices[0], usd_per_million_output=prices[1])
-    assert asked.chat(ASKED).usage.cost_usd == (None if cost is None else pytest.approx(cost))
+    usage = endpoint(chat_server, price=lambda wire: (answers.append(wire), cost)[-1]).chat(ASKED).usage
+    assert usage.cost_usd == cost
+    assert answers[0]["usage"] == {"prompt_tokens": 100, "completion_tokens": 20}
+
+
+def test_temperature_that_is_refused_is_left_out(chat_server: Any) -> None:
+    """A model that takes no temperature but its own is asked again without, from then on."""
+    chat_server.script.extend([status(400, "Unsupported value: 'temperature'"), "Fine.", "Fine."])
+    model = endpoint(chat_server)
+    assert [model.chat(ASKED).text, model.chat(ASKED).text] == ["Fine.", "Fine."]
+    assert ["temperature" in request.sent for request in chat_server.requests] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("message", "text"), [({"content": None}, ""), ({"refusal": "I can't."}, "I can't.")]
+)
+def test_answer_without_words_is_paid_for(chat_server: Any, message: dict[str, str], text: str) -> None:
+    """A refusal, and an answer that is empty, is a reply whose tokens count."""
+    body = {
+        "choices": [{"message": {"content": None, **message}}],
+        "usage": {"prompt_tokens": 7, "completion_tokens": 3},
+    }
+    chat_server.script.append(status(200, json.dumps(body)))
+    reply = endpoint(chat_server).chat(ASKED)
+    assert (reply.text, reply.usage.replies, reply.usage.output_tokens) == (text, 1, 3)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +94,7 @@ def test_tokens_that_are_not_told_are_unknown(
 ) -> None:
     """A reply without usage, or with nonsense in it, has unknown tokens and an unknown cost, not 0."""
     chat_server.script.append(lambda handler: handler.answer("Fine.", usage))
-    found = endpoint(chat_server, usd_per_million_input=1, usd_per_million_output=1).chat(ASKED).usage
+    found = endpoint(chat_server, price=lambda _: 1.0).chat(ASKED).usage
     assert (found.input_tokens, found.output_tokens) == tokens
     assert found.cost_usd is None
 
@@ -164,7 +180,7 @@ def test_slow_answer(chat_server: Any) -> None:
         (status(200, "<html>Welcome</html>"), "the answer holds no text: '<html>Welcome</html>'"),
         (status(200, "[]"), "the answer holds no text"),
         (status(200, '{"choices": []}'), "the answer holds no text"),
-        (lambda handler: handler.answer(None), "the answer holds no text"),
+        (status(200, 'data: {"choices": [{"delta": {}}]}'), "the answer holds no text"),
         (lambda handler: handler.answer([{"type": "text"}]), "the answer holds no text"),
     ],
 )
@@ -191,8 +207,6 @@ def test_endpoint_that_is_down_is_told() -> None:
         ("localhost:11434/v1", {}, "expected a URL"),
         ("http://me:pw@localhost/v1", {}, "expected a URL"),
         ("http://localhost/v1", {"attempts": 0}, "attempts = 0: expected 1 or more"),
-        ("http://localhost/v1", {"usd_per_million_input": -1.0}, "a price of -1.0 USD"),
-        ("http://localhost/v1", {"usd_per_million_output": float("nan")}, "a price of nan USD"),
     ],
 )
 def test_arguments_that_cannot_be_used(url: str, options: dict[str, Any], told: str) -> None:

@@ -60,7 +60,7 @@ def test_answer_that_can_be_used(chat_server: Any, reply: str) -> None:
         ("The colour is red.", "there is no JSON object in it"),
         ('{"colour": "red"', "there is no JSON object in it"),
         ("[1, 2]", "there is no JSON object in it"),
-        ("", "there is no JSON object in it"),
+        ("", "it is empty"),
         ("{" * 20_000 + "}" * 20_000, "there is no JSON object in it"),
         ('{"color": "red"}', "the reply: the key 'colour' is missing"),
         ('{"colour": "green"}', 'the reply.colour: expected one of "red", "blue", found "green"'),
@@ -71,7 +71,7 @@ def test_answer_that_can_be_used(chat_server: Any, reply: str) -> None:
 def test_answer_is_repaired_once(chat_server: Any, wrong: str, problem: str) -> None:
     """A reply that cannot be used is sent back with what is wrong with it, and both are counted."""
     chat_server.script.extend([wrong, RIGHT])
-    asked = model(chat_server, usd_per_million_input=1, usd_per_million_output=1)
+    asked = model(chat_server, price=lambda _: 120e-6)
     answer = COLOUR.ask(asked, {"TEXT": "The door is red."})
     assert answer.value == {"colour": "red"}
     assert answer.usage == ChatUsage(

@@ -71,6 +71,8 @@ def calibrate(
         print_json(result.to_dict() | ({"semantic_problem": level.problem} if level.problem else {}))
     else:
         _print_report(result, level.problem)
+        if result.fitted is not None and output is None:
+            console().print("--output NAME.toml writes it, and --profile NAME.toml uses it.", style="dim")
     if plot and isinstance(result, PairCalibration):
         _write(plot, precision_recall_svg(_headline(result), result.measures))
     if output is None:
@@ -125,6 +127,8 @@ def _remarks(result: PairCalibration | StopCalibration) -> Iterator[str]:
             yield f"{report.name}: {report.verdict}."
             yield f"F1 {report.current.f1:.3f} before, {held_out.f1:.3f} held out;"
             yield f"precision {_cell(held_out.precision)} held out."
+            if report.name == "L2":
+                yield f"It holds for {result.semantic}; another model needs a threshold of its own."
     yield _CAUTION
 
 
@@ -151,6 +155,9 @@ def _rows(reports: Sequence[MeasureReport]) -> Iterator[tuple[str, ...]]:
     yield ("threshold now", *(f"{report.threshold:g}" for report in reports))
     yield ("  agreement", *(_cell(part.agreement) for part in now))
     yield ("  precision", *(_cell(part.precision) for part in now))
+    weakest = [report.weakest for report in reports]
+    if any(weakest):
+        yield ("  precision, weakest group", *(_cell(part.precision if part else None) for part in weakest))
     yield ("  recall", *(_cell(part.recall) for part in now))
     yield ("  F1", *(_number(part.f1) for part in now))
     fits = [report.fit for report in reports]

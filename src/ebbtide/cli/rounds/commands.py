@@ -10,7 +10,7 @@ import click
 
 from ebbtide.cli.declaration import FILE, Argument, Command, Option
 from ebbtide.cli.exits import Exit
-from ebbtide.cli.shared_options import AsJson, ProfileName
+from ebbtide.cli.shared_options import AsJson, JudgeModel, PricesFile, ProfileName, read_prices
 from ebbtide.traces.transcripts.turns import RoundUnit
 
 
@@ -60,6 +60,8 @@ def score(
     semantic: Semantic = SemanticUse.OFF,
     embedder: Model = None,
     cache: Cache = None,
+    judge: JudgeModel = None,
+    prices: PricesFile = None,
     as_json: AsJson = False,
     explain: Annotated[
         bool, Option("--explain", help="List each claim with the most similar earlier one.")
@@ -74,7 +76,15 @@ def score(
     from ebbtide.cli.rounds.scoring_options import ScoringOptions, semantic_level
 
     level = semantic_level(semantic, embedder, cache)
-    options = ScoringOptions.of(profile=profile, unit=unit, as_json=as_json, explain=explain, level=level)
+    options = ScoringOptions.of(
+        profile=profile,
+        unit=unit,
+        as_json=as_json,
+        explain=explain,
+        level=level,
+        judge=judge,
+        prices=prices,
+    )
     if follow:
         scoring.score_following(files, options)
     elif not scoring.score(files, options):
@@ -112,12 +122,19 @@ def extract(
         str, Argument(metavar="FILE", type=FILE, help="A conversation, or - for standard input.")
     ],
     unit: Unit = RoundUnit.TURN,
+    judge: JudgeModel = None,
+    prices: PricesFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what is extracted from each turn of a plain conversation, and by which rule."""
     from ebbtide.cli.rounds import extraction
 
-    extraction.show(file, unit, as_json=as_json)
+    if judge is None:
+        extraction.show(file, unit, as_json=as_json)
+    else:
+        from ebbtide.cli.judging import open_judge
+
+        extraction.show_judged(file, unit, open_judge(judge, read_prices(prices)), as_json=as_json)
 
 
 @click.command(cls=Command)

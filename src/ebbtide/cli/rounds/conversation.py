@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,17 +18,25 @@ from ebbtide.traces.reading import load
 from ebbtide.traces.transcripts.turns import RoundUnit
 
 if TYPE_CHECKING:
+    from ebbtide.cli.judging import JudgeReport
+    from ebbtide.events.transcript import Transcript
+    from ebbtide.text.llm.chat_endpoint import ChatModel
     from ebbtide.traces.live import Growth
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredConversation:
-    """A conversation with its score, the readings of its rounds, and the number of tool calls left out."""
+    """A conversation with its score, the readings of its rounds, and the number of tool calls left out.
+
+    Where a model was asked, the score is that of what it read; `judge` and `judged_rounds` have the rest.
+    """
 
     name: str
     score: ConvergenceScore
     readings: tuple[RoundReading, ...]
     tool_calls: int = 0
+    judge: JudgeReport | None = None
+    judged_rounds: Sequence[Mapping[str, Any]] = ()
 
     def to_dict(self, *, explain: bool) -> dict[str, Any]:
         """The output object; with the claims of each round where they were asked for."""
@@ -38,21 +46,62 @@ class ScoredConversation:
                 {"round": reading.number, "claims": [claim.to_dict() for claim in reading.novelty.readings]}
                 for reading in self.readings
             ]
+        if self.judge is not None:
+            wire["judge"] = self.judge.to_dict() | {"rounds": list(self.judged_rounds)}
         return wire
 
 
-def score_conversation(name: str, options: ScoringOptions) -> ScoredConversation:
+def score_conversation(name: str, options: ScoringOptions, *, quiet: bool = False) -> ScoredConversation:
     """Read a whole conversation and score it.
 
+    Args:
+        name: File, or ``-`` for standard input.
+        options: How.
+        quiet: Show no bar of progress.
+
     Raises:
+        ConfigError: The judge cannot be asked as it is set up.
         TranscriptError: It cannot be read.
     """
     transcript = load(name, unit=options.unit)
+    if options.judge is not None:
+        return _judged(name, transcript, options, options.judge, quiet=quiet)
     meter = options.meter()
     readings = tuple(reading for item in transcript.rounds if (reading := meter.update(item)))
-    title = transcript.conversation_id if name == STDIN else name
-    calls = transcript.extra.get("tool_calls", 0)
-    return ScoredConversation(name=title, score=meter.score(), readings=readings, tool_calls=calls)
+    return ScoredConversation(
+        name=_title(name, transcript),
+        score=meter.score(),
+        readings=readings,
+        tool_calls=transcript.extra.get("tool_calls", 0),
+    )
+
+
+def _judged(
+    name: str, transcript: Transcript, options: ScoringOptions, judge: ChatModel, *, quiet: bool
+) -> ScoredConversation:
+    from ebbtide.cli.judging import JudgeReport, judge_progress
+    from ebbtide.convergence.llm_rounds import questions_about
+    from ebbtide.convergence.llm_score import score_with_llm
+
+    with judge_progress(questions_about(transcript.rounds) + 1, hidden=quiet) as advance:
+        judged = score_with_llm(transcript.rounds, judge, options.meter, advance=advance)
+    return ScoredConversation(
+        name=_title(name, transcript),
+        score=judged.score,
+        readings=judged.readings,
+        tool_calls=transcript.extra.get("tool_calls", 0),
+        judge=JudgeReport(
+            model=judge.model,
+            rounds=judged.rounds,
+            disagreements=tuple(judged.disagreements()),
+            outcome=judged.outcome,
+        ),
+        judged_rounds=judged.rounds_to_dict(),
+    )
+
+
+def _title(name: str, transcript: Transcript) -> str:
+    return transcript.conversation_id if name == STDIN else name
 
 
 def follow_conversation(name: str, options: ScoringOptions) -> Iterator[RoundReading]:

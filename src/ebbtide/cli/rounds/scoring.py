@@ -11,6 +11,7 @@ from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
+from ebbtide.cli.lines import Line, print_lines, terminal_width
 from ebbtide.cli.rounds.conversation import (
     ScoredConversation,
     follow_conversation,
@@ -47,6 +48,8 @@ def score(names: Sequence[str], options: ScoringOptions) -> bool:
         else:
             readings = conversation.readings if options.explain else ()
             print_report(console(), conversation.name, conversation.score, options.profile.novelty, readings)
+            if conversation.judge is not None:
+                print_lines([Line(), *conversation.judge.lines(terminal_width())])
             warn_of_missing_level(options)
         warn_of_tool_calls(conversation)
         return True
@@ -54,7 +57,14 @@ def score(names: Sequence[str], options: ScoringOptions) -> bool:
 
 
 def score_following(names: Sequence[str], options: ScoringOptions) -> None:
-    """Print a line for each round as it is written, until interrupted."""
+    """Print a line for each round as it is written, until interrupted.
+
+    Raises:
+        ConfigError: The options do not fit.
+        TranscriptError: The file cannot be read.
+    """
+    if options.judge is not None:
+        raise ConfigError("--judge reads whole conversations; leave out --follow")
     for reading in follow_conversation(_only(names), options):
         _print_round(reading, options)
 
@@ -94,7 +104,7 @@ def _score_many(paths: Sequence[str], options: ScoringOptions) -> bool:
     progress = console(stderr=True)
     for path in track(paths, "Scoring", console=progress, transient=True, disable=not progress.is_terminal):
         try:
-            conversation = score_conversation(path, options)
+            conversation = score_conversation(path, options, quiet=True)
         except TranscriptError as error:
             problems.append(str(error.located(source=path)))
             continue
@@ -104,6 +114,8 @@ def _score_many(paths: Sequence[str], options: ScoringOptions) -> bool:
         conversations.append(conversation)
     if conversations and not options.as_json:
         console().print(_overview(conversations))
+        if options.judge is not None:
+            print_lines([Line(), *_judged_overview(conversations, options.judge.model)])
     if problems:
         print(f"\n{len(problems)} of {len(paths)} could not be read:", file=sys.stderr)
         for problem in problems:
@@ -134,6 +146,16 @@ def _overview(conversations: Sequence[ScoredConversation]) -> Table:
             "" if first_stop is None else f"at {first_stop}",
         )
     return table
+
+
+def _judged_overview(conversations: Sequence[ScoredConversation], model: str) -> list[Line]:
+    from ebbtide.cli.judging import JudgeBill, disagreement_line
+
+    reports = [item.judge for item in conversations if item.judge is not None]
+    rounds = [item for report in reports for item in report.rounds]
+    head = disagreement_line(sum(report.differ for report in reports), len(rounds))
+    outcomes = [outcome for report in reports for outcome in report.outcomes]
+    return [head, *JudgeBill.of(model, rounds, outcomes).lines(terminal_width())]
 
 
 def _print_round(reading: RoundReading, options: ScoringOptions) -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from ebbtide.cli.shared_options import read_prices
 from ebbtide.convergence.meter import ConvergenceMeter
 from ebbtide.errors import SemanticError
 from ebbtide.profile import Profile
 from ebbtide.text.embedding.vectors import Embedder
 from ebbtide.traces.transcripts.turns import RoundUnit
+
+if TYPE_CHECKING:
+    from ebbtide.text.llm.chat_endpoint import ChatModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +51,14 @@ def semantic_level(use: str, model: str | None, cache: str | None) -> SemanticLe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoringOptions:
-    """What every scoring command takes."""
+    """What every scoring command takes; `judge` is the model to ask, None for the rules alone."""
 
     profile: Profile
     unit: RoundUnit
     as_json: bool
     explain: bool = False
     level: SemanticLevel = SemanticLevel()
+    judge: ChatModel | None = None
 
     @classmethod
     def of(
@@ -63,13 +69,20 @@ class ScoringOptions:
         as_json: bool,
         level: SemanticLevel,
         explain: bool = False,
+        judge: str | None = None,
+        prices: str | None = None,
     ) -> Self:
         """The options of the command line.
 
         Raises:
-            ConfigError: There is no such profile.
+            ConfigError: There is no such profile, or the judge cannot be used.
         """
-        return cls(profile=Profile.load(profile), unit=unit, as_json=as_json, explain=explain, level=level)
+        options = cls(profile=Profile.load(profile), unit=unit, as_json=as_json, explain=explain, level=level)
+        if judge is None:
+            return options
+        from ebbtide.cli.judging import open_judge
+
+        return dataclasses.replace(options, judge=open_judge(judge, read_prices(prices)))
 
     def meter(self) -> ConvergenceMeter:
         """A meter as these options want it."""

@@ -8,11 +8,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbtide.budget.limits import Limits
 from ebbtide.cli.exits import Exit
-from ebbtide.cli.lines import print_lines, terminal_width
+from ebbtide.cli.lines import Line, print_lines, terminal_width
 from ebbtide.cli.runs.fail_on import Condition, conditions, failures
 from ebbtide.cli.runs.run_screen import run_screen
 from ebbtide.cli.runs.run_table import SkippedFile, run_table
@@ -21,6 +21,11 @@ from ebbtide.cli.terminal import console, print_json, warn
 from ebbtide.errors import ConfigError, EbbtideError, TranscriptError
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.run_summary import RunSummary
+from ebbtide.traces.input.source import STDIN
+
+if TYPE_CHECKING:
+    from ebbtide.cli.runs.judged_endings import JudgedEndings
+    from ebbtide.text.llm.chat_endpoint import ChatModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +54,14 @@ class Output:
         return cls(fail_on=conditions(fail_on), **rest)
 
 
-def check(names: Sequence[str], options: RunOptions, output: Output, *, jobs: int | None = None) -> Exit:
+def check(
+    names: Sequence[str],
+    options: RunOptions,
+    output: Output,
+    *,
+    jobs: int | None = None,
+    judge: str | None = None,
+) -> Exit:
     """Print what became of the runs.
 
     Args:
@@ -57,6 +69,7 @@ def check(names: Sequence[str], options: RunOptions, output: Output, *, jobs: in
         options: By what they are judged.
         output: What to do with the answers.
         jobs: Processes for many files; None takes one a core where they are worth it.
+        judge: A chat model that is asked how the runs came out, as `open_judge` takes it; None asks nobody.
 
     Returns:
         `Exit.BAD_INPUT` where a file that was named is unreadable, or, with a condition, one in a folder;
@@ -64,10 +77,11 @@ def check(names: Sequence[str], options: RunOptions, output: Output, *, jobs: in
 
     Raises:
         TranscriptError: A single run cannot be read, or of many none.
-        ConfigError: The page cannot be written.
+        ConfigError: The page cannot be written, or the judge cannot be asked.
     """
     from ebbtide import checking
 
+    model = None if judge is None else _judge(judge, names, options)
     traces = TraceFiles.of(names)
     options = dataclasses.replace(options, timeline=output.html is not None)
     if not traces.several:
@@ -77,14 +91,16 @@ def check(names: Sequence[str], options: RunOptions, output: Output, *, jobs: in
             if output.as_json:
                 print_json(_skipped_file(error, traces.files[0], is_named=True).to_dict())
             raise
-        return Exit.CHECK_FAILED if show([summary], (), options, output, several=False) else Exit.DONE
+        endings = _endings([summary], model)
+        fails = show([summary], (), options, output, several=False, endings=endings)
+        return Exit.CHECK_FAILED if fails else Exit.DONE
     summaries, skipped_files = check_files(traces, options, jobs=jobs)
     if not summaries:
         if output.as_json:
             for item in skipped_files:
                 print_json(item.to_dict(), indent=None)
         raise TranscriptError(_nothing(skipped_files))
-    fails = show(summaries, skipped_files, options, output)
+    fails = show(summaries, skipped_files, options, output, endings=_endings(summaries, model))
     unreadable = [item for item in skipped_files if item.is_named or (item.is_unreadable and output.fail_on)]
     for item in unreadable:
         warn(f"{item.source}: UNREADABLE: {item.reason.splitlines()[0]}")
@@ -100,8 +116,9 @@ def show(
     output: Output,
     *,
     several: bool = True,
+    endings: JudgedEndings | None = None,
 ) -> bool:
-    """Print runs that were checked, and write their page.
+    """Print runs that were checked, with what a judge says where one was asked, and write their page.
 
     Returns:
         Whether a run meets a condition that fails the check.
@@ -113,17 +130,37 @@ def show(
         write_page(output.html, summaries, options.limits)
     if output.as_json:
         for summary in summaries:
-            print_json(summary.to_dict(), indent=None if several else 2)
+            judge = {} if endings is None else {"judge": endings.to_dict(summary.source)}
+            print_json(summary.to_dict() | judge, indent=None if several else 2)
         for item in skipped_files:
             print_json(item.to_dict(), indent=None)
     elif several:
         print_lines(run_table(summaries, skipped_files, terminal_width(), everything=output.everything))
     else:
         print_lines(run_screen(summaries[0], terminal_width(), everything=output.everything))
+    if endings is not None and not output.as_json:
+        print_lines([Line(), *endings.lines(terminal_width())])
     problems = failures(summaries, output.fail_on)
     for line in problems:
         warn(line)
     return bool(problems)
+
+
+def _judge(spec: str, names: Sequence[str], options: RunOptions) -> ChatModel:
+    from ebbtide.budget.prices import Prices
+    from ebbtide.cli.judging import open_judge
+
+    if STDIN in names:
+        raise ConfigError("--judge reads a run a second time; give a file in place of -")
+    return open_judge(spec, options.prices or Prices())
+
+
+def _endings(summaries: Sequence[RunSummary], model: ChatModel | None) -> JudgedEndings | None:
+    if model is None:
+        return None
+    from ebbtide.cli.runs.judged_endings import judge_endings
+
+    return judge_endings([summary.source for summary in summaries], model)
 
 
 def write_page(file: Path, summaries: Sequence[RunSummary], limits: Limits | None) -> None:

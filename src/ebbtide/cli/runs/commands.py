@@ -10,7 +10,7 @@ import click
 from ebbtide.cli.declaration import FILE, Argument, Command, Option
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.options import with_run_options, with_thresholds
-from ebbtide.cli.shared_options import AsJson
+from ebbtide.cli.shared_options import AsJson, JudgeModel
 from ebbtide.supervision.run_options import RunOptions
 
 _OUTPUT = "Output"
@@ -40,6 +40,7 @@ def check(
             help="Number of processes for many files; by default one per core.",
         ),
     ] = None,
+    judge: JudgeModel = None,
     html: Page = None,
     fail_on: Annotated[
         list[str] | None,
@@ -67,7 +68,7 @@ def check(
     from ebbtide.cli.runs import checking
 
     output = checking.Output.of(as_json=as_json, everything=everything, html=html, fail_on=fail_on or ())
-    code = checking.check(traces, options, output, jobs=jobs)
+    code = checking.check(traces, options, output, jobs=jobs, judge=judge)
     if code is not Exit.DONE:
         raise SystemExit(code)
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from ebbtide.errors import ConfigError
 from ebbtide.report.wording import money, unpriced
-from ebbtide.supervision.ladder import Action
-from ebbtide.supervision.summary.headline import Headline
+from ebbtide.supervision.ladder import Action, Cause
+from ebbtide.supervision.summary.headline import Course, Headline
 from ebbtide.supervision.summary.run_summary import RunSummary
 
-_VERDICTS = {
+_HEADLINES = {
     "stuck": (Headline.STUCK,),
-    "limit": (Headline.OVER_LIMIT,),
+    "limit": (Headline.LIMIT,),
+    "failed": (Headline.FAILED, Headline.BLOCKED),
     "unknown": (Headline.UNKNOWN,),
 }
 _ACTIONS = {
@@ -22,7 +23,7 @@ _ACTIONS = {
     "nudge": (Action.NUDGE, Action.ESCALATE, Action.STOP),
 }
 _AMOUNTS = ("cost", "tokens", "events")
-_EXPECTED = "stuck, limit, stop, escalate, nudge, unknown, unread, cost=USD, tokens=N or events=N"
+_EXPECTED = "stuck, limit, failed, stop, escalate, nudge, unknown, unread, cost=USD, tokens=N or events=N"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,7 @@ class Condition:
             ConfigError: There is no such condition.
         """
         name, equals, amount = text.strip().partition("=")
-        if not equals and name in {*_VERDICTS, *_ACTIONS, "unread"}:
+        if not equals and name in {*_HEADLINES, *_ACTIONS, "unread"}:
             return cls(name=name)
         if name in _AMOUNTS and equals:
             try:
@@ -79,15 +80,20 @@ class Condition:
         return None
 
     def _verdict(self, summary: RunSummary) -> str | None:
-        word = summary.headline
         if self.name == "unread":
             return f"{summary.degraded:,} lines or events not read in full" if summary.degraded else None
         if self.name == "limit":
             uncounted = [item.sentence for item in summary.findings if item.kind == "limit_unknown"]
             if uncounted:
                 return f"{uncounted[0]}."
-        hit = word in _VERDICTS.get(self.name, ()) or summary.verdict.action in _ACTIONS.get(self.name, ())
-        return f"{word.value}: {summary.reason}" if hit else None
+        highest = summary.verdict
+        hit = (
+            summary.headline in _HEADLINES.get(self.name, ())
+            or highest.action in _ACTIONS.get(self.name, ())
+            or (self.name == "stuck" and highest.action is Action.STOP and highest.cause is not Cause.LIMIT)
+            or (self.name == "unknown" and summary.course is Course.UNKNOWN)
+        )
+        return f"{summary.title}: {summary.reason}" if hit else None
 
     def __str__(self) -> str:
         return self.name if self.above is None else f"{self.name}={self.above:g}"

@@ -27,6 +27,7 @@ class LiveRun:
         self.stream = TraceStream(source=source)
         self.events = 0  #: so far
         self.last: Event | Round | None = None  #: the latest event
+        self._over = False
         self._latest = Verdict()  # what was yielded last
         self._recorder = new_recorder(options)
 
@@ -49,6 +50,7 @@ class LiveRun:
         Raises:
             TranscriptError: There was nothing in it that could be read.
         """
+        self._over = True
         return self._record(self.stream.finish())
 
     def summary(self) -> RunSummary:
@@ -64,6 +66,7 @@ class LiveRun:
             timed=self.stream.timed,
             faults=(*map(str, self.stream.faults), *summary.faults),
             degraded=summary.degraded + self.stream.fault_count,
+            over=self._over,
         )
 
     def _record(self, events: tuple[Event | Round, ...]) -> Iterator[Verdict]:

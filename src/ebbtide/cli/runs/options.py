@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ebbtide.cli.declaration import FILE, Option
-from ebbtide.cli.shared_options import ProfileName, shared
+from ebbtide.cli.shared_options import PricesFile, ProfileName, read_prices, shared
 from ebbtide.errors import ConfigError
 from ebbtide.profile import Profile
 from ebbtide.settings_file import read_settings
@@ -61,12 +61,6 @@ WhenUnknown = Annotated[
         section=_LIMITS,
     ),
 ]
-PricesFile = Annotated[
-    str | None,
-    Option(
-        "--prices", metavar="FILE", type=FILE, help="TOML file of prices: USD per million tokens, by model."
-    ),
-]
 
 
 def read_run_options(
@@ -91,14 +85,13 @@ def read_run_options(
     Raises:
         ConfigError: A file or a value cannot be used.
     """
-    from ebbtide.budget.prices import Prices
     from ebbtide.events.tool_policy import ToolPolicies
 
     return RunOptions(
         profile=Profile.load(profile),
         tools=None if tools is None else ToolPolicies.load(tools),
         limits=_limits(limits, most, when_unknown),
-        prices=Prices() if prices is None else Prices.load(prices),
+        prices=read_prices(prices),
     )
 
 

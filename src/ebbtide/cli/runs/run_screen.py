@@ -9,7 +9,7 @@ from ebbtide.cli.terminal import CLASS_STYLES, plain
 from ebbtide.report import wording
 from ebbtide.report.plurals import count
 from ebbtide.supervision.ladder import Action
-from ebbtide.supervision.summary.headline import Headline
+from ebbtide.supervision.summary.headline import Course
 from ebbtide.supervision.summary.run_summary import (
     RoundPoint,
     RunDecision,
@@ -17,6 +17,7 @@ from ebbtide.supervision.summary.run_summary import (
     RunSummary,
     Spending,
 )
+from ebbtide.supervision.summary.sentences import ended
 from ebbtide.supervision.wording import listed
 
 ACTION_STYLES = {
@@ -56,10 +57,10 @@ def run_screen(summary: RunSummary, width: int, *, everything: bool = False) -> 
 
 
 def verdict_lines(summary: RunSummary) -> list[Line]:
-    """The word, the run, and why in one sentence."""
-    word = summary.headline
-    head = Line(word.value, word_style(summary)).append(f"  {plain(summary.source)}")
-    lines = [head, Line.safe(summary.reason)]
+    """How the run ended and how it went, the words that say so, and why."""
+    head = Line(summary.title, word_style(summary)).append(f"  {plain(summary.source)}")
+    how = ended(summary.ending)
+    lines = [head, *([] if how is None else [Line.safe(how)]), Line.safe(summary.reason)]
     end = wording.at_end(summary)
     if end is not None:
         lines.append(Line.safe(end))
@@ -69,8 +70,8 @@ def verdict_lines(summary: RunSummary) -> list[Line]:
 
 
 def word_style(summary: RunSummary) -> str:
-    """The style of the word of a run."""
-    return "bold yellow" if summary.headline is Headline.UNKNOWN else ACTION_STYLES[summary.verdict.action]
+    """The style of the headline of a run."""
+    return ACTION_STYLES[wording.severity(summary)]
 
 
 def _rows(summary: RunSummary, width: int, *, everything: bool) -> list[tuple[str, Line]]:
@@ -124,7 +125,7 @@ def _spending(summary: RunSummary) -> list[Line]:
 def _findings(summary: RunSummary, width: int, *, everything: bool) -> list[Line]:
     items = summary.findings
     if not items:
-        if summary.headline is Headline.UNKNOWN:
+        if summary.course is Course.UNKNOWN:
             return [Line("none in what was recorded", "dim")]
         return [Line("none: no loop, no limit passed, no runaway cost", "green")]
     visible = items if everything else items[:_FINDINGS]

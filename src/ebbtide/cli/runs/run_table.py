@@ -12,7 +12,7 @@ from ebbtide.cli.runs.run_screen import word_style
 from ebbtide.cli.terminal import plain
 from ebbtide.report import wording
 from ebbtide.report.plurals import count
-from ebbtide.supervision.summary.headline import Headline
+from ebbtide.supervision.summary.headline import Course, Headline
 from ebbtide.supervision.summary.run_summary import RunSummary
 
 UNREADABLE = "UNREADABLE"  #: what a trace is called of which nothing could be read
@@ -89,7 +89,7 @@ def _table(runs: Sequence[RunSummary], folder: str, width: int) -> list[Line]:
     """A row a run, and under its name why; of a run that nothing is wrong with there is nothing to say."""
     cells = [
         (
-            Line(run.headline.value, word_style(run)),
+            Line(run.title, word_style(run)),
             Line(f"{run.spent.events:,}"),
             Line("?" if run.spent.cost_usd is None else wording.cost(run.spent)),
         )
@@ -101,7 +101,7 @@ def _table(runs: Sequence[RunSummary], folder: str, width: int) -> list[Line]:
     rows: list[tuple[Line, ...]] = [tuple(head)]
     for run, row in zip(runs, cells, strict=True):
         rows.append((*row, Line.safe(run.source.removeprefix(folder))))
-        if run.headline is not Headline.HEALTHY:
+        if run.course is not Course.HEALTHY or run.verdict.ends:
             rows.append((Line(), Line(), Line(), Line.safe(run.reason, "dim")))
     return columns(rows, widths, right=(1, 2))
 

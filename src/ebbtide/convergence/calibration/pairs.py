@@ -8,6 +8,7 @@ Source: rubric, calibration status (clause B07).
 from __future__ import annotations
 
 import dataclasses
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -26,10 +27,24 @@ from ebbtide.convergence.semantic import cosine_at_least
 from ebbtide.errors import ConfigError
 from ebbtide.profile import Profile
 from ebbtide.profile.convergence import NoveltyRules, TokenForm
+from ebbtide.rate import Rate
 from ebbtide.text.embedding.vectors import Embedder
 
 _NEVER = 0.0  # the similarity of a pair that the guard keeps apart: below every threshold
+_GROUP_PAIRS = 10  # called the same in a group, from which its precision says something
 _GRID = tuple(step / 20 for step in range(2, 20))  # 0.10, 0.15 ... 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupPrecision:
+    """How right a threshold is in one group of pairs."""
+
+    group: str
+    precision: Rate
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        return {"group": self.group, "precision": self.precision.to_dict()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +56,8 @@ class MeasureReport:
         setting: The threshold in `NoveltyRules`; None where the profile does not compare in this way.
         threshold: Its current value.
         current: What that does.
+        weakest: The group in which it is right least often, of those where it calls ten pairs or more the
+            same; None where there is none. An interval over pairs does not show how much groups differ.
         curve: What every other threshold does.
         average_precision: Area under precision over recall; None where no pair says the same.
         area_under_roc: Chance that a pair that says the same scores higher than one that does not.
@@ -53,6 +70,7 @@ class MeasureReport:
     setting: str | None
     threshold: float
     current: Confusion
+    weakest: GroupPrecision | None
     curve: tuple[CurvePoint, ...]
     average_precision: float | None
     area_under_roc: float | None
@@ -79,6 +97,7 @@ class MeasureReport:
             "setting": self.setting and f"novelty.{self.setting}",
             "threshold": self.threshold,
             "current": self.current.to_dict(),
+            "weakest_group": self.weakest and self.weakest.to_dict(),
             "average_precision": _rounded(self.average_precision),
             "area_under_roc": _rounded(self.area_under_roc),
             "by_threshold": [{"threshold": step, **_short(self.at(step))} for step in _GRID],
@@ -98,6 +117,7 @@ class PairCalibration:
         same: Those that say the same.
         groups: Groups among them.
         precision_at_least: What a fitted threshold had to reach.
+        semantic: The model of L2, for which its threshold holds; None where L2 was left out.
         measures: One report a measure.
         fitted: The profile with the proposed thresholds; None where none is proposed.
     """
@@ -107,6 +127,7 @@ class PairCalibration:
     same: int
     groups: int
     precision_at_least: float
+    semantic: str | None
     measures: tuple[MeasureReport, ...]
     fitted: Profile | None
 
@@ -119,6 +140,7 @@ class PairCalibration:
             "same": self.same,
             "groups": self.groups,
             "precision_at_least": self.precision_at_least,
+            "semantic": self.semantic,
             "measures": [report.to_dict() for report in self.measures],
         }
 
@@ -162,6 +184,7 @@ def calibrate_pairs(
         same=sum(pair.same for pair in pairs),
         groups=len({pair.group for pair in pairs}),
         precision_at_least=precision_at_least,
+        semantic=embedder.model if embedder is not None else None,
         measures=reports,
         fitted=dataclasses.replace(profile, novelty=rules) if changes else None,
     )
@@ -221,6 +244,7 @@ def _report(measure: _Measure, pairs: Sequence[LabelledPair], precision_at_least
         setting=setting,
         threshold=threshold,
         current=current,
+        weakest=_weakest_group(threshold, scores, labels, groups),
         curve=curve,
         average_precision=average_precision(curve),
         area_under_roc=area_under_roc(curve),
@@ -228,6 +252,21 @@ def _report(measure: _Measure, pairs: Sequence[LabelledPair], precision_at_least
         verdict=verdict,
         proposed=proposed,
     )
+
+
+def _weakest_group(
+    threshold: float, scores: Sequence[float], labels: Sequence[bool], groups: Sequence[str]
+) -> GroupPrecision | None:
+    alike: dict[str, list[bool]] = defaultdict(list)
+    for score, label, group in zip(scores, labels, groups, strict=True):
+        if score >= threshold:
+            alike[group].append(label)
+    rates = [
+        GroupPrecision(group=group, precision=Rate(hits=sum(hits), total=len(hits)))
+        for group, hits in alike.items()
+        if len(hits) >= _GROUP_PAIRS
+    ]
+    return min(rates, key=lambda item: (item.precision.value or 0.0, -item.precision.total), default=None)
 
 
 def _short(confusion: Confusion) -> dict[str, float | None]:

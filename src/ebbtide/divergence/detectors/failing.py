@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from ebbtide.divergence.detectors.near_duplicates import argument_text
 from ebbtide.divergence.loop_registry import Finding, LoopRegistry
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import Key, key_of
+from ebbtide.events.outcome import CallOutcome
 from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
@@ -17,10 +19,11 @@ _ERRORS = 8  # of one tool that are distinguished
 _ECHO = 3  # characters from which an argument is recognised inside an error
 _READ = 2000  # characters of an error that are compared
 _DOWN = re.compile(r"\b(?:429|500|502|503|504|529)\b")
+_STORM_S = 1.0  # a service that is down is hammered when it is asked again sooner
 _DOWN_READ = 200  # characters of an answer in which a status is looked for
 
 
-def is_outage(status: int | None, answer: object) -> bool:
+def _is_outage(status: int | None, answer: object) -> bool:
     """Whether an answer says that a service is down or asks to slow down: 429 or 5xx."""
     if status is not None:
         return status == 429 or 500 <= status <= 599
@@ -61,6 +64,20 @@ class FailingTools:
         self._rules = rules
         self._registry = registry
         self.tools: dict[str, Failures] = {}
+
+    def patience(self, call: ToolCall | None, outcome: CallOutcome | None, gap_s: float | None) -> int:
+        """Times that it takes at least: more where a service is down, unless it is asked without a pause.
+
+        Args:
+            call: The latest call.
+            outcome: How it ended.
+            gap_s: Seconds since the event before it.
+        """
+        if call is None or (gap_s is not None and gap_s < _STORM_S):
+            return 0
+        if (outcome is not None and outcome.is_down) or _is_outage(call.status, call.result):
+            return self._rules.outage
+        return 0
 
     def succeeded(self, name: str) -> None:
         """A call of the tool succeeded."""

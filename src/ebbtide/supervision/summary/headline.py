@@ -1,4 +1,4 @@
-"""The outcome of a run, in one word."""
+"""The headline of a run: how it ended, then how it went."""
 
 from __future__ import annotations
 
@@ -7,49 +7,101 @@ from enum import StrEnum
 from typing import Final
 
 from ebbtide.supervision.ladder import Action, Cause
+from ebbtide.supervision.summary.ending import Ending
 from ebbtide.supervision.verdict import Verdict
 
 
 class Headline(StrEnum):
-    """The outcome of a run, in one word; the worst last."""
+    """A run in one word: how it ended, or how it went where its end is not known; the worst last."""
 
-    HEALTHY = "HEALTHY"
     CONVERGED = "CONVERGED"
+    FINISHED = "FINISHED"
+    HEALTHY = "HEALTHY"
+    GOING_ON = "GOING ON"
+    HANDED_BACK = "HANDED BACK"
+    CUT_OFF = "CUT OFF"
     UNKNOWN = "UNKNOWN"
     NOISY = "NOISY"
     COSTLY = "COSTLY"
-    ESCALATE = "ESCALATE"
-    OVER_LIMIT = "OVER LIMIT"
+    BLOCKED = "BLOCKED"
+    FAILED = "FAILED"
+    LIMIT = "LIMIT"
     STUCK = "STUCK"
 
 
+class Course(StrEnum):
+    """How a run went."""
+
+    HEALTHY = "HEALTHY"
+    UNKNOWN = "UNKNOWN"
+    NOISY = "NOISY"
+    COSTLY = "COSTLY"
+
+
 MEANINGS: Final[Mapping[Headline, str]] = {
+    Headline.CONVERGED: "Another round would add nothing new, and something says that the result is ready.",
+    Headline.FINISHED: "It says that it is finished, or it ended with an answer. It may still be wrong.",
     Headline.HEALTHY: "No problem was found.",
-    Headline.CONVERGED: "The result is ready; another round would add nothing new.",
+    Headline.GOING_ON: "It is not over.",
+    Headline.HANDED_BACK: "It ended with a question to a person, or a person took over.",
+    Headline.CUT_OFF: "It stops in the middle of work, or a person stopped it.",
     Headline.UNKNOWN: "Too little was recorded to judge it.",
     Headline.NOISY: "It repeated itself, and continued.",
     Headline.COSTLY: "It spent money or tokens fast.",
-    Headline.ESCALATE: "It is not getting further on its own: ask a person.",
-    Headline.OVER_LIMIT: "It exceeded a limit.",
-    Headline.STUCK: "It went in circles, or spent without progress.",
+    Headline.BLOCKED: "It waits for something that nobody in the run can do.",
+    Headline.FAILED: "It says that it failed.",
+    Headline.LIMIT: "A limit ended it, or it exceeded one.",
+    Headline.STUCK: "It went in circles, or spent without progress, to its end.",
 }
-_BY_ACTION: Final[Mapping[Action, Headline]] = {
-    Action.ALLOW: Headline.HEALTHY,
-    Action.NUDGE: Headline.NOISY,
-    Action.FINALIZE: Headline.CONVERGED,
-    Action.ESCALATE: Headline.ESCALATE,
-    Action.STOP: Headline.STUCK,
+_BY_ENDING: Final[Mapping[Ending, Headline]] = {
+    Ending.FINISHED: Headline.FINISHED,
+    Ending.HANDED_BACK: Headline.HANDED_BACK,
+    Ending.BLOCKED: Headline.BLOCKED,
+    Ending.FAILED: Headline.FAILED,
+    Ending.LIMIT: Headline.LIMIT,
 }
 
 
-def headline(verdict: Verdict) -> Headline:
-    """What a verdict says of a run, in one word.
+def course(highest: Verdict, *, blind: bool = False) -> Course:
+    """How a run went, by the highest verdict that it came to.
 
-    >>> headline(Verdict()).value
+    Args:
+        highest: That verdict.
+        blind: Whether too little was recorded to find a problem.
+
+    >>> course(Verdict()).value
     'HEALTHY'
     """
-    if verdict.action is Action.NUDGE and verdict.cause is Cause.SPENDING:
-        return Headline.COSTLY
-    if verdict.action is Action.STOP and verdict.cause is Cause.LIMIT:
-        return Headline.UNKNOWN if verdict.kind == "limit_unknown" else Headline.OVER_LIMIT
-    return _BY_ACTION[verdict.action]
+    if highest.action in (Action.ALLOW, Action.FINALIZE):
+        return Course.UNKNOWN if blind else Course.HEALTHY
+    if highest.action is Action.NUDGE and highest.cause is Cause.SPENDING:
+        return Course.COSTLY
+    return Course.NOISY
+
+
+def headline(
+    ending: Ending, highest: Verdict, latest: Verdict, *, signal: str | None = None, blind: bool = False
+) -> Headline:
+    """A run in one word.
+
+    Args:
+        ending: How it ended, as it says itself.
+        highest: The highest verdict that it came to.
+        latest: The verdict that holds at its end.
+        signal: The last signal of the convergence engine; None where there was no round.
+        blind: Whether too little was recorded to find a problem.
+
+    >>> headline(Ending.FINISHED, Verdict(), Verdict()).value
+    'FINISHED'
+    """
+    if highest.action is Action.STOP and highest.cause is Cause.LIMIT:
+        return Headline.UNKNOWN if highest.kind == "limit_unknown" else Headline.LIMIT
+    if signal == "SHIP" and ending in (Ending.FINISHED, Ending.UNKNOWN):
+        return Headline.CONVERGED
+    if ending in _BY_ENDING:
+        return _BY_ENDING[ending]
+    if latest.action in (Action.ESCALATE, Action.STOP):
+        return Headline.STUCK
+    if ending is Ending.CUT_OFF:
+        return Headline.CUT_OFF
+    return Headline(course(highest, blind=blind).value)

@@ -5,6 +5,7 @@ The summary is a fold over the events, in bounded memory.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,19 +13,21 @@ from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import usd
 from ebbtide.divergence.loop_state import LoopState
+from ebbtide.divergence.monitor import tools_of
 from ebbtide.divergence.signals import LoopSignal
-from ebbtide.events.event import Event, ModelCall
+from ebbtide.events.event import Event, ModelCall, ToolCall
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
 from ebbtide.supervision.facts import LimitFacts
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.rounds import ReadRound
+from ebbtide.supervision.summary.ending import Ending, EndingReader
 from ebbtide.supervision.summary.fact_counter import FactCounter
 from ebbtide.supervision.summary.findings import LoopNote, OtherNotes, most_expensive_first
 from ebbtide.supervision.summary.run_summary import RoundPoint, RunFinding, RunSummary, Saving, Spending
 from ebbtide.supervision.summary.sentences import run_reason
-from ebbtide.supervision.summary.spending import since, spending_of
+from ebbtide.supervision.summary.spending import since, spending_of, together
 from ebbtide.supervision.summary.tally_history import TallyHistory
 from ebbtide.supervision.summary.timeline import Timeline
 from ebbtide.supervision.supervisor import Supervisor
@@ -38,11 +41,15 @@ if TYPE_CHECKING:
 EAGER_ROUNDS = 1_000  #: rounds that are read for the report alone
 _FINDINGS = 2_000
 _POINTS = 20_000
+_STRETCHES = 2_000
 
 
-class _Ending(NamedTuple):
+class _Stretch(NamedTuple):
+    """What would have been saved: from a verdict that would have ended the run to what resolved it."""
+
     verdict: Verdict
-    spent: Spending  # up to it, by its chain or by the run
+    start: Spending  # up to the verdict, by its chain or by the run
+    end: Spending | None = None  # up to where it held no longer; None where it still does
 
 
 class RunRecorder:
@@ -97,8 +104,10 @@ class RunRecorder:
         self._others = OtherNotes()
         self._points: list[RoundPoint] = []
         self._highest = self._previous = self.supervisor.verdict()
-        self._ending: _Ending | None = None
+        self._stretches: list[_Stretch] = []
+        self._latest_news = 0  # the event that brought a new answer, or a round with new claims
         self._facts = FactCounter()
+        self._endings = EndingReader(tools_of(tools, profile.divergence))
         self._profile = profile
         self._decides = decisions
         self._decisions: RunDecisions | None = None  # before anybody said anything
@@ -106,6 +115,8 @@ class RunRecorder:
 
     def record(self, event: Event | Round) -> Verdict:
         """Take one more event or round; the verdict is that of `Supervisor.record`."""
+        open_stretch = self._open_stretch(event)
+        before = None if open_stretch is None else self._spent(open_stretch.verdict.chain_id)
         verdict = self.supervisor.record(event)
         if isinstance(event, Round):
             self._take_round(event)
@@ -113,9 +124,23 @@ class RunRecorder:
             self._previous = verdict
             if verdict.rank > self._highest.rank:
                 self._highest = verdict
-                if verdict.ends and self._ending is None:
-                    self._ending = _Ending(verdict, self._spent(verdict.chain_id))
+            if open_stretch is not None and verdict.rank < open_stretch.verdict.rank:
+                self._stretches[-1] = open_stretch._replace(end=before)
+            elif verdict.ends and (not self._stretches or self._stretches[-1].end is not None):
+                self._begin_stretch(verdict)
         return verdict
+
+    def _open_stretch(self, event: Event | Round) -> _Stretch | None:
+        """What would be saved now, where an event may resolve it: an event of another chain does not."""
+        if not self._stretches or self._stretches[-1].end is not None:
+            return None
+        stretch = self._stretches[-1]
+        named = stretch.verdict.chain_id
+        return stretch if named is None or isinstance(event, Round) or event.chain_id == named else None
+
+    def _begin_stretch(self, verdict: Verdict) -> None:
+        if len(self._stretches) < _STRETCHES:
+            self._stretches.append(_Stretch(verdict, self._spent(verdict.chain_id)))
 
     def _take_round(self, item: Round) -> None:
         name = "" if self._latest is None else self._latest.name
@@ -136,6 +161,10 @@ class RunRecorder:
             self._latest = history
         history.note(tally, number, loops.event, None if event.ts is None else tally.latest_ts)
         self._facts.see(event, loops)
+        self._endings.see(event, number)
+        repetition = loops.repetition
+        if isinstance(event, ToolCall) and repetition.calls == repetition.answers.latest_news:
+            self._latest_news = number
         if self._timeline is not None:
             total = self.supervisor.tally
             self._timeline.add(event, number, cost_usd=usd(total.cost), tokens=total.tokens)
@@ -154,10 +183,12 @@ class RunRecorder:
 
     def round(self, chain_id: str, read_round: ReadRound) -> None:
         """As `Listener.round`."""
-        if len(self._points) >= _POINTS:
-            return
         reading = read_round.reading
         novelty = reading.novelty
+        if novelty.new_claims and not reading.recommendation.low_run:
+            self._latest_news = read_round.event
+        if len(self._points) >= _POINTS:
+            return
         self._points.append(
             RoundPoint(
                 number=len(self._points) + 1,
@@ -198,6 +229,7 @@ class RunRecorder:
         findings = most_expensive_first([*self._findings(), *OtherNotes.of_run(uncounted)])
         spent = self._spent(None)
         facts = self._facts.facts(tool_calls=spent.tool_calls, model_calls=spent.llm_calls, advice=advice)
+        ending = self._endings.read()
         signals = [item.signal for item in snapshot.conversations if item.signal is not None]
         return RunSummary(
             source=source,
@@ -207,6 +239,8 @@ class RunRecorder:
             latest=latest,
             spent=spent,
             facts=facts,
+            ending=ending,
+            recovered=self._recovered(highest, latest, findings, ending.ending),
             findings=findings,
             rounds=tuple(sorted(self._points, key=lambda point: point.event)),
             converged=signals[-1].value if signals else None,
@@ -261,9 +295,19 @@ class RunRecorder:
         history = self._histories.get(chain_id)
         return spending_of([] if history is None else history.tallies)
 
-    def _saving(self) -> Saving | None:
-        if self._ending is None:
+    def _recovered(
+        self, highest: Verdict, latest: Verdict, findings: Sequence[RunFinding], ending: Ending
+    ) -> bool | None:
+        """Whether something resolved what the highest verdict was about."""
+        if latest.rank >= highest.rank:
             return None
-        verdict, spent = self._ending
-        after = since(self._spent(verdict.chain_id), spent)
-        return Saving(verdict=verdict, after=after) if after.events else None
+        last = max((item.last_event for item in findings if item.action is highest.action), default=0)
+        return ending is Ending.FINISHED or self._latest_news > max(last, highest.event or 0)
+
+    def _saving(self) -> Saving | None:
+        parts = [
+            since(stretch.end or self._spent(stretch.verdict.chain_id), stretch.start)
+            for stretch in self._stretches
+        ]
+        after = together(parts)
+        return Saving(verdict=self._stretches[0].verdict, after=after) if after.events else None

@@ -11,7 +11,8 @@ from typing import Any
 
 from ebbtide.codec import to_wire
 from ebbtide.supervision.ladder import Action, Cause
-from ebbtide.supervision.summary.headline import Headline, headline
+from ebbtide.supervision.summary.ending import RunEnding
+from ebbtide.supervision.summary.headline import Course, Headline, course, headline
 from ebbtide.supervision.summary.run_facts import RunFacts
 from ebbtide.supervision.verdict import Verdict
 
@@ -159,7 +160,8 @@ class Saving:
 
     Args:
         verdict: What would have ended it: a finalize, an escalate or a stop.
-        after: What the run took from there to its end; where the verdict names a chain, what that chain took.
+        after: What the run took from there until something resolved it, and likewise wherever it came back;
+            where the verdict names a chain, what that chain took.
     """
 
     verdict: Verdict
@@ -205,6 +207,9 @@ class RunSummary:
         verdict: The highest verdict that the run came to.
         reason: Why, in one sentence.
         latest: What to do now, after the last event.
+        ending: How the run ended, as it says itself.
+        recovered: Whether something resolved what the verdict was about: a new answer, new claims, or the end
+            of the work. None where the verdict still held at the end, or there was none.
         spent: What it took.
         facts: What is known about its calls beside loops, and what was not recorded.
         findings: The most expensive first, then the longest.
@@ -218,6 +223,7 @@ class RunSummary:
         timed: Whether events had times; rates are off where they had none.
         faults: Lines and events that could not be read, in words, at most 20 of them.
         degraded: How many those were.
+        over: Whether nothing more will come; a run that is watched may go on.
         timeline: One cell an event, where that is wanted.
     """
 
@@ -228,6 +234,8 @@ class RunSummary:
     latest: Verdict
     spent: Spending
     facts: RunFacts = field(default_factory=RunFacts)
+    ending: RunEnding = field(default_factory=RunEnding)
+    recovered: bool | None = None
     findings: tuple[RunFinding, ...] = ()
     rounds: tuple[RoundPoint, ...] = ()
     converged: str | None = None
@@ -238,17 +246,36 @@ class RunSummary:
     timed: bool = True
     faults: tuple[str, ...] = ()
     degraded: int = 0
+    over: bool = True
     timeline: tuple[Cell, ...] = ()
 
     @property
     def headline(self) -> Headline:
-        """The outcome, in one word; no problem and nothing to judge is UNKNOWN."""
-        word, coverage = headline(self.verdict), self.facts.coverage
-        is_blind = not self.spent.events or coverage.lacks_arguments or coverage.lacks_words
-        return Headline.UNKNOWN if word is Headline.HEALTHY and is_blind else word
+        """The run in one word: how it ended, or how it went where its end is not known."""
+        word = headline(
+            self.ending.ending, self.verdict, self.latest, signal=self.converged, blind=self._is_blind
+        )
+        return Headline.GOING_ON if word is Headline.CUT_OFF and not self.over else word
+
+    @property
+    def course(self) -> Course:
+        """How it went, in one word."""
+        return course(self.verdict, blind=self._is_blind)
+
+    @property
+    def title(self) -> str:
+        """How it ended and how it went: "FINISHED, NOISY"; one word where one says both."""
+        word = self.headline
+        says_both = word.value in tuple(Course) or word is Headline.STUCK
+        return word.value if says_both else f"{word.value}, {self.course.value}"
+
+    @property
+    def _is_blind(self) -> bool:
+        coverage = self.facts.coverage
+        return not self.spent.events or coverage.lacks_arguments or coverage.lacks_words
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form, without the timeline."""
         wire = to_wire(dataclasses.replace(self, timeline=()))
         del wire["timeline"]
-        return {"schema": 2, "headline": self.headline.value, **wire}
+        return {"schema": 3, "headline": self.headline.value, "course": self.course.value, **wire}

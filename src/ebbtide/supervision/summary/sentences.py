@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.summary.ending import NO_ANSWER, Ending, RunEnding
 from ebbtide.supervision.summary.run_facts import Coverage
 from ebbtide.supervision.summary.run_summary import RunFinding, Spending
 from ebbtide.supervision.verdict import Verdict
@@ -48,6 +49,56 @@ def finding_line(finding: RunFinding, events: str = "events") -> str:
     """A finding in one line: where, what, and what it cost."""
     cost = price(finding.cost_usd, finding.tokens)
     return f"{place(finding, events)}: {finding.sentence}{', ' if cost else ''}{cost}"
+
+
+_PERSON_SAYS = {
+    Ending.FINISHED: "A person accepted it",
+    Ending.FAILED: "A person says that it did not work",
+    Ending.CUT_OFF: "A person stopped it",
+}
+_SAYS = {
+    Ending.FINISHED: "It says that it is finished",
+    Ending.HANDED_BACK: "It asks a person",
+    Ending.CUT_OFF: "It stops in the middle of work",
+    Ending.BLOCKED: "It says that it is blocked",
+    Ending.FAILED: "It says that it failed",
+    Ending.LIMIT: "A limit ended it",
+}
+_CALLS = {
+    Ending.FINISHED: "It ended with a call of {}, which hands in a result.",
+    Ending.HANDED_BACK: "It asked a person, with a call of {}.",
+    Ending.FAILED: "It gave up, with a call of {}.",
+    Ending.CUT_OFF: "It stops after a call of {}.",
+}
+
+
+def ended(ending: RunEnding) -> str | None:
+    """How a run ended, with the words that say so; None where nothing does.
+
+    >>> ended(RunEnding(ending=Ending.FAILED, rule="failed.unable", text="I was unable to log in."))
+    'It says that it failed: “I was unable to log in.”'
+    """
+    how, text = ending.ending, ending.text
+    if how is Ending.UNKNOWN:
+        return None
+    match ending.rule:
+        case "call" if text == NO_ANSWER:
+            return "It stops at a call that got no answer."
+        case "call" | "tool":
+            return _CALLS.get(how, _SAYS[how] + " with a call of {}.").format(text)
+        case "answer":
+            sentence = "It ended with an answer"
+        case "unanswered":
+            sentence = "Nobody answered a person"
+        case "notice":
+            sentence = "The harness reported an error"
+        case "failed.empty":
+            return "Its last answer is empty."
+        case rule if ending.by_person or rule.startswith("interrupted."):
+            sentence = _PERSON_SAYS.get(how, _SAYS[how])
+        case _:
+            sentence = _SAYS[how]
+    return f"{sentence}: \u201c{text}\u201d" if text else f"{sentence}."
 
 
 def unrecorded(coverage: Coverage) -> str | None:
@@ -103,4 +154,4 @@ def _all_clear(spent: Spending) -> str:
     if not spent.events:
         return "There is no event."
     number = f"{spent.events:,} {unit(spent)}" if spent.events != 1 else "One event"
-    return f"{number}: no loop, no limit passed, nothing spent for nothing."
+    return f"{number}: no loop, and no limit passed."

@@ -60,5 +60,25 @@ def since(whole: Spending, part: Spending) -> Spending:
     )
 
 
+def together(parts: Iterable[Spending]) -> Spending:
+    """What parts of a run that do not overlap took in all."""
+    parts = tuple(parts)
+    return Spending(
+        events=sum(part.events for part in parts),
+        tool_calls=sum(part.tool_calls for part in parts),
+        llm_calls=sum(part.llm_calls for part in parts),
+        tokens=Tokens(
+            input=plus(part.tokens.input for part in parts),
+            output=plus(part.tokens.output for part in parts),
+            cache_read=plus(part.tokens.cache_read for part in parts),
+            cache_write=plus(part.tokens.cache_write for part in parts),
+        ),
+        cost_usd=plus(part.cost_usd for part in parts),
+        unpriced=sum(part.unpriced for part in parts),
+        unpriced_models=tuple(dict.fromkeys(model for part in parts for model in part.unpriced_models)),
+        seconds=plus(part.seconds for part in parts),
+    )
+
+
 def _less(whole: _N | None, part: _N | None) -> _N | None:
     return whole if whole is None or part is None else whole - part

@@ -6,7 +6,8 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from ebbtide.text.extraction import rules
+from ebbtide.text.extraction import order_rules, person_rules, rules
+from ebbtide.text.extraction.orders import base_of, is_order, is_titled
 from ebbtide.text.extraction.words import FILLER, FINITE, OBJECTS
 from ebbtide.text.imperatives import IMPERATIVE_VERBS, NOUNS_TOO
 from ebbtide.text.pattern_words import words_in
@@ -36,16 +37,25 @@ _TAGS = _table(rules.TAGS, behind="", after=r"\Z")
 _QUESTIONS = _table(rules.QUESTIONS)
 # What stands in quotes is the title of something: "I'll Keep the Light".
 _DECISIONS = _table(rules.DECISIONS, behind=r"(?<![\w\"\u201c])")
-_ACTIONS = _table(rules.ACTIONS)
-_PROMISES = _table(rules.PROMISES)
+_ACTIONS = _table(order_rules.ACTIONS)
+_PROMISES = _table(order_rules.PROMISES)
+
+_OF_PERSONS = _table((*person_rules.APPROVALS, *person_rules.REQUESTS))
 
 _LINES = Openings(_SECTIONS)
 _LEADING = (_CHECKBOXES, _LABELS, _OPENINGS, _NOTHING, _CODE, _COURTESY)
 _SENTENCES = Openings(*_LEADING, _QUESTIONS, _DECISIONS, _NARRATION, _ACTIONS, _PROMISES)
+_ANSWERS = Openings(_OF_PERSONS)
 _NO_KEYS: frozenset[str] = frozenset()
 
 # "It is unclear whether it scales" states something, "How does it scale" does not.
 _STATING = frozenset(rule.id for rule in rules.QUESTIONS if rule.anchor is Anchor.ANYWHERE)
+
+# What comes next, told to nobody in particular, and a nod: neither says anything about the subject.
+_TELLING = frozenset("break describe list outline present report share show summarise summarize tell".split())
+_NOT_STATING = frozenset(
+    ("action.narrated", "action.ongoing", "decision.approved-it", "decision.sounds-good", "decision.agreed")
+)
 
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 # The same for ASCII, several times as fast: all signs but ' and - make room, where none of these is loose.
@@ -53,6 +63,15 @@ _ROOM = bytes(code if chr(code).isalnum() or chr(code) in "'-" else 32 for code 
 _LOOSE = re.compile(r"['-](?:(?![^\W_])|(?<![^\W_].))", re.DOTALL)
 _SEPARATOR = re.compile(
     r"[^\w`\"'\u201c\u00ab(\[/@#$~\u00bf\u00a1-]*(?:-\s+)?(?:(?:so|and|but|then|because|since)\b[\s,]*)?"
+)
+# Words that open a part of a sentence behind which, and behind a comma, its main clause stands.
+_FRONTS = frozenset("after as based before for from given in next now once since then to with".split())
+_FRONT_COMMAS = 2
+_FRONT_READ = 80  # characters behind a comma
+_QUOTED_MARK = re.compile('[?\uff1f]["\u201d]')
+_ASKING = re.compile(
+    r"\W*(?:am|are|can|could|did|do|does|has|have|is|may|shall|should|was|were|will|would)\b"
+    r"|[^\n]*\b(?:how|wh[aeoiy]\w*)\b"
 )
 _QUESTION_MARKS = frozenset("?\uff1f\u061f\u037e\u203d\u2047\u2048\u2049\u1367\u055e")
 _CODE_ENDS = (";", "{", "}")
@@ -106,18 +125,28 @@ def is_nothing(text: str) -> bool:
     return _WORD.search(lowered) is None or _NOTHING.opening(lowered, _SENTENCES.at(lowered)) is not None
 
 
-def read_sentence(text: str, from_place: str | None = None, *, heading: bool = False) -> SentenceReading:
+def read_sentence(
+    text: str, from_place: str | None = None, *, heading: bool = False, person: bool = False
+) -> SentenceReading:
     """What `text`, one sentence without markup, is.
 
     Args:
         text: The sentence.
         from_place: The kind that its place gives it, where nothing in it says otherwise; "claim" gives none.
         heading: It is a heading, so that it counts only if it states something.
+        person: A person says it, who can approve of something and ask for it.
 
     >>> read_sentence("Great, so we use Redis.")
     SentenceReading(rule='claim.statement', start=10, end=23, states=True)
     """
     lowered = folded(text)
+    last = _question_end(lowered)
+    if person and last is None:
+        opening = _ANSWERS.at(lowered)
+        answer = _OF_PERSONS.opening(lowered, opening) if opening.tables else None
+        if answer is not None:
+            name = answer.rule.id
+            return SentenceReading(name, opening.at, len(text), states=name not in _NOT_STATING)
     place, skipped, label = _content_start(lowered)
     start = place.at
     words = words_of(lowered, start)
@@ -133,17 +162,20 @@ def read_sentence(text: str, from_place: str | None = None, *, heading: bool = F
     if label is not None and not label.startswith("remark."):
         rule = label
     elif from_place not in (None, "claim") and not heading and not lowered.endswith(_COLONS):
-        rule = f"{from_place}.section"
+        # "August 3, 2015" below "Next steps" is nothing to be done.
+        dated = from_place == "action" and any(map(str.isdigit, text)) and is_titled(text)
+        rule = None if dated and words[0] not in IMPERATIVE_VERBS else f"{from_place}.section"
     kind = _kind(rule) if rule else None
 
     # In words without marks inside, the parts that tables are searched by are the words themselves.
     parts = words_in(lowered) if "'" in lowered or "-" in lowered else words
     keys = _NO_KEYS if _searched().isdisjoint(parts) else frozenset(parts)
-    last = _question_end(lowered)
     if last is not None:
         tag = _TAGS.leftmost(lowered, start, last, words_in(lowered))
         if tag is not None:
-            return read_sentence(text[: tag.start].rstrip(" ,;-\u2013\u2014"), from_place, heading=heading)
+            return read_sentence(
+                text[: tag.start].rstrip(" ,;-\u2013\u2014"), from_place, heading=heading, person=person
+            )
         answered = heading and from_place != "question"
         return SentenceReading(_question_rule(lowered, place, answered=answered), start, end)
     if kind in (None, "question"):
@@ -151,8 +183,8 @@ def read_sentence(text: str, from_place: str | None = None, *, heading: bool = F
         if question is not None:
             return SentenceReading(question.rule.id, start, end, states=question.rule.id in _STATING)
     if rule is None:
-        rule = _statement_rule(lowered, place, words, keys, heading=heading)
-    return SentenceReading(rule, start, end, states=kind != "question")
+        rule = _statement_rule(text, lowered, place, words, keys, heading=heading)
+    return SentenceReading(rule, start, end, states=kind != "question" and rule not in _NOT_STATING)
 
 
 @cache
@@ -205,7 +237,18 @@ def _question_end(lowered: str) -> int | None:
     tail = lowered[last:]
     # The Greek question mark, as people type it, is a semicolon.
     greek = tail.startswith(";") and "\u0370" <= lowered[last - 1] < "\u0400"
-    return last if greek or not _QUESTION_MARKS.isdisjoint(tail) else None
+    if not greek and (_QUESTION_MARKS.isdisjoint(tail) or _is_in_title(lowered, last, tail)):
+        return None
+    return last
+
+
+def _is_in_title(lowered: str, last: int, tail: str) -> bool:
+    """Whether a question mark belongs to a title in quotes at the end of a statement."""
+    if _QUOTED_MARK.match(tail) is None:
+        return False
+    opening = max(lowered.rfind('"', 0, last), lowered.rfind("\u201c", 0, last))
+    before = lowered[: max(opening, 0)]
+    return any(map(str.isalnum, before)) and _ASKING.match(before) is None
 
 
 def _is_code(lowered: str, place: Start, words: list[str]) -> bool:
@@ -225,19 +268,23 @@ def _question_rule(lowered: str, place: Start, *, answered: bool) -> str:
 
 
 def _statement_rule(
-    lowered: str, place: Start, words: list[str], keys: frozenset[str], *, heading: bool
+    text: str, lowered: str, place: Start, words: list[str], keys: frozenset[str], *, heading: bool
 ) -> str:
     decision = _find(_DECISIONS, lowered, place, keys)
     if decision is not None:
         return decision.rule.id
-    empty = _empty_rule(lowered, place, words, heading=heading)
+    empty = _empty_rule(text, lowered, place, words, heading=heading)
     if empty is not None:
         return empty
     action = _find(_ACTIONS, lowered, place, keys)
-    return action.rule.id if action is not None else _order_rule(lowered, place, words) or "claim.statement"
+    return (
+        action.rule.id
+        if action is not None
+        else _order_rule(text, lowered, place, words) or "claim.statement"
+    )
 
 
-def _empty_rule(lowered: str, place: Start, words: list[str], *, heading: bool) -> str | None:
+def _empty_rule(text: str, lowered: str, place: Start, words: list[str], *, heading: bool) -> str | None:
     """The rule by which a sentence says nothing about its subject, if it does not."""
     leads_in = lowered.endswith(_COLONS)
     narration = _NARRATION.opening(lowered, place) if _NARRATION in place.tables else None
@@ -251,24 +298,49 @@ def _empty_rule(lowered: str, place: Start, words: list[str], *, heading: bool) 
     if not (leads_in or heading):
         return None
     is_clause = not FINITE.isdisjoint(words) or (words[0] in IMPERATIVE_VERBS and words[0] not in NOUNS_TOO)
-    if leads_in and (FILLER.issuperset(words) or (len(words) <= _SHORT_LEAD_IN and not is_clause)):
+    short = len(words) <= _SHORT_LEAD_IN and not is_clause
+    titled = len(words) > 1 and is_titled(text)
+    if leads_in and (short or titled or FILLER.issuperset(words)):
         return "structure.lead-in"
     return "structure.heading" if heading and not is_clause else None
 
 
-def _order_rule(lowered: str, place: Start, words: list[str]) -> str | None:
+def _order_rule(text: str, lowered: str, place: Start, words: list[str]) -> str | None:
     """The rule by which a sentence orders or promises something, if it does."""
-    promise = _PROMISES.opening(lowered, place) if _PROMISES in place.tables else None
+    promise = _promise_rule(lowered, place)
     if promise is not None:
-        verb = _WORD.search(lowered, promise.end)
-        return promise.rule.id if verb and verb[0] in IMPERATIVE_VERBS else None
-    first, *rest = words
-    if first not in IMPERATIVE_VERBS or not rest or rest[0] == "of" or rest[0] in FINITE:
+        return promise
+    first = words[0]
+    if first in IMPERATIVE_VERBS:
+        return "action.imperative" if is_order(text, lowered.index(first, place.at), words) else None
+    if first in _FRONTS:
+        return _behind_front(text, lowered, place.at)
+    if first.endswith("ing") and len(words) > 1 and words[1] in OBJECTS and "," not in text:
+        return "action.ongoing" if base_of(first) and FINITE.isdisjoint(words) else None
+    return None
+
+
+def _promise_rule(lowered: str, place: Start) -> str | None:
+    promise = _PROMISES.opening(lowered, place) if _PROMISES in place.tables else None
+    verb = _WORD.search(lowered, promise.end) if promise is not None else None
+    if promise is None or verb is None or verb[0] not in IMPERATIVE_VERBS:
         return None
-    may_be_noun = (first in NOUNS_TOO and rest[0] not in OBJECTS) or rest[0] == "and"
-    if may_be_noun and not FINITE.isdisjoint(rest):
-        return None
-    at = lowered.index(first, place.at)
-    # "Update: the server is down" reports, and what stands in quotes is a name.
-    named = lowered[at - 1 : at] in ('"', "'", "\u201c", "`")
-    return None if named or lowered.startswith((":", ","), at + len(first)) else "action.imperative"
+    rule = promise.rule.id
+    return "narration.telling" if rule == "action.narrated" and verb[0] in _TELLING else rule
+
+
+def _behind_front(text: str, lowered: str, at: int) -> str | None:
+    """The rule of the main clause behind when or what for: "To begin, let's install it"."""
+    for _ in range(_FRONT_COMMAS):
+        comma = lowered.find(", ", at)
+        if comma < 0:
+            return None
+        at = comma + 2
+        place = _SENTENCES.at(lowered, at)
+        promise = _promise_rule(lowered, place)
+        if promise is not None:
+            return promise
+        verb, *rest = words_of(lowered[at : at + _FRONT_READ]) or [""]
+        if rest and rest[0] in OBJECTS and verb in IMPERATIVE_VERBS and is_order(text, at, [verb, *rest]):
+            return "action.imperative"
+    return None

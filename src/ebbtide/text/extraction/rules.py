@@ -22,7 +22,7 @@ SECTIONS = (
     _text(
         "decision.section",
         r"(?:architecture |design |final |key |main |our |the )*"
-        r"(?:decisions?(?: outcomes?| log| summary)?|agreements?|verdict|agreed|decided"
+        r"(?:decisions?(?: outcomes?| log| summary)?|agreements?|agreed|decided"
         r"|what (?:we(?:'ve| have)? |was |has been )?(?:decided|agreed)(?: on)?)(?: made| taken| so far| today)*",
     ),
     _text(
@@ -54,7 +54,7 @@ SECTIONS = (
 LABELS = (
     _text(
         "decision.label",
-        r"(?:final |key |our |the )*(?:decisions?|decided|agreed|verdict)(?: #?\d+)?",
+        r"(?:final |key |our |the )*(?:decisions?(?: #?\d+)?|(?:decided|agreed)(?=\s*:))",
     ),
     _text(
         "question.label",
@@ -91,6 +91,12 @@ _CLOSED_ADJECTIVES = (
     "great|good|excellent|fair|nice|interesting|important|wonderful|fantastic|valid|lovely|smart|clever|thoughtful"
     "|insightful|helpful|perfect|amazing|awesome|brilliant|solid"
 )
+
+_IF_YOU_WANT = (
+    r"(?:if|whether) (?:you(?:'d| would)? (?:like|want|wish|prefer|agree)(?: me)? to (?!know|add|share|discuss|learn|ask)\w+"
+    r"|(?:i|we) (?:should|can|may))"
+)
+_WHICH = r"(?:which|what|how|when|where) (?:\w+ )?(?:\w+ )?you(?:'d| would)? (?:like|want|prefer)"
 
 #: Clauses that open a sentence and say nothing about its subject. What comes after them is read on its own.
 OPENINGS = (
@@ -146,7 +152,7 @@ OPENINGS = (
     ),
     _text(
         "pleasantry.let-me-know",
-        r"(?:and |so |just |please |but )*let (?:me|us) know"
+        rf"(?:and |so |just |please |but )*let (?:me|us) know(?! (?:{_IF_YOU_WANT}|{_WHICH}))"
         r"(?:,? (?:if|how|what|when|whether|in case|your|about) (?:you|there|any|anything|i|we|this|that|it|thoughts)\b.{0,160}?)?"
         r"|if you (?:have|need|require) any\b.{0,80}?|if there(?:'s| is| are) any(?:thing)?(?: else)?\b.{0,80}?"
         r"|(?:and |please |just )*(?:feel free to|(?:don't|do not) hesitate to|you can always)"
@@ -170,7 +176,7 @@ OPENINGS = (
     ),
     _text(
         "pleasantry.wait",
-        r"(?:please |just )*(?:wait|hold on|bear with me|hang on|stand by)(?: (?:a|one) (?:moment|second|minute|sec|bit))?"
+        r"(?:please |just )*(?:take your time\b.{0,80}?|wait|hold on|bear with me|hang on|stand by)(?: (?:a|one) (?:moment|second|minute|sec|bit))?"
         r"|(?:just )?(?:a|one) (?:moment|second|minute|sec)(?: please)?|please wait while i\b.{0,60}?",
     ),
     _text(
@@ -189,6 +195,7 @@ OPENINGS = (
         r"|in (?:summary|short|conclusion)|tl;?dr|to be clear|for context|(?:just )?to clarify|by the way|btw|once again",
     ),
     _text("control.terminate", r"terminate|stop|task_complete|end of conversation"),
+    _text("control.interrupted", r"request interrupted by user(?: for tool use)?"),
 )
 
 #: Openings of sentences in which speakers say what they do, see or are about to do in the conversation. They
@@ -262,7 +269,13 @@ QUESTIONS = (
     _text("question.should-we", r"(?:so |and |or |but )?(?:should|shall) (?:we|i)\b[^,]*\Z"),
     _text(
         "question.inverted",
-        r"(?:so |and |or |but )?(?:do|does|did|can|could|would|is|are|will) (?:we|you|they|there|anyone|someone)\b[^,:]*\Z",
+        r"(?:so |and |or |but )?(?:do|does|did|can|could|would|is|are|will) (?:we|you|they|there|anyone|someone)\b[^,:]*\Z"
+        r"|would you (?:like|prefer)(?: me)?(?: to)?(?=\W*\Z)",
+    ),
+    # Whoever asks to be told whether to go on waits for an answer; "if you need anything else" is a courtesy.
+    _text(
+        "question.let-me-know",
+        rf"(?:please |just |so |and )*let (?:me|us) know (?:{_IF_YOU_WANT}|{_WHICH})",
     ),
     _text(
         "question.wh",
@@ -321,59 +334,29 @@ DECISIONS = (
         "decision.will-use",
         rf"(?:we|i)(?:'ll| will| shall|'re going to| are going to|'re| are) {_ADVERBS}(?:not )?(?:{_CHOICES})",
     ),
+    _anywhere(
+        "decision.lets-proceed", rf"(?:let's|let us) {_ADVERBS}(?:proceed|move forward|go ahead|work) with"
+        r"(?! (?:the|this|our|these) (?:\w+ )?(?:steps?|scripts?|code)\b)"
+    ),
+    _text(
+        "decision.since-use",
+        r"(?:since|because|given that|as) [^.?!]{5,160}?, (?:we|i) (?:can|could|should) (?:simply |just |instead )?(?:use|keep|drop|skip|switch to|go with)",
+    ),
+    _anywhere(
+        "decision.concur",
+        r"(?:we|i) (?:fully |all )?(?:concur|agree) with (?:the|this|your|his|her|their) (?:\w+ )?"
+        r"(?:conclusion|decision|plan|proposal|approach|recommendation)s?",
+    ),
     _anywhere("decision.lets-use", rf"(?:let's|let us) {_ADVERBS}(?:not )?(?:{_CHOICES})"),
     _anywhere(
         "decision.the-decision",
-        r"(?:the|our|my|final) (?:final )?(?:decision|choice|resolution|verdict) (?:is|was|will be|has been)",
+        r"(?:the|our|my|final) (?:final )?(?:decision|choice|resolution) (?:is|was|will be|has been)"
+        r"(?! (?:how|whether|what|which|who|when|where)\b)",
     ),
     _anywhere("decision.made", r"(?:made|makes?|reached) (?:the|a|our) (?:final )?(?:decision|choice)"),
     _text("decision.going-with", r"(?:so )?(?:going with|(?:decided|agreed) (?:to|on|that|against))"),
 )
 
-
-_DONE = r"(?:\w+ed|built|chosen|cut|done|found|given|kept|made|put|read|rebuilt|rerun|reset|rewritten|run|sent|set|split|taken|written)"
-
-ACTIONS = (
-    _text("action.todo", r"(?:to-?do|fixme)s?\b"),
-    _text(
-        "action.next-step",
-        r"(?:(?:the|our|my|a) )?(?:next|first|immediate|remaining|last) (?:steps?|actions?|tasks?|thing) (?:is|are|would be|will be) to",
-    ),
-    _text("action.owner", r"@[\w.-]+[,:]? (?:will|to|should|must|can you|could you|please|is going to)"),
-    _text("action.please", r"please (?!note|find|see|wait|feel|let|be |accept|forgive|excuse)\w+"),
-    _text(
-        "action.negative",
-        r"(?:do not|don't|never|always) \w+",
-    ),
-    _anywhere(
-        "action.obligation",
-        r"(?=[wiys])(?<!if )(?<!when )(?<!whether )(?<!why )(?<!what )(?<!how )(?<!that )(?<!do )(?<!as )"
-        r"(?:we|i|you|someone|somebody)(?:'ll)?(?: also| still| now| first| just| really| only| will| all| probably| then)*"
-        r" (?:need to|needs to|have to|has to|should|must|ought to)(?: not| also| first| now| then| just| only| probably)*"
-        r" (?!be |have |had |been|see |expect|know |say |note |admit |confess )[a-z]+",
-    ),
-    _anywhere(
-        "action.needs-done",
-        rf"(?=[nh])(?<!not )(?<!n't )(?<!only )(?:needs?|has|have) to be {_DONE}"
-        rf"|(?:should|must) be {_DONE} (?:before|first|next|by)",
-    ),
-    _anywhere(
-        "action.deadline",
-        r"(?:will|should|must|shall) \w[^.!?]{0,120}? (?:by|before|until) (?:(?:next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-        r"|tomorrow|tonight|eod|eow|end of|next (?:week|month|sprint)|noon|\d{4}-\d\d-\d\d)",
-    ),
-)
-
-
-#: "I'll" and its like, before a verb of IMPERATIVE_VERBS: a promise to do something.
-PROMISES = (
-    _text(
-        "action.promise",
-        r"(?:(?:now|next|first|then|so|and|finally|after that|in the next \w+)\W+){0,2}"
-        r"(?:(?:i|we)(?:'ll| will| shall|'m going to| am going to|'re going to| are going to)|let's|let us)"
-        r"(?: now| then| also| first| next| just| proceed to| try to| start by| begin by)*",
-    ),
-)
 
 #: What is code although nothing marks it as such.
 CODE = (

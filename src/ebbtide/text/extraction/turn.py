@@ -8,6 +8,7 @@ Source: rubric, v0.2 upgrades (clause B06).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -15,6 +16,7 @@ from enum import StrEnum
 from ebbtide.text.excerpt import excerpt
 from ebbtide.text.extraction.blocks import Form
 from ebbtide.text.extraction.json_fields import Field, is_json, json_fields
+from ebbtide.text.extraction.quoted import Quotations
 from ebbtide.text.extraction.reading import is_nothing, read_sentence, section_kind
 from ebbtide.text.extraction.sentences import Sentence, plain, sentences
 from ebbtide.text.extraction.words import FIELDS
@@ -27,6 +29,14 @@ class ItemKind(StrEnum):
     DECISION = "decision"
     OPEN_QUESTION = "open_question"
     NEXT_ACTION = "next_action"
+
+
+class Speaker(StrEnum):
+    """Whose words a turn holds."""
+
+    MODEL = "model"
+    PERSON = "person"
+    TOOL = "tool"  #: what a program printed, or a page: it states, and neither asks nor decides anything
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,11 +109,20 @@ class Extraction:
         return tuple(item.text for item in self.items if item.kind is kind)
 
 
-def extract(text: str, *, worth_reading: Callable[[Sentence], bool] | None = None) -> Extraction:
+def extract(
+    text: str,
+    *,
+    speaker: Speaker = Speaker.MODEL,
+    worth_reading: Callable[[Sentence], bool] | None = None,
+) -> Extraction:
     """Read one turn. Linear in its length.
+
+    What the speaker only quotes (a page, the output of a tool, a quotation) is stated, and no more: it gives
+    no decisions, questions and actions.
 
     Args:
         text: What was said.
+        speaker: Who said it.
         worth_reading: Whether a sentence is to be read where no heading or lead-in makes it a decision; the
             others are left out of what comes back. None reads them all.
 
@@ -114,12 +133,13 @@ def extract(text: str, *, worth_reading: Callable[[Sentence], bool] | None = Non
     [('Sure!', 'pleasantry.acknowledgement')]
     """
     head, tail, left_out = excerpt(text)
-    reader = _Reader(worth_reading)
-    reader.read(head)
+    quoted = speaker is Speaker.TOOL
+    reader = _Reader(speaker, worth_reading)
+    reader.read(head, quoted=quoted)
     if not left_out:
         return Extraction(items=tuple(reader.items), set_aside=tuple(reader.set_aside))
-    end, shift = _Reader(worth_reading), len(head) + left_out
-    end.read(tail)
+    end, shift = _Reader(speaker, worth_reading), len(head) + left_out
+    end.read(tail, quoted=quoted)
     items = (replace(item, start=item.start + shift, end=item.end + shift) for item in end.items)
     aside = (replace(part, start=part.start + shift, end=part.end + shift) for part in end.set_aside)
     return Extraction(items=(*reader.items, *items), set_aside=(*reader.set_aside, *aside), left_out=left_out)
@@ -132,6 +152,15 @@ _KINDS = {
     "action": ItemKind.NEXT_ACTION,
 }
 _LEADS_INTO_LIST = frozenset({"decision.decided", "decision.was-decided"})
+_ORDERS_TOO = frozenset(
+    {"decision.approved", "decision.lets", "decision.lets-proceed"}
+)  # what is decided is to be done
+_ANSWERS = re.compile(
+    r"(?:because|(?:yes|no|nope|yep)[,.:]|the answer is|(?:that's|it's) because)\b|(?:yes|no)[,.]",
+    re.IGNORECASE,
+)
+_FORMULA = re.compile(r"\s*(?:\\[\[(]|\$\$|\\begin\b)")
+_NEXT = 3  # characters between a sentence and the next
 _LINE_HEADING = 7  # a level below every heading with hashes
 _SHORT_LINE = 60  # characters
 _SENTENCE_WORDS = 4
@@ -175,23 +204,33 @@ class _Sections:
 
 
 class _Reader:
-    def __init__(self, worth_reading: Callable[[Sentence], bool] | None) -> None:
+    def __init__(self, speaker: Speaker, worth_reading: Callable[[Sentence], bool] | None) -> None:
         self.items: list[ExtractedItem] = []
         self.set_aside: list[SetAside] = []
+        self._person = speaker is Speaker.PERSON
         self._worth_reading = worth_reading
 
-    def read(self, text: str, place: tuple[int, int] | None = None) -> None:
-        """Read `text`; `place` is where all of it stands in the turn, if it is not the turn itself."""
-        sections = _Sections()
+    def read(self, text: str, place: tuple[int, int] | None = None, *, quoted: bool = False) -> None:
+        """Read `text`.
+
+        Args:
+            text: The turn, or a part of it.
+            place: Where all of it stands in the turn, if it is not the turn itself.
+            quoted: All of it are the words of others.
+        """
+        sections, quotations = _Sections(), Quotations(text, whole=quoted)
         for sentence in sentences(text):
             if sentence.form is Form.CODE:
-                self._code(sentence, place)
-            elif place is None:
-                self._sentence(sentence, sections)
+                self._code(sentence, place, quoted=quotations.cover_code(sentence.start))
             else:
-                self._sentence(sentence._replace(start=place[0], end=place[1]), sections)
+                self._sentence(sentence, sections, quotations, place)
 
-    def _sentence(self, sentence: Sentence, sections: _Sections) -> None:
+    def _sentence(
+        self, sentence: Sentence, sections: _Sections, quotations: Quotations, place: tuple[int, int] | None
+    ) -> None:
+        at, sentence_end = sentence.start, sentence.end
+        if place is not None:
+            sentence = sentence._replace(start=place[0], end=place[1])
         text, form = sentence.text, sentence.form
         if form is Form.HEADER or self._is_section(sentence, sections):
             self._leave("structure.heading", sentence)
@@ -199,17 +238,37 @@ class _Reader:
         heading = form is Form.HEADING
         if heading:
             sections.heading(sentence.depth, None)
-        place = sections.kind(sentence)
-        if place != "decision" and self._worth_reading is not None and not self._worth_reading(sentence):
+        given = sections.kind(sentence)
+        if given != "decision" and self._worth_reading is not None and not self._worth_reading(sentence):
             return
-        rule, start, end, states = reading = read_sentence(text, place, heading=heading)
+        self._settle_question(sentence)
+        reading = read_sentence(text, given, heading=heading, person=self._person)
+        rule, start, end, states = reading
         kind = reading.kind
+        if rule == "action.imperative" and (
+            form is Form.ROW or (text.endswith(":") and _FORMULA.match(quotations.text, sentence_end))
+        ):
+            # A cell of a table orders nothing, and what a formula does at once is not to be done.
+            kind, rule = "claim", "claim.statement"
         if kind not in _KINDS:
             self._leave(rule, sentence)
+        elif kind != "claim" and quotations.cover(at):
+            self._keep_quoted(kind, text[start:end], sentence)
+        else:
+            if rule in _LEADS_INTO_LIST and text.endswith((":", "\uff1a")):
+                sections.lead_in(sentence, kind)
+            self._keep(kind, rule, text[start:end], sentence, states=states)
+
+    def _settle_question(self, sentence: Sentence) -> None:
+        """Whoever answers the own question at once asked nobody."""
+        latest = self.items[-1] if self.items else None
+        if latest is None or latest.kind is not ItemKind.OPEN_QUESTION or not _ANSWERS.match(sentence.text):
             return
-        if rule in _LEADS_INTO_LIST and text.endswith((":", "\uff1a")):
-            sections.lead_in(sentence, kind)
-        self._keep(kind, rule, text[start:end], sentence, states=states)
+        if sentence.start - latest.end <= _NEXT:
+            self.items.pop()
+            self.set_aside.append(
+                SetAside(text=latest.sentence, rule="question.answered", start=latest.start, end=latest.end)
+            )
 
     def _is_section(self, sentence: Sentence, sections: _Sections) -> bool:
         """Whether a line says what the lines below it are; it is noted if it does."""
@@ -225,7 +284,7 @@ class _Reader:
             sections.lead_in(sentence, kind)
         return True
 
-    def _code(self, code: Sentence, place: tuple[int, int] | None) -> None:
+    def _code(self, code: Sentence, place: tuple[int, int] | None, *, quoted: bool) -> None:
         fields = list(json_fields(code.text, FIELDS)) if is_json(code.text) else []
         named = any(field.kind not in (None, "code") for field in fields)
         before = len(self.items)
@@ -234,25 +293,38 @@ class _Reader:
             if not (field.kind and field.direct) and not _is_sentence(field.text):
                 continue
             if field.kind in _KINDS:
-                self._field(field, start, end)
+                self._field(field, start, end, quoted=quoted)
             elif field.kind == "prose" or (field.kind is None and not named):
-                self.read(field.text, (start, end))
+                self.read(field.text, (start, end), quoted=quoted)
         if len(self.items) == before:
             start, end = place or (code.start, code.end)
             self._leave("code.json" if fields else "code.block", code._replace(start=start, end=end))
 
-    def _field(self, field: Field, start: int, end: int) -> None:
+    def _field(self, field: Field, start: int, end: int, *, quoted: bool) -> None:
         sentence = Sentence(plain(field.text), start, end)
+        kind = field.kind or "claim"
         if is_nothing(sentence.text):
             self._leave("fragment.none", sentence)
-        elif field.kind == "action" and sentence.text.isascii() and sentence.text.isidentifier():
+        elif kind == "action" and sentence.text.isascii() and sentence.text.isidentifier():
             self._leave("code.tool", sentence)
+        elif quoted and kind != "claim":
+            self._keep_quoted(kind, sentence.text, sentence)
         else:
-            kind = field.kind or "claim"
             self._keep(kind, f"{kind}.field", sentence.text, sentence, states=kind != "question")
 
+    def _keep_quoted(self, kind: str, text: str, sentence: Sentence) -> None:
+        """What others decide or want done is stated here, and what they ask is not asked here."""
+        if kind == "question":
+            self._leave("quoted.question", sentence)
+        else:
+            self._keep("claim", "claim.quoted", text, sentence, states=True)
+
     def _keep(self, kind: str, rule: str, text: str, sentence: Sentence, *, states: bool) -> None:
-        kinds = [kind, "claim"] if states and kind != "claim" else [kind]
+        kinds = [kind]
+        if rule in _ORDERS_TOO:
+            kinds.append("action")
+        if states and kind != "claim":
+            kinds.append("claim")
         self.items += [
             ExtractedItem(
                 kind=_KINDS[name],

@@ -20,7 +20,7 @@ FILLER = frozenset(
     possible previous problem problems proceed proceeding process properly provide provided question quick
     quickly read ready really reason reconsider relevant report reproduce request requested response result
     results retry reveal review reviewed revise revised rewrite right run running same script scripts search
-    second section sections see send set share should show side similar so solution solutions some something
+    second section sections see send set share should show side similar so solution solutions solve some something
     start started starting step steps still stuff such suggested sum summarise summarize summary sure take task
     test testing tests than that that's the their them then there these they thing things think this thoroughly
     those thought thoughts through time times to together too try trying turn two understand until up update
@@ -43,6 +43,16 @@ FINITE = frozenset(
 OBJECTS = frozenset(
     "a all an another any both each every everything her him his it its me my no one our some that the their them these"
     " this those us whatever which your".split()
+)
+
+#: Words that follow a verb rather than a noun.
+PARTICLES = frozenset(
+    "ahead away back directly down for forward from in into off on onto out over straight through to up via with".split()
+)
+
+#: Words that begin a clause beside the main one.
+SUBORDINATORS = frozenset(
+    "after although as because before if since so that though unless until when where whether which while who".split()
 )
 
 #: Names of JSON fields, in lower case and letters only, and what their texts are: a kind, prose to be read like

@@ -5,19 +5,17 @@ Source: rubric, v0.2 upgrades (clause B06).
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from ebbtide.errors import ConfigError, SemanticError
+from ebbtide.errors import SemanticError
 from ebbtide.text.json_endpoint import JsonEndpoint, shown
 
 if TYPE_CHECKING:
     import httpx2
 
 API_KEY_ENV = "EBBTIDE_CHAT_API_KEY"
-_MILLION = 1_000_000
 _Number = TypeVar("_Number", int, float)
 
 
@@ -86,8 +84,8 @@ class ChatEndpoint:
         timeout_s: Seconds of silence after which a request has failed.
         attempts: Times that a request is sent, 1 or more.
         first_wait_s: Seconds before the second attempt.
-        usd_per_million_input: Price of a million input tokens; None is unknown, and so is the cost.
-        usd_per_million_output: Price of a million output tokens; likewise.
+        price: Dollars for an answer, by its wire form; None where nobody knows. It is called for answers that
+            state their tokens. Without it the cost is unknown.
 
     Raises:
         ConfigError: An argument cannot be used.
@@ -104,15 +102,13 @@ class ChatEndpoint:
         timeout_s: float = 120.0,
         attempts: int = 3,
         first_wait_s: float = 0.5,
-        usd_per_million_input: float | None = None,
-        usd_per_million_output: float | None = None,
+        price: Callable[[Mapping[str, Any]], float | None] | None = None,
     ) -> None:
         self.model = f"openai:{base_url.rstrip('/')}#{model}"
-        self._prices = (usd_per_million_input, usd_per_million_output)
-        for price in self._prices:
-            if price is not None and not 0 <= price < math.inf:
-                raise ConfigError(f"a price of {price!r} USD: expected 0 or more, or None")
-        self._settings = {"model": model} | ({} if temperature is None else {"temperature": temperature})
+        self._price = price
+        self._settings: dict[str, Any] = {"model": model, "stream": False}
+        if temperature is not None:
+            self._settings["temperature"] = temperature
         self._endpoint = JsonEndpoint(
             base_url,
             "chat/completions",
@@ -131,33 +127,33 @@ class ChatEndpoint:
             SemanticError: The endpoint did not answer, refused, or its answer holds no text.
         """
         with self._endpoint.connected() as post:
-            reply = post({**self._settings, "messages": list(messages)})
+            try:
+                reply = post({**self._settings, "messages": list(messages)})
+            except SemanticError as error:
+                # Models that reason take no temperature but their own, and say so with status 400.
+                if "temperature" not in self._settings or "temperature" not in str(error):
+                    raise
+                self._settings = {key: it for key, it in self._settings.items() if key != "temperature"}
+                reply = post({**self._settings, "messages": list(messages)})
         return self._read(reply)
 
     def _read(self, reply: httpx2.Response) -> ChatReply:
         try:
             wire = reply.json()
-            text = wire["choices"][0]["message"]["content"]
-        except (ValueError, LookupError, TypeError):
+            message = wire["choices"][0]["message"]
+            # A refusal, or all tokens spent on thoughts: an answer without words, which is paid for too.
+            text = message["content"] if message["content"] is not None else message.get("refusal") or ""
+        except (ValueError, LookupError, TypeError, AttributeError):
             wire, text = {}, None
         if not isinstance(text, str):
             raise SemanticError(f"{self.model}: the answer holds no text: {shown(reply.text)}")
         usage = wire.get("usage")
         tokens = [_count(usage, key) for key in ("prompt_tokens", "completion_tokens")]
+        cost = None if self._price is None or None in tokens else self._price(wire)
         return ChatReply(
             text=text,
-            usage=ChatUsage(
-                replies=1, input_tokens=tokens[0], output_tokens=tokens[1], cost_usd=self._cost_usd(tokens)
-            ),
+            usage=ChatUsage(replies=1, input_tokens=tokens[0], output_tokens=tokens[1], cost_usd=cost),
         )
-
-    def _cost_usd(self, tokens: Sequence[int | None]) -> float | None:
-        cost = 0.0
-        for count, price in zip(tokens, self._prices, strict=True):
-            if count is None or price is None:
-                return None
-            cost += count * price / _MILLION
-        return cost
 
 
 def _count(usage: object, key: str) -> int | None:

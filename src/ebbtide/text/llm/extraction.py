@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ebbtide.text.excerpt import excerpt
 from ebbtide.text.extraction.sentences import plain
 from ebbtide.text.extraction.turn import ExtractedItem, Extraction, ItemKind, extract
 from ebbtide.text.llm.chat_endpoint import ChatModel, ChatUsage
-from ebbtide.text.llm.prompt_contract import Contract
+from ebbtide.text.llm.prompt_contract import Contract, Failure, FailureKind
 from ebbtide.text.llm.quotations import Quotations
 
+_LONGEST = 24_000  # characters of a turn that are sent: some 6,000 tokens, which small contexts hold
 _CONTRACT = Contract(
     task=(
         "You are given one turn of a conversation as the text TURN. List what it says about its subject, in "
@@ -61,12 +63,12 @@ class LlmExtraction(Extraction):
 
     Args:
         dropped: What the model quoted and the turn does not say.
-        fallback: Why the rules read it; None where the model did.
+        failure: Why the rules read it; None where the model did.
         usage: What the model took, also where it failed.
     """
 
     dropped: tuple[str, ...] = ()
-    fallback: str | None = None
+    failure: Failure | None = None
     usage: ChatUsage
 
 
@@ -74,7 +76,7 @@ def extract_with_llm(text: str, model: ChatModel) -> LlmExtraction:
     """Read one turn by a model.
 
     Args:
-        text: The turn; an empty one is not sent.
+        text: The turn; an empty one is not sent, and of a long one the beginning and the end.
         model: Such as `ChatEndpoint`.
 
     Raises:
@@ -82,9 +84,10 @@ def extract_with_llm(text: str, model: ChatModel) -> LlmExtraction:
     """
     if not text.strip():
         return LlmExtraction(usage=ChatUsage())
-    answer = _CONTRACT.ask(model, {"TURN": text})
+    sent_text = excerpt(text, _LONGEST)
+    answer = _CONTRACT.ask(model, {"TURN": sent_text.text})
     if answer.value is None:
-        return _by_rules(text, str(answer.failure), answer.usage)
+        return _by_rules(text, answer.failure, answer.usage)
     items: dict[tuple[int, int, ItemKind], ExtractedItem] = {}
     dropped: list[str] = []
     turn = Quotations(text)
@@ -96,9 +99,13 @@ def extract_with_llm(text: str, model: ChatModel) -> LlmExtraction:
         for item in _items(text, place, ItemKind(entry["kind"])):
             items.setdefault((*place, item.kind), item)
     if dropped and not items:
-        return _by_rules(text, f"none of its {len(dropped)} quotations is in the turn", answer.usage, dropped)
+        reason = f"none of its {len(dropped)} quotations is in the turn"
+        failure = Failure(kind=FailureKind.QUOTATION, reason=reason)
+        return _by_rules(text, failure, answer.usage, dropped)
     ordered = tuple(items[key] for key in sorted(items, key=lambda key: key[:2]))
-    return LlmExtraction(items=ordered, dropped=tuple(dropped), usage=answer.usage)
+    return LlmExtraction(
+        items=ordered, dropped=tuple(dropped), left_out=sent_text.left_out, usage=answer.usage
+    )
 
 
 def _items(text: str, place: tuple[int, int], kind: ItemKind) -> Iterator[ExtractedItem]:
@@ -110,12 +117,15 @@ def _items(text: str, place: tuple[int, int], kind: ItemKind) -> Iterator[Extrac
         yield ExtractedItem(kind=each, text=quote, sentence=quote, rule=_RULES[kind], start=start, end=end)
 
 
-def _by_rules(text: str, reason: str, usage: ChatUsage, dropped: Sequence[str] = ()) -> LlmExtraction:
+def _by_rules(
+    text: str, failure: Failure | None, usage: ChatUsage, dropped: Sequence[str] = ()
+) -> LlmExtraction:
     extraction = extract(text)
     return LlmExtraction(
         items=extraction.items,
         set_aside=extraction.set_aside,
+        left_out=extraction.left_out,
         dropped=tuple(dropped),
-        fallback=reason,
+        failure=failure,
         usage=usage,
     )

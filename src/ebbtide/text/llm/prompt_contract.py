@@ -41,6 +41,7 @@ class FailureKind(StrEnum):
     ENDPOINT = "endpoint"  #: the model did not reply
     NOT_JSON = "not_json"  #: it did, and not in JSON, twice
     SHAPE = "shape"  #: it did, and not in the shape that was asked for, twice
+    QUOTATION = "quotation"  #: it did, and quotes what the text does not say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +112,8 @@ class Contract:
             usage += reply.usage
             value = _json_object(reply.text)
             if value is None:
-                failure = Failure(kind=FailureKind.NOT_JSON, reason="there is no JSON object in it")
+                reason = "there is no JSON object in it" if reply.text.strip() else "it is empty"
+                failure = Failure(kind=FailureKind.NOT_JSON, reason=reason)
             elif problem := shape_problem(value, self.schema):
                 failure = Failure(kind=FailureKind.SHAPE, reason=problem)
             else:

@@ -1,0 +1,134 @@
+"""What bears a SHIP: somebody says that it is finished, or there are next actions and nothing is open.
+
+Low novelty alone means that the rounds repeat themselves. They do so when the work is done, and when it is
+stuck. So the latest report of an outcome is kept from round to round: what failed later takes back what was
+finished before, and a round that brings something new reopens the work.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ebbtide.codec import from_wire, to_wire
+from ebbtide.convergence.outcomes import OutcomeReading, Speaker, read_outcome
+from ebbtide.convergence.readiness import ActionKind, RoundReadiness
+from ebbtide.events.run_outcome import RunOutcome
+from ebbtide.events.transcript import Round
+
+SETBACKS = (RunOutcome.FAILED, RunOutcome.BLOCKED, RunOutcome.LIMIT, RunOutcome.HANDED_BACK)
+_SIGNALS = ("finished.terminate", "finished.final-answer")  # which say that it ends, not how
+
+
+class WitnessKind(StrEnum):
+    """What bears a SHIP."""
+
+    FINISHED = "finished"  #: somebody says that the work is done
+    CONSENSUS = "consensus"  #: all agree, and nobody changed the answer
+    ACTIONS = "actions"  #: there are next actions, and nothing is open
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witness:
+    """What bears a SHIP.
+
+    Args:
+        kind: What it is.
+        rule: The rule that recognised it.
+        text: The words, cut.
+    """
+
+    kind: WitnessKind
+    rule: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Where the work stands after a round.
+
+    Args:
+        witness: What bears a SHIP; None where nothing does.
+        setback: The report that speaks against one: it failed, is blocked, at a limit or handed to a person.
+        dry_rounds: Rounds in a row, up to now, without a single new claim or question.
+    """
+
+    witness: Witness | None
+    setback: OutcomeReading | None
+    dry_rounds: int
+
+
+class WorkOutcome:
+    """Keeps the latest report of an outcome, round by round."""
+
+    def __init__(self) -> None:
+        self.latest: OutcomeReading | None = None
+        self._actions: Witness | None = (
+            None  # of the latest round that had any, until something is open again
+        )
+        self._dry_rounds = 0
+
+    def update(self, item: Round, readiness: RoundReadiness, *, low: bool, dry: bool) -> Standing:
+        """Take one more round.
+
+        Args:
+            item: The round.
+            readiness: How ready it is.
+            low: It brought next to nothing.
+            dry: It brought nothing at all.
+        """
+        text = item.text if item.text is not None else item.summary
+        speaker = Speaker.PERSON if item.is_by_person else Speaker.AGENT
+        reading = read_outcome(text, speaker) if text is not None else None
+        if reading is not None:
+            if not _only_ends(reading, self.latest):
+                self.latest = reading
+        elif not low:
+            self.latest = None
+        self._dry_rounds = self._dry_rounds + 1 if dry else 0
+        latest = self.latest
+        setback = latest if latest is not None and latest.outcome in SETBACKS else None
+        goes_on = latest is not None and latest.outcome is RunOutcome.GOING_ON
+        actions = None if goes_on else _actions(readiness)
+        # What a turn of raw text wants done is mostly the next step of the talk, and done by the next turn.
+        passes = item.text is not None
+        if passes or actions is not None or not low or readiness.open_questions_score < 1.0:
+            self._actions = actions
+        return Standing(
+            witness=None if setback is not None else _finished(latest) or self._actions,
+            setback=setback,
+            dry_rounds=self._dry_rounds,
+        )
+
+    def to_state(self) -> dict[str, Any]:
+        """What later rounds depend on, as plain data."""
+        return {
+            "latest": to_wire(self.latest) if self.latest else None,
+            "dry_rounds": self._dry_rounds,
+            "actions": to_wire(self._actions) if self._actions else None,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take up what `to_state` gave."""
+        self.latest = from_wire(OutcomeReading, state["latest"]) if state["latest"] else None
+        self._actions = from_wire(Witness, state["actions"]) if state["actions"] else None
+        self._dry_rounds = int(state["dry_rounds"])
+
+
+def _only_ends(reading: OutcomeReading, latest: OutcomeReading | None) -> bool:
+    """Whether a report says that a talk ends that had failed: "TERMINATE" takes back no failure."""
+    return latest is not None and latest.outcome in SETBACKS and reading.rule in _SIGNALS
+
+
+def _finished(latest: OutcomeReading | None) -> Witness | None:
+    if latest is None or latest.outcome is not RunOutcome.FINISHED:
+        return None
+    return Witness(kind=WitnessKind.FINISHED, rule=latest.rule, text=latest.text)
+
+
+def _actions(readiness: RoundReadiness) -> Witness | None:
+    if readiness.blocked or readiness.open_questions_score < 1.0:
+        return None
+    action = next((one for one in readiness.actions if one.kind is ActionKind.SPECIFIC), None)
+    return None if action is None else Witness(kind=WitnessKind.ACTIONS, rule=action.rule, text=action.text)

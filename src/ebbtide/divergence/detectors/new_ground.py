@@ -1,0 +1,108 @@
+"""Whether the actions that agents tell lead anywhere new.
+
+New ground is a search that was not made before, or a site or a file that was not open before. Whatever else
+is told goes over known ground: a click or a page further on a known site, an opening that fails, an agent
+that answers an order without any action, an order that nobody answers. A look at one of the results of a
+search is neither.
+
+A few such steps are work: a page is read to its end, a form is filled in. Where they go on, the agents are
+stuck, as people and orchestrators judge it (`python -m benchmarks.quality.ledgers`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Any, Final
+
+from ebbtide.engine_state import pack_keys, unpack_keys
+from ebbtide.events.identity import Key, key_of
+from ebbtide.events.outcome import Ending, outcome_of
+from ebbtide.events.told_actions import ToldAction
+
+_KNOWN = 256  # places and searches that are known again
+_SEARCHES: Final = frozenset(("search", "type"))
+
+
+class Ground(StrEnum):
+    """Where a step led."""
+
+    NEW = "new"  #: a new search, a new site, a new file
+    OPEN = "open"  #: a look at one of the results, or an action of which no page is told
+    KNOWN = "known"  #: anything else
+
+
+class NewGround:
+    """The steps since one last led to new ground.
+
+    Attributes:
+        steps: Steps over known ground since then.
+        has_begun: Whether an action was ever told.
+    """
+
+    __slots__ = ("_memory", "has_begun", "steps")
+
+    def __init__(self) -> None:
+        self._memory: dict[Key, None] = {}
+        self.steps = 0
+        self.has_begun = False
+
+    def reset(self) -> None:
+        """Another task: what is known stays known."""
+        self.steps = 0
+
+    def see(self, action: ToldAction | None) -> Ground:
+        """Take a step, and say where it led.
+
+        Args:
+            action: What was told; None where an agent answered without any, or not at all.
+        """
+        ground = Ground.KNOWN if action is None else self._ground(action)
+        if ground is Ground.NEW:
+            self.steps = 0
+        elif ground is Ground.KNOWN:
+            self.steps += 1
+        return ground
+
+    def _ground(self, action: ToldAction) -> Ground:
+        self.has_begun = True
+        news = [self._is_new(key) for key in _keys(action)]
+        place = action.place
+        if place is None:
+            return Ground.OPEN if news[0] else Ground.KNOWN
+        if _is_failed(action):
+            return Ground.KNOWN
+        if action.shows_results:
+            is_search = action.verb in _SEARCHES
+            return (Ground.NEW if news[0] else Ground.KNOWN) if is_search else Ground.OPEN
+        return Ground.NEW if news[1] else Ground.KNOWN
+
+    def _is_new(self, key: Key) -> bool:
+        """Whether this comes for the first time; it is known from now on."""
+        if key in self._memory:
+            return False
+        if len(self._memory) >= _KNOWN:
+            del self._memory[next(iter(self._memory))]
+        self._memory[key] = None
+        return True
+
+    def to_state(self) -> list[Any]:
+        """All that later steps depend on."""
+        return [self.steps, self.has_begun, pack_keys(list(self._memory))]
+
+    def restore(self, state: list[Any]) -> None:
+        """Take up what `to_state` gave."""
+        self.steps, self.has_begun, keys = state
+        self._memory = dict.fromkeys(unpack_keys(keys))
+
+
+def _keys(action: ToldAction) -> Iterator[Key]:
+    """Keys of the action itself and of the place that it led to."""
+    yield key_of("action", action.verb, action.target)
+    if action.place is not None:
+        yield key_of("place", action.place)
+
+
+def _is_failed(action: ToldAction) -> bool:
+    outcome = outcome_of(f"{action.title or ''}\n{action.content}")
+    return outcome is not None and outcome.ending is Ending.FAILED

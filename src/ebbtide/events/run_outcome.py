@@ -1,0 +1,17 @@
+"""How a run, or a piece of work in it, came out."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class RunOutcome(StrEnum):
+    """How work came out, as somebody in the run says, or as a tool that ends it shows."""
+
+    FINISHED = "finished"  #: it is done, by whoever says so; not that it is right
+    FAILED = "failed"  #: it was not done, and somebody says so
+    BLOCKED = "blocked"  #: it waits for something that nobody in the run can do
+    HANDED_BACK = "handed_back"  #: a person is asked, or takes over
+    LIMIT = "limit"  #: a limit ended it
+    GOING_ON = "going_on"  #: more is announced, or something is not done yet
+    INTERRUPTED = "interrupted"  #: a person stopped it

@@ -1,0 +1,230 @@
+"""How a run ended, by its last words and its last act: the first half of its headline.
+
+It is what the run says of itself. A run that says that it is finished may be wrong.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, TypeGuard
+
+from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Role, ToolCall
+from ebbtide.events.run_outcome import RunOutcome
+from ebbtide.events.tool_policy import ToolPolicies
+from ebbtide.supervision.wording import MARK
+
+_TAIL: Final = 12  # events of a chain that may say how it ended
+_CHAINS: Final = 512
+_SPOKEN: Final = (ModelPart.WHOLE, ModelPart.EMBEDDING)
+_SPEAKERS: Final = 2  # from which a chain is a talk of several, whose last words may be anybody's
+_SHOWN: Final = 160
+NO_ANSWER: Final = "the last call got no answer"  #: what the end of a run says of its last call
+#: Messages that ask an agent nothing: commands to the harness, and notes of our own.
+_COMMANDS: Final = ("<command-name>", "<local-command", "/exit", "/quit", "/clear", MARK)
+_SIGNALS: Final = ("finished.terminate", "finished.final-answer")
+
+
+class Ending(StrEnum):
+    """How a run ended, as its last words and its last act say."""
+
+    FINISHED = "finished"  #: somebody says that the work is done, or an answer was given
+    HANDED_BACK = "handed back"  #: a person is asked, or takes over
+    CUT_OFF = "cut off"  #: it stops in the middle of work, or a person stopped it
+    BLOCKED = "blocked"  #: it waits for something that nobody in the run can do
+    FAILED = "failed"  #: it was not done, and somebody says so
+    LIMIT = "limit"  #: a limit ended it
+    UNKNOWN = "unknown"  #: what was said last was not recorded
+
+
+_BY_OUTCOME: Final = {
+    RunOutcome.FINISHED: Ending.FINISHED,
+    RunOutcome.FAILED: Ending.FAILED,
+    RunOutcome.BLOCKED: Ending.BLOCKED,
+    RunOutcome.HANDED_BACK: Ending.HANDED_BACK,
+    RunOutcome.LIMIT: Ending.LIMIT,
+    RunOutcome.GOING_ON: Ending.CUT_OFF,
+    RunOutcome.INTERRUPTED: Ending.CUT_OFF,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEnding:
+    """How a run ended, and what says so.
+
+    Args:
+        ending: How.
+        rule: What says so: a rule of `ebbtide.convergence.outcome_rules`, or ``answer``, ``tool``, ``call``,
+            ``unanswered``, ``notice``.
+        text: The words, cut; empty where there are none.
+        event: Number of the event in the run; None where nothing says anything.
+        by_person: Whether a person says so.
+    """
+
+    ending: Ending = Ending.UNKNOWN
+    rule: str = ""
+    text: str = ""
+    event: int | None = None
+    by_person: bool = False
+
+
+class EndingReader:
+    """Keeps the last events of each chain of a run, and reads at its end what they say.
+
+    Args:
+        tools: What is declared about tools: some of them end a run.
+    """
+
+    def __init__(self, tools: ToolPolicies) -> None:
+        self._tools = tools
+        self._tails: dict[str, deque[tuple[int, Event]]] = {}
+        self._speakers: dict[str, set[str]] = {}
+        self._latest_ts: dict[str, float] = {}
+        self._unanswered: set[str] = set()  # chains with calls that got no answer
+        self._latest_chain = ""
+        self._has_words = False
+
+    def see(self, event: Event, number: int) -> None:
+        """Take the event of that number.
+
+        Args:
+            event: The event.
+            number: Its number in the run.
+        """
+        if not _may_end(event):
+            return
+        if not isinstance(event, ToolCall) and event.text:
+            self._has_words = True
+        name = event.chain_id
+        tail = self._tails.get(name)
+        if tail is None:
+            if len(self._tails) >= _CHAINS:
+                return
+            tail = self._tails[name] = deque(maxlen=_TAIL)
+            self._speakers[name] = set()
+        ts, latest_ts = event.ts, self._latest_ts.get(name)
+        if latest_ts is not None and (ts is None or ts < latest_ts) and _is_unanswered(event):
+            self._unanswered.add(name)  # readers tell it at the end, wherever it was made
+            return
+        if ts is not None:
+            self._latest_ts[name] = ts
+        self._latest_chain = name
+        if isinstance(event, ModelCall) and event.agent and len(self._speakers[name]) < _SPEAKERS:
+            self._speakers[name].add(event.agent)
+        tail.append((number, event))
+
+    def read(self) -> RunEnding:
+        """How the run ended, up to the latest event."""
+        chain = "" if "" in self._tails else self._latest_chain
+        tail = self._tails.get(chain)
+        if not tail or not self._has_words:
+            ending = (
+                self._act(tail[-1][1], tail[-1][0]) if tail and isinstance(tail[-1][1], ToolCall) else None
+            )
+            # Where calls are all that was recorded, the last of them is not the last thing that happened.
+            return RunEnding() if ending is None or ending.rule == "call" else ending
+        number, latest = tail[-1]
+        if isinstance(latest, ModelCall) and latest.text == "" and chain in self._unanswered:
+            return RunEnding(ending=Ending.CUT_OFF, rule="call", text=NO_ANSWER, event=number)
+        several = len(self._speakers[chain]) >= _SPEAKERS
+        signal: RunEnding | None = None
+        for reading in self._readings(tail, several=several):
+            if reading.rule not in _SIGNALS:
+                # "TERMINATE" says that it ended; the words before it say how.
+                setback = reading.ending in (Ending.FAILED, Ending.BLOCKED, Ending.LIMIT, Ending.HANDED_BACK)
+                return reading if signal is None or setback else signal
+            signal = signal or reading
+        return signal or RunEnding()
+
+    def _readings(self, tail: deque[tuple[int, Event]], *, several: bool) -> Iterator[RunEnding]:
+        """What each of the last events says, the latest first."""
+        thanks: RunEnding | None = None
+        for number, event in reversed(tail):
+            if isinstance(event, ToolCall):
+                yield thanks or self._act(event, number)
+            elif isinstance(event, ModelCall):
+                if event.text == "" and (not event.error) and number != tail[-1][0]:
+                    continue  # it called a tool, or thought
+                reading = _words(event, number, several=several)
+                if thanks is not None and reading.ending is not Ending.FAILED:
+                    reading = thanks  # whoever thanks for a failure has not got what was asked for
+                yield reading
+            elif isinstance(event, Message):
+                reading = _person(event, number)
+                if reading.ending is not Ending.FINISHED:
+                    yield thanks or reading
+                thanks = thanks or reading
+            else:
+                yield thanks or _notice(event, number)
+        if thanks is not None:
+            yield thanks
+
+    def _act(self, call: ToolCall, number: int) -> RunEnding:
+        policy = self._tools.get(call.name)
+        outcome = None if policy is None else policy.outcome_of(call.args)
+        if outcome is None or call.error:
+            text = NO_ANSWER if call.result is None and not call.error else ""
+            return RunEnding(ending=Ending.CUT_OFF, rule="call", text=text or call.name, event=number)
+        return RunEnding(ending=_BY_OUTCOME[outcome], rule="tool", text=call.name, event=number)
+
+
+def _may_end(event: Event) -> TypeGuard[ToolCall | ModelCall | Message | Notice]:
+    """Whether an event may be the last word: somebody speaks or acts, or the harness reports an end."""
+    if isinstance(event, ToolCall):
+        return True
+    if isinstance(event, ModelCall):
+        return event.part in _SPOKEN
+    if isinstance(event, Message):
+        text = event.text
+        return event.role is Role.USER and bool(text) and not (text or "").lstrip().startswith(_COMMANDS)
+    return isinstance(event, Notice) and (event.error or event.kind in (NoticeKind.ERROR, NoticeKind.OTHER))
+
+
+def _is_unanswered(event: Event) -> bool:
+    return isinstance(event, ToolCall) and event.result is None and not event.error
+
+
+def _words(call: ModelCall, number: int, *, several: bool) -> RunEnding:
+    from ebbtide.convergence.outcomes import Speaker, read_outcome  # the engines of text take long to load
+
+    if call.text is None:
+        return RunEnding(event=number)
+    reading = read_outcome(call.text, Speaker.AGENT)
+    if reading is None:
+        # Among several, the last words may be anybody's, and answer nobody.
+        ending = Ending.UNKNOWN if several else Ending.FINISHED
+        return RunEnding(ending=ending, rule="answer", text=_cut(call.text), event=number)
+    ending = _BY_OUTCOME[reading.outcome]
+    if several and ending is Ending.HANDED_BACK and reading.rule != "handed_back.human":
+        ending = Ending.CUT_OFF  # one agent asks another, who did not answer
+    return RunEnding(ending=ending, rule=reading.rule, text=reading.text, event=number)
+
+
+def _person(message: Message, number: int) -> RunEnding:
+    from ebbtide.convergence.outcomes import Speaker, read_outcome
+
+    text = message.text or ""
+    reading = read_outcome(text, Speaker.PERSON)
+    if reading is None:
+        return RunEnding(
+            ending=Ending.CUT_OFF, rule="unanswered", text=_cut(text), event=number, by_person=True
+        )
+    ending = _BY_OUTCOME[reading.outcome]
+    return RunEnding(ending=ending, rule=reading.rule, text=reading.text, event=number, by_person=True)
+
+
+def _notice(event: Event, number: int) -> RunEnding:
+    from ebbtide.convergence.outcomes import Speaker, read_outcome
+
+    text = event.text or "" if isinstance(event, Notice) else ""
+    reading = read_outcome(text, Speaker.HARNESS) if text else None
+    if reading is None:
+        return RunEnding(ending=Ending.FAILED, rule="notice", text=_cut(text), event=number)
+    return RunEnding(ending=_BY_OUTCOME[reading.outcome], rule=reading.rule, text=reading.text, event=number)
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text[: 4 * _SHOWN].split())
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 3].rstrip()}..."
