@@ -30,6 +30,13 @@ class ConsensusSignal:
     rationale: str
     hint: str
 
+    @property
+    def witness(self) -> Witness | None:
+        """What bears the SHIP; None where it is none."""
+        if self.signal is not Signal.SHIP:
+            return None
+        return Witness(kind=WitnessKind.CONSENSUS, rule=self.rule, text=self.rationale)
+
 
 def consensus_signal(reading: ConsensusReading, rules: ConsensusRules) -> ConsensusSignal | None:
     """What the positions after a circle say to do; None where they decide nothing.
@@ -80,8 +87,3 @@ def still_open() -> ConsensusSignal:
 def _side(position: Position) -> str:
     reason = f" (\u201c{position.claim}\u201d)" if position.claim else ""
     return f"{', '.join(position.agents)} answer \u201c{position.answer}\u201d{reason}"
-
-
-def agreed_on(reading: ConsensusReading) -> Witness:
-    """The witness of a result on which all agree."""
-    return Witness(kind=WitnessKind.CONSENSUS, rule=reading.rule, text=reading.positions[0].answer)

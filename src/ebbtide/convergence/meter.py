@@ -14,7 +14,7 @@ from ebbtide.codec import from_wire, to_wire
 from ebbtide.convergence.agreement import AgreementReading, read_agreement
 from ebbtide.convergence.composite import Composite
 from ebbtide.convergence.consensus import ConsensusMeter, ConsensusReading
-from ebbtide.convergence.consensus_signal import agreed_on, consensus_signal, still_open
+from ebbtide.convergence.consensus_signal import consensus_signal, still_open
 from ebbtide.convergence.deferrals import Deferrals
 from ebbtide.convergence.gaming import GamingFlag, RoundFacts, find_gaming
 from ebbtide.convergence.novelty import NoveltyMeter, RoundNovelty, is_low
@@ -263,7 +263,7 @@ class ConvergenceMeter(EngineState):
             meter._question_novelty.restore(state["asked"])
             if meter._stability:
                 meter._stability.restore(state["latest_texts"])
-            if meter._consensus and state.get("consensus"):
+            if meter._consensus:
                 meter._consensus.restore(state["consensus"])
             meter._composite = from_wire(Composite, state["composite"])
             if meter._outcome:
@@ -295,7 +295,7 @@ class ConvergenceMeter(EngineState):
             caveat=None,
             rationale=f"{verdict.rationale} {recommendation.rationale}",
             hint=verdict.hint,
-            witness=agreed_on(reading) if reading and verdict.signal is Signal.SHIP else None,
+            witness=verdict.witness,
         )
 
     def _settings(self) -> dict[str, Any]:
