@@ -122,7 +122,7 @@ AGENT = {
         _start("failed.unknown", r"(?:final answer: |answer: )?(?:unknown|undetermined|inconclusive|n/a|none found|unable to determine|not found)\W*\Z"),
     ),
     "blocked": (
-        _anywhere("blocked.blocked", r"(?:am|is|are|'m|'re|remains?|still|currently|completely) blocked(?= (?:on|by|until|because|from)\b|\W*\Z)"),
+        _anywhere("blocked.blocked", r"(?:am|is|are|i'm|we're|it's|remains?|still|currently|completely) blocked(?= (?:on|by|until|because|from)\b|\W*\Z)"),
         _anywhere(
             "blocked.waiting",
             r"(?:i'm|i am|we're|we are|currently|now|it's|is|still|work is|remains?) (?:waiting (?:for|on)|awaiting|on hold|paused until|pending)"

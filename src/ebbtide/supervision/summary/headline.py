@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -62,25 +62,28 @@ _BY_ENDING: Final[Mapping[EndKind, Headline]] = {
 }
 
 
-def course(highest: Verdict, *, blind: bool = False) -> Course:
-    """How a run went, by the highest verdict that it came to.
+def course(steps: Iterable[tuple[Action, Cause]], *, blind: bool = False) -> Course:
+    """How a run went, by what was found in it.
 
     Args:
-        highest: That verdict.
+        steps: The rung and the cause of each finding; limits are a matter of how it ended.
         blind: Whether too little was recorded to find a problem.
 
-    >>> course(Verdict()).value
-    'HEALTHY'
+    >>> course([]).value, course([(Action.NUDGE, Cause.SPENDING)]).value
+    ('HEALTHY', 'COSTLY')
     """
-    if highest.action in (Action.ALLOW, Action.FINALIZE):
+    causes = {
+        cause
+        for action, cause in steps
+        if cause is not Cause.LIMIT and action not in (Action.ALLOW, Action.FINALIZE)
+    }
+    if not causes:
         return Course.UNKNOWN if blind else Course.HEALTHY
-    if highest.action is Action.NUDGE and highest.cause is Cause.SPENDING:
-        return Course.COSTLY
-    return Course.NOISY
+    return Course.COSTLY if causes == {Cause.SPENDING} else Course.NOISY
 
 
 def headline(
-    ending: EndKind, highest: Verdict, latest: Verdict, *, signal: str | None = None, blind: bool = False
+    ending: EndKind, highest: Verdict, latest: Verdict, *, course: Course, signal: str | None = None
 ) -> Headline:
     """A run in one word.
 
@@ -88,10 +91,10 @@ def headline(
         ending: How it ended, as it says itself.
         highest: The highest verdict that it came to.
         latest: The verdict that holds at its end.
+        course: How it went, which is the word where its end is not known.
         signal: The last signal of the convergence engine; None where there was no round.
-        blind: Whether too little was recorded to find a problem.
 
-    >>> headline(EndKind.FINISHED, Verdict(), Verdict()).value
+    >>> headline(EndKind.FINISHED, Verdict(), Verdict(), course=Course.HEALTHY).value
     'FINISHED'
     """
     if highest.action is Action.STOP and highest.cause is Cause.LIMIT:
@@ -104,4 +107,4 @@ def headline(
         return Headline.STUCK
     if ending is EndKind.CUT_OFF:
         return Headline.CUT_OFF
-    return Headline(course(highest, blind=blind).value)
+    return Headline(course.value)
