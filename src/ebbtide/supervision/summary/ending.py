@@ -50,6 +50,11 @@ _BY_OUTCOME: Final = {
 }
 
 
+def ending_of(outcome: RunOutcome) -> Ending:
+    """How a run ended whose work came out like that."""
+    return _BY_OUTCOME[outcome]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnding:
     """How a run ended, and what says so.

@@ -221,7 +221,7 @@ class _Reader:
         sections, quotations = _Sections(), Quotations(text, whole=quoted)
         for sentence in sentences(text):
             if sentence.form is Form.CODE:
-                self._code(sentence, place, quoted=quotations.cover_code(sentence.start))
+                self._code(sentence, quotations, place)
             else:
                 self._sentence(sentence, sections, quotations, place)
 
@@ -284,8 +284,9 @@ class _Reader:
             sections.lead_in(sentence, kind)
         return True
 
-    def _code(self, code: Sentence, place: tuple[int, int] | None, *, quoted: bool) -> None:
+    def _code(self, code: Sentence, quotations: Quotations, place: tuple[int, int] | None) -> None:
         fields = list(json_fields(code.text, FIELDS)) if is_json(code.text) else []
+        quoted = bool(fields) and quotations.cover_code(code.start)
         named = any(field.kind not in (None, "code") for field in fields)
         before = len(self.items)
         for field in fields:
