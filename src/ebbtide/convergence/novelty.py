@@ -202,9 +202,9 @@ def is_low(novelty: RoundNovelty, rules: NoveltyRules, *, asks_anew: bool = Fals
         rules: The thresholds.
         asks_anew: It asks something that was not asked before.
 
-    Source: novelty spec, 2.3, by the peak. By the round's own claims is ours: beside one very long round every
-    short one has a low rate, also where all that it says is new, and one new sentence in a round of six is not
-    low where no round brings more than six. A turn that only asks has no claims.
+    Source: novelty spec, 2.3, by the peak. By the round's own claims is ours: beside a very long round every
+    short one has a low rate, also where all that it says is new; and one new sentence of six is not low where
+    no round brings more than six. A turn that only asks has no claims.
     """
     if not novelty.claims:
         return not (rules.questions_count and asks_anew)
