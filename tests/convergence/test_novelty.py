@@ -165,12 +165,31 @@ def test_k_is_configurable() -> None:
     assert classify(nothing, 2, NoveltyRules(low_rounds=3)) is Novelty.MEDIUM
 
 
-def test_a_short_round_of_new_claims_is_not_low_beside_a_long_one() -> None:
-    """In the default profile a round of which more than half is new is not low, whatever the peak."""
-    assert is_low(_novelty(new=1, peak=20, claims=1), SPEC)
-    assert not is_low(_novelty(new=1, peak=20, claims=1), DEFAULT)
-    assert is_low(_novelty(new=1, peak=20, claims=2), DEFAULT)
-    assert is_low(_novelty(new=0, peak=20, claims=0), DEFAULT)
+@pytest.mark.parametrize(
+    ("new", "claims", "peak", "by_peak", "by_own"),
+    [
+        (1, 1, 20, True, False),  # a short round that is all new, beside a long one
+        (3, 6, 40, True, False),  # a long first round makes no other round low
+        (1, 6, 6, False, True),  # one sentence of six that returns in other words
+        (1, 5, 5, False, True),
+        (1, 4, 4, False, False),
+        (0, 6, 6, True, True),
+        (0, 0, 6, True, True),
+        (6, 6, 6, False, False),
+    ],
+)
+def test_a_round_is_low_by_the_peak_to_the_letter_and_by_its_own_claims_by_default(
+    new: int, claims: int, peak: int, *, by_peak: bool, by_own: bool
+) -> None:
+    novelty = _novelty(new=new, peak=peak, claims=claims)
+    assert (is_low(novelty, SPEC), is_low(novelty, DEFAULT)) == (by_peak, by_own)
+
+
+def test_low_rounds_are_low_also_where_no_round_brings_much() -> None:
+    """One new claim of five is the peak of a thin conversation; by its own claims the round is low."""
+    thin = _novelty(new=1, peak=1, claims=5)
+    assert classify(thin, 2, DEFAULT) is Novelty.LOW
+    assert classify(thin, 1, DEFAULT) is Novelty.HIGH
 
 
 def test_a_round_that_only_asks_something_new_is_not_low_in_the_default_profile() -> None:

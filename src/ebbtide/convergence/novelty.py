@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from ebbtide.convergence.semantic import SemanticIndex, SemanticReading, cosine_at_least
-from ebbtide.profile.convergence import NoveltyRules, TokenForm
+from ebbtide.profile.convergence import LowBy, NoveltyRules, TokenForm
 from ebbtide.text.contrast.guard import Contrast, contradicts, contrast
 from ebbtide.text.embedding.vectors import Embedder
 from ebbtide.text.jaccard_index import JaccardIndex
@@ -202,14 +202,14 @@ def is_low(novelty: RoundNovelty, rules: NoveltyRules, *, asks_anew: bool = Fals
         rules: The thresholds.
         asks_anew: It asks something that was not asked before.
 
-    Source: novelty spec, 2.3. The two exceptions are ours: beside one very long round every short one has a
-    low rate, also where all that it says is new; and a turn that only asks has no claims.
+    Source: novelty spec, 2.3, by the peak. By the round's own claims is ours: beside a very long round every
+    short one has a low rate, also where all that it says is new; and one new sentence of six is not low where
+    no round brings more than six. A turn that only asks has no claims.
     """
-    if novelty.rate >= rules.low_below:
-        return False
-    if novelty.claims:
-        return novelty.new_claims <= rules.mostly_new_above * novelty.claims
-    return not (rules.questions_count and asks_anew)
+    if not novelty.claims:
+        return not (rules.questions_count and asks_anew)
+    by_peak = rules.low_by is LowBy.PEAK
+    return (novelty.rate if by_peak else novelty.new_claims / novelty.claims) < rules.low_below
 
 
 def classify(novelty: RoundNovelty, low_run: int, rules: NoveltyRules) -> Novelty:
@@ -217,10 +217,9 @@ def classify(novelty: RoundNovelty, low_run: int, rules: NoveltyRules) -> Novelt
 
     Source: novelty spec, 2.3 and 2.4.
     """
-    if novelty.rate > rules.high_above:
-        return Novelty.HIGH
-    needed = rules.low_rounds + (novelty.new_so_far < rules.thin_below)
-    return Novelty.LOW if low_run >= needed else Novelty.MEDIUM
+    if low_run and low_run >= rules.low_rounds + (novelty.new_so_far < rules.thin_below):
+        return Novelty.LOW
+    return Novelty.HIGH if novelty.rate > rules.high_above else Novelty.MEDIUM
 
 
 class _Verdict(NamedTuple):

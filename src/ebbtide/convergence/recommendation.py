@@ -111,7 +111,7 @@ def recommend(
         signal, rule = Signal.SHIP, f"4.1 LOW/{ready}"
     elif standing.setback is not None:
         signal, rule = Signal.ESCALATE, f"LOW, {standing.setback.outcome}"
-    elif standing.dry_rounds >= low_run:
+    elif standing.dry_rounds >= min(low_run, rounds_needed - 1):
         signal, rule = Signal.ESCALATE, "LOW, nothing to act on"
     else:
         signal, rule = Signal.CONTINUE, "LOW, thin"

@@ -16,6 +16,7 @@ from ebbtide.errors import ConfigError
 from ebbtide.profile.convergence import (
     ConsensusRules,
     GamingRules,
+    LowBy,
     NoveltyRules,
     ReadinessRules,
     StopRules,
@@ -109,7 +110,8 @@ Profile.DEFAULT = Profile(
     novelty=NoveltyRules(
         tokens=TokenForm.STEMS,
         contrast_guard=True,
-        mostly_new_above=0.5,
+        low_by=LowBy.OWN,
+        low_below=0.25,
         questions_count=True,
         thin_below=2,
     ),

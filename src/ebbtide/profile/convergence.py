@@ -17,6 +17,13 @@ class TokenForm(StrEnum):
     STEMS = "stems"  #: words without punctuation and endings: "running tests," is "run test"
 
 
+class LowBy(StrEnum):
+    """What the new claims of a round are compared with, to say whether it is low."""
+
+    PEAK = "peak"  #: the most that any round so far brought, as in the novelty spec, 2.2 and 2.3
+    OWN = "own"  #: all claims of the round itself
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoveltyRules:
     """When a claim is new and when a round is low.
@@ -28,14 +35,13 @@ class NoveltyRules:
             on; None takes the one that is known for the model.
         contrast_guard: A claim that reverses a seen one is new, whatever its similarity.
         high_above: Novelty rate above which a round is HIGH.
-        low_below: Novelty rate below which a round is low.
+        low_by: What the new claims of a round are compared with for that.
+        low_below: Share of new claims below which a round is low: of the peak, or of its own claims.
         low_rounds: Consecutive low rounds (k) before novelty is LOW.
-        mostly_new_above: Share of new claims in a round above which it is not low, however long the longest
-            round was; 1 never.
         questions_count: A round that only asks, and asks something new, is not low.
         thin_below: Different claims said so far below which LOW takes one low round more.
 
-    Source: novelty spec, 2.1 to 2.4; the last three are ours, and off in the SPEC profile.
+    Source: novelty spec, 2.1 to 2.4; `low_by` and the last two are ours, and off in the SPEC profile.
     """
 
     jaccard_at_least: float = 0.6
@@ -43,14 +49,14 @@ class NoveltyRules:
     cosine_at_least: float | None = None
     contrast_guard: bool = False
     high_above: float = 0.5
+    low_by: LowBy = LowBy.PEAK
     low_below: float = 0.15
     low_rounds: int = 2
-    mostly_new_above: float = 1.0
     questions_count: bool = False
     thin_below: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("jaccard_at_least", "high_above", "low_below", "mostly_new_above"):
+        for name in ("jaccard_at_least", "high_above", "low_below"):
             unit(self, name)
         if self.cosine_at_least is not None:
             unit(self, "cosine_at_least")
@@ -61,6 +67,9 @@ class NoveltyRules:
         if self.tokens not in tuple(TokenForm):
             raise ConfigError(f"tokens = {self.tokens!r}: expected one of {', '.join(TokenForm)}")
         object.__setattr__(self, "tokens", TokenForm(self.tokens))
+        if self.low_by not in tuple(LowBy):
+            raise ConfigError(f"low_by = {self.low_by!r}: expected one of {', '.join(LowBy)}")
+        object.__setattr__(self, "low_by", LowBy(self.low_by))
         flag(self, "contrast_guard")
         flag(self, "questions_count")
         at_least(self, "low_rounds", 1)

@@ -257,7 +257,12 @@ def _settings(rules: NoveltyRules) -> list[NoveltyRules]:
     now = (rules.low_below, rules.low_rounds)
     tried = {
         now,
-        *((below, rounds) for below in LOW_BELOW for rounds in LOW_ROUNDS if below <= rules.high_above),
+        *(
+            (below, rounds)
+            for below in (*LOW_BELOW, now[0])
+            for rounds in LOW_ROUNDS
+            if below <= rules.high_above
+        ),
     }
 
     def distance(setting: tuple[float, int]) -> tuple[int, float, int]:
