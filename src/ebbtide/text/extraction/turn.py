@@ -295,7 +295,8 @@ class _Reader:
         given = sections.kind(sentence)
         if given != "decision" and self._worth_reading is not None and not self._worth_reading(sentence):
             return
-        self._settle_question(sentence)
+        if self.items and self.items[-1].kind is ItemKind.OPEN_QUESTION:
+            self._settle_question(self.items[-1], sentence)
         reading = read_sentence(text, given, heading=heading, person=self._person)
         rule, start, end, states = reading
         kind = reading.kind
@@ -313,15 +314,12 @@ class _Reader:
                 sections.lead_in(sentence, kind)
             self._keep(kind, rule, text[start:end], sentence, states=states)
 
-    def _settle_question(self, sentence: Sentence) -> None:
+    def _settle_question(self, asked: ExtractedItem, sentence: Sentence) -> None:
         """Whoever answers the own question at once asked nobody."""
-        latest = self.items[-1] if self.items else None
-        if latest is None or latest.kind is not ItemKind.OPEN_QUESTION or not _ANSWERS.match(sentence.text):
-            return
-        if sentence.start - latest.end <= _NEXT:
+        if sentence.start - asked.end <= _NEXT and _ANSWERS.match(sentence.text):
             self.items.pop()
             self.set_aside.append(
-                SetAside(text=latest.sentence, rule="question.answered", start=latest.start, end=latest.end)
+                SetAside(text=asked.sentence, rule="question.answered", start=asked.start, end=asked.end)
             )
 
     def _is_section(self, sentence: Sentence, sections: _Sections) -> bool:
