@@ -101,12 +101,21 @@ class Round:
         )
 
     @classmethod
-    def from_text(cls, text: str, *, number: int, agent: str | None = None) -> Round:
-        """A round made of what the rules of `ebbtide.text.extraction.turn` find in raw text."""
+    def from_text(
+        cls, text: str, *, number: int, agent: str | None = None, before: str | None = None
+    ) -> Round:
+        """A round made of what the rules of `ebbtide.text.extraction.turn` find in raw text.
+
+        Args:
+            text: What was said.
+            number: Of the round.
+            agent: Who said it; under a name such as "user" a person, who can approve.
+            before: The turn before, of somebody else, for what an approval approves.
+        """
         from ebbtide.text.extraction.turn import Speaker, extract
 
         person = agent is not None and agent.lower() in _PERSONS
-        extraction = extract(text, speaker=Speaker.PERSON if person else Speaker.MODEL)
+        extraction = extract(text, speaker=Speaker.PERSON if person else Speaker.MODEL, before=before)
         return cls(
             number=number,
             agent=agent,

@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ebbtide.text.excerpt import excerpt
+from ebbtide.text.extraction.answers import agrees, is_proposal, says_what
 from ebbtide.text.extraction.blocks import Form
 from ebbtide.text.extraction.json_fields import Field, is_json, json_fields
+from ebbtide.text.extraction.person_rules import APPROVALS
 from ebbtide.text.extraction.quoted import QuotedMatter
 from ebbtide.text.extraction.reading import is_nothing, read_sentence, section_kind
 from ebbtide.text.extraction.sentences import Sentence, plain, sentences
@@ -51,6 +53,7 @@ class ExtractedItem:
         rule: The rule that made it so.
         start: Where the sentence starts in the turn.
         end: Where it ends.
+        approves: The sentence of the turn before that it approves, where it does not say so itself; or None.
     """
 
     kind: ItemKind
@@ -59,6 +62,7 @@ class ExtractedItem:
     rule: str
     start: int
     end: int
+    approves: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +97,8 @@ class Extraction:
 
     @property
     def decisions(self) -> tuple[str, ...]:
-        """What it decides."""
-        return self._texts(ItemKind.DECISION)
+        """What it decides; an approval that does not say what by what it approves."""
+        return tuple(item.approves or item.text for item in self.items if item.kind is ItemKind.DECISION)
 
     @property
     def open_questions(self) -> tuple[str, ...]:
@@ -114,6 +118,7 @@ def extract(
     text: str,
     *,
     speaker: Speaker = Speaker.MODEL,
+    before: str | None = None,
     worth_reading: Callable[[Sentence], bool] | None = None,
 ) -> Extraction:
     """Read one turn. Linear in its length.
@@ -124,6 +129,7 @@ def extract(
     Args:
         text: What was said.
         speaker: Who said it.
+        before: The turn before it, of somebody else: what a person approves who says no more than "go ahead".
         worth_reading: Whether a sentence is to be read where no heading or lead-in makes it a decision; the
             others are left out of what comes back. None reads them all.
 
@@ -133,6 +139,13 @@ def extract(
     >>> [(aside.text, aside.rule) for aside in found.set_aside]
     [('Sure!', 'pleasantry.acknowledgement')]
     """
+    extraction = _extract(text, speaker, worth_reading)
+    if before and speaker is Speaker.PERSON:
+        return _with_approvals(extraction, extract(before))
+    return extraction
+
+
+def _extract(text: str, speaker: Speaker, worth_reading: Callable[[Sentence], bool] | None) -> Extraction:
     head, tail, left_out = excerpt(text)
     quoted = speaker in (Speaker.TOOL, Speaker.HARNESS)
     reader = _Reader(speaker, worth_reading)
@@ -144,6 +157,46 @@ def extract(
     items = (replace(item, start=item.start + shift, end=item.end + shift) for item in end.items)
     aside = (replace(part, start=part.start + shift, end=part.end + shift) for part in end.set_aside)
     return Extraction(items=(*reader.items, *items), set_aside=(*reader.set_aside, *aside), left_out=left_out)
+
+
+def _with_approvals(extraction: Extraction, before: Extraction) -> Extraction:
+    """What a person approves, told by the turn before; a mere yes approves what it proposes at its end."""
+    latest = before.items[-1] if before.items else None
+    proposed = latest is not None and latest.kind is ItemKind.OPEN_QUESTION and is_proposal(latest.text)
+    asked = [item for item in before.items if item.kind is ItemKind.OPEN_QUESTION and is_proposal(item.text)]
+    meant = [item for item in before.items if item.kind in (ItemKind.DECISION, ItemKind.NEXT_ACTION)]
+    content = next((item.text for item in (*reversed(asked), *reversed(meant))), None)
+    if content is None:
+        return extraction
+    items = [
+        replace(item, approves=content)
+        if item.kind is ItemKind.DECISION and item.rule in _APPROVALS and not says_what(item.text)
+        else item
+        for item in extraction.items
+    ]
+    nod = extraction.set_aside[0] if extraction.set_aside else None
+    approved = any(item.kind is ItemKind.DECISION for item in items)
+    if (
+        proposed
+        and not approved
+        and nod is not None
+        and nod.rule.startswith("pleasantry.")
+        and agrees(nod.text)
+    ):
+        items.insert(
+            0,
+            ExtractedItem(
+                kind=ItemKind.DECISION,
+                text=nod.text,
+                sentence=nod.text,
+                rule="decision.yes",
+                start=nod.start,
+                end=nod.end,
+                approves=content,
+            ),
+        )
+        return replace(extraction, items=tuple(items), set_aside=extraction.set_aside[1:])
+    return replace(extraction, items=tuple(items))
 
 
 _KINDS = {
@@ -160,6 +213,7 @@ _ANSWERS = re.compile(
     r"(?:because|(?:yes|no|nope|yep)[,.:]|the answer is|(?:that's|it's) because)\b|(?:yes|no)[,.]",
     re.IGNORECASE,
 )
+_APPROVALS = frozenset(rule.id for rule in APPROVALS)
 _FORMULA = re.compile(r"\s*(?:\\[\[(]|\$\$|\\begin\b)")
 _NEXT = 3  # characters between a sentence and the next
 _LINE_HEADING = 7  # a level below every heading with hashes
@@ -242,7 +296,8 @@ class _Reader:
         given = sections.kind(sentence)
         if given != "decision" and self._worth_reading is not None and not self._worth_reading(sentence):
             return
-        self._settle_question(sentence)
+        if self.items and self.items[-1].kind is ItemKind.OPEN_QUESTION:
+            self._settle_question(self.items[-1], sentence)
         reading = read_sentence(text, given, heading=heading, person=self._person)
         rule, start, end, states = reading
         kind = reading.kind
@@ -260,15 +315,12 @@ class _Reader:
                 sections.lead_in(sentence, kind)
             self._keep(kind, rule, text[start:end], sentence, states=states)
 
-    def _settle_question(self, sentence: Sentence) -> None:
+    def _settle_question(self, asked: ExtractedItem, sentence: Sentence) -> None:
         """Whoever answers the own question at once asked nobody."""
-        latest = self.items[-1] if self.items else None
-        if latest is None or latest.kind is not ItemKind.OPEN_QUESTION or not _ANSWERS.match(sentence.text):
-            return
-        if sentence.start - latest.end <= _NEXT:
+        if sentence.start - asked.end <= _NEXT and _ANSWERS.match(sentence.text):
             self.items.pop()
             self.set_aside.append(
-                SetAside(text=latest.sentence, rule="question.answered", start=latest.start, end=latest.end)
+                SetAside(text=asked.sentence, rule="question.answered", start=asked.start, end=asked.end)
             )
 
     def _is_section(self, sentence: Sentence, sections: _Sections) -> bool:
