@@ -11,7 +11,7 @@ from rich.text import Text
 from ebbtide.cli.judging import JudgeReport, judge_progress
 from ebbtide.cli.lines import Line, print_lines, terminal_width
 from ebbtide.cli.terminal import console, plain, print_json
-from ebbtide.convergence.llm_rounds import judge_rounds, questions_about
+from ebbtide.convergence.llm_rounds import judge_rounds
 from ebbtide.events.transcript import Round
 from ebbtide.text.extraction.turn import Extraction, ItemKind, extract
 from ebbtide.text.llm.chat_endpoint import ChatModel
@@ -43,7 +43,7 @@ def show_judged(name: str, unit: RoundUnit, judge: ChatModel, *, as_json: bool) 
         TranscriptError: The file cannot be read.
     """
     rounds = load(name, unit=unit).rounds
-    with judge_progress(questions_about(rounds, agreements=False)) as advance:
+    with judge_progress(len(rounds)) as advance:
         judged_rounds = judge_rounds(rounds, judge, agreements=False, advance=advance)
     raw_rounds = tuple(item for item in judged_rounds if item.extraction is not None)
     differences = tuple(difference for item in raw_rounds for difference in item.disagreements())

@@ -21,8 +21,10 @@ _SHORT_QUESTION: Final = 3  # words: "New customer?"
 _SENTENCE_ENDS: Final = (".", "!", ":", ";", ",", "\u3002", "\uff01")
 _LINE: Final = re.compile(r"\S[^\n]*")
 _MARKED: Final = re.compile(r"[-*+#>|\u2022`]|\(?\w{1,3}[.)]\s")  # items, headings, rows
+_SHORT_LINES: Final = re.compile(
+    rf"^(?:[^\S\n]*+[^\n]{{0,{_SHORT_LINE}}}+(?:\n|\Z)){{{_MENU_LINES},}}", re.MULTILINE
+)
 _END_TAG: Final = re.compile(r"</([\w-]+)>")
-_ONLY_MARKS: Final = ("quote.", "code.")  # JSON in them is an answer all the same
 _NOT_LINE_BREAK: Final = re.compile(r"[^\n]")
 
 
@@ -123,7 +125,11 @@ QUOTATIONS: Final = (
 )
 
 
-class Quotations:
+_HINTED: Final = tuple((hint, rule) for rule in QUOTE_RULES for hint in rule.hints)
+_TAGS: Final = {rule.id.removeprefix("tag."): rule for rule in QUOTED_TAGS}
+
+
+class QuotedMatter:
     """Where a text quotes something, looked for when that is asked for the first time.
 
     Args:
@@ -131,31 +137,40 @@ class Quotations:
         whole: All of it is quoted.
     """
 
-    __slots__ = ("_starts", "_stretches", "_whole", "text")
+    __slots__ = ("_marks", "_pages", "_whole", "text")
 
     def __init__(self, text: str, *, whole: bool = False) -> None:
         self.text = text
         self._whole = whole
-        self._stretches: list[QuotedStretch] | None = None
-        self._starts: list[int] = []
+        self._pages: tuple[list[int], list[int]] | None = None  # where they start, and where they end
+        self._marks: tuple[list[int], list[int]] | None = None
 
     def cover(self, at: int) -> bool:
         """Whether what begins at `at` is quoted."""
-        return self._whole or self._at(at) is not None
+        if self.cover_code(at):
+            return True
+        if self._marks is None:
+            self._marks = _bounds(_marks(self.text))
+        return _is_inside(at, self._marks)
 
     def cover_code(self, at: int) -> bool:
         """Whether the code at `at` is part of a page or of what a program printed."""
-        rule = None if self._whole else self._at(at)
-        return self._whole or (rule is not None and not rule.startswith(_ONLY_MARKS))
+        if self._whole:
+            return True
+        if self._pages is None:
+            self._pages = _bounds(_pages(self.text))
+        return _is_inside(at, self._pages)
 
-    def _at(self, at: int) -> str | None:
-        if self._stretches is None:
-            self._stretches = quoted_stretches(self.text)
-            self._starts = [stretch.start for stretch in self._stretches]
-        number = bisect_right(self._starts, at) - 1
-        if number < 0 or self._stretches[number].end <= at:
-            return None
-        return self._stretches[number].rule
+
+def _bounds(stretches: list[QuotedStretch]) -> tuple[list[int], list[int]]:
+    apart = _disjoint(stretches)
+    return [stretch.start for stretch in apart], [stretch.end for stretch in apart]
+
+
+def _is_inside(at: int, bounds: tuple[list[int], list[int]]) -> bool:
+    starts, ends = bounds
+    number = bisect_right(starts, at) - 1
+    return number >= 0 and at < ends[number]
 
 
 def own_words(text: str) -> str:
@@ -187,30 +202,44 @@ def quoted_stretches(text: str, json_values: Sequence[tuple[int, int]] = ()) -> 
         text: What was said.
         json_values: Where JSON starts and ends, in order: quotation marks quote nothing there.
     """
-    stretches = list(_by_rules(text, QUOTE_RULES))
-    if "</" in text and (tags := set(_END_TAG.findall(text))):
-        stretches += _by_rules(text, [rule for rule in QUOTED_TAGS if rule.id.removeprefix("tag.") in tags])
-    quotations = list(_by_rules(text, QUOTATIONS))
-    stretches += _outside(quotations, json_values) if quotations and json_values else quotations
-    if text.count("\n") >= _MENU_LINES - 1:
-        stretches += _menus(text)
-    return _disjoint(stretches)
+    return _disjoint([*_pages(text), *_marks(text, json_values)])
 
 
-def _by_rules(text: str, rules: Sequence[QuoteRule]) -> Iterator[QuotedStretch]:
-    for rule in rules:
-        if not any(hint in text for hint in rule.hints):
-            continue
-        begin, end = _patterns(rule)
-        at = 0
-        while (sign := begin.search(text, at)) is not None:
-            start, at = sign.span()
-            if end is not None:
-                last = end.search(text, at)
-                if last is None and rule.closed:
-                    break
-                at = last.end() if last else len(text)
-            yield QuotedStretch(start, at, rule.id)
+def _pages(text: str) -> list[QuotedStretch]:
+    """What rules find, quotation marks aside."""
+    stretches: list[QuotedStretch] = []
+    latest: QuoteRule | None = None
+    for hint, rule in _HINTED:
+        if hint in text and rule is not latest:
+            latest = rule
+            stretches += _by_rule(text, rule)
+    if "</" in text:
+        for name in set(_END_TAG.findall(text)).intersection(_TAGS):
+            stretches += _by_rule(text, _TAGS[name])
+    return stretches
+
+
+def _marks(text: str, json_values: Sequence[tuple[int, int]] = ()) -> list[QuotedStretch]:
+    """What stands in quotation marks, and menus."""
+    stretches = [stretch for rule in QUOTATIONS if rule.hints[0] in text for stretch in _by_rule(text, rule)]
+    if stretches and json_values:
+        stretches = _outside(stretches, json_values)
+    for lines in _SHORT_LINES.finditer(text):
+        stretches += _menus(text, *lines.span())
+    return stretches
+
+
+def _by_rule(text: str, rule: QuoteRule) -> Iterator[QuotedStretch]:
+    begin, end = _patterns(rule)
+    at = 0
+    while (sign := begin.search(text, at)) is not None:
+        start, at = sign.span()
+        if end is not None:
+            last = end.search(text, at)
+            if last is None and rule.closed:
+                return
+            at = last.end() if last else len(text)
+        yield QuotedStretch(start, at, rule.id)
 
 
 @cache
@@ -218,14 +247,13 @@ def _patterns(rule: QuoteRule) -> tuple[re.Pattern[str], re.Pattern[str] | None]
     return re.compile(rule.begin, re.MULTILINE), re.compile(rule.end) if rule.end else None
 
 
-def _menus(text: str) -> Iterator[QuotedStretch]:
+def _menus(text: str, at: int, stop: int) -> Iterator[QuotedStretch]:
     """Runs of short lines none of which is a sentence or an item of a list: menus, pages that were read."""
     start = end = lines = 0
-    for line in _LINE.finditer(text):
-        begin, stop = line.span()
-        if stop - begin <= _SHORT_LINE and _is_short(line[0].rstrip()):
-            start = start if lines else begin
-            end, lines = stop, lines + 1
+    for line in _LINE.finditer(text, at, stop):
+        if _is_short(line[0].rstrip()):
+            start = start if lines else line.start()
+            end, lines = line.end(), lines + 1
             continue
         if lines >= _MENU_LINES:
             yield QuotedStretch(start, end, "form.menu")
