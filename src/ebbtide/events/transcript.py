@@ -12,7 +12,7 @@ from typing import Any
 from ebbtide.errors import TranscriptError
 
 VERSION = "0.1"
-_PERSONS = frozenset({"user", "human", "customer", "system", "developer"})
+PERSONS = frozenset({"user", "human", "customer", "system", "developer"})
 _KEYS = frozenset(("round", "agent", "outputs", "text", "characters_left_out"))
 _LISTS = ("claims", "decisions", "open_questions", "next_actions")
 
@@ -114,7 +114,7 @@ class Round:
         """
         from ebbtide.text.extraction.turn import Speaker, extract
 
-        person = agent is not None and agent.lower() in _PERSONS
+        person = agent is not None and agent.lower() in PERSONS
         extraction = extract(text, speaker=Speaker.PERSON if person else Speaker.MODEL, before=before)
         return cls(
             number=number,
@@ -137,7 +137,7 @@ class Round:
     @property
     def is_by_person(self) -> bool:
         """Whether a person speaks, or a developer's instructions do: what they decide the agent did not."""
-        return self.agent is not None and self.agent.lower() in _PERSONS
+        return self.agent is not None and self.agent.lower() in PERSONS
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
