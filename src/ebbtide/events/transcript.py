@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbtide.errors import TranscriptError
+
+if TYPE_CHECKING:
+    from ebbtide.text.extraction.turn import Extraction
 
 VERSION = "0.1"
 _PERSONS = frozenset({"user", "human", "customer", "system", "developer"})
@@ -103,18 +106,17 @@ class Round:
     @classmethod
     def from_text(cls, text: str, *, number: int, agent: str | None = None) -> Round:
         """A round made of what the rules of `ebbtide.text.extraction.turn` find in raw text."""
-        from ebbtide.text.extraction.turn import Speaker, extract
+        item = cls(number=number, agent=agent, text=text)
+        return item.with_lists(read_by_rules(item))
 
-        person = agent is not None and agent.lower() in _PERSONS
-        extraction = extract(text, speaker=Speaker.PERSON if person else Speaker.MODEL)
-        return cls(
-            number=number,
-            agent=agent,
+    def with_lists(self, extraction: Extraction) -> Round:
+        """The round with what was extracted in place of what it lists."""
+        return replace(
+            self,
             claims=extraction.claims,
             decisions=extraction.decisions,
             open_questions=extraction.open_questions,
             next_actions=extraction.next_actions,
-            text=text,
             left_out=extraction.left_out,
         )
 
@@ -146,6 +148,13 @@ class Round:
         if self.left_out:
             wire["characters_left_out"] = self.left_out
         return {**wire, "outputs": outputs, **extra}
+
+
+def read_by_rules(item: Round) -> Extraction:
+    """What the rules find in the text of a round, by who says it: a person approves and asks for things."""
+    from ebbtide.text.extraction.turn import Speaker, extract
+
+    return extract(item.text or "", speaker=Speaker.PERSON if item.is_by_person else Speaker.MODEL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

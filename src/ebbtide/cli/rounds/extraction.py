@@ -12,8 +12,8 @@ from ebbtide.cli.judging import JudgeReport, judge_progress
 from ebbtide.cli.lines import Line, print_lines, terminal_width
 from ebbtide.cli.terminal import console, plain, print_json
 from ebbtide.convergence.llm_rounds import judge_rounds
-from ebbtide.events.transcript import Round
-from ebbtide.text.extraction.turn import Extraction, ItemKind, extract
+from ebbtide.events.transcript import Round, read_by_rules
+from ebbtide.text.extraction.turn import Extraction, ItemKind
 from ebbtide.text.llm.chat_endpoint import ChatModel
 from ebbtide.traces.reading import load
 from ebbtide.traces.transcripts.turns import RoundUnit
@@ -28,7 +28,7 @@ _STYLES = {
 
 def show(name: str, unit: RoundUnit, *, as_json: bool) -> None:
     """Print each turn's items with their rules; what was set aside comes last, dimmed."""
-    turns = [(item, extract(item.text)) for item in load(name, unit=unit).rounds if item.text is not None]
+    turns = [(item, read_by_rules(item)) for item in load(name, unit=unit).rounds if item.text is not None]
     if as_json:
         print_json([_wire(item, extraction) for item, extraction in turns])
     else:
@@ -48,7 +48,7 @@ def show_judged(name: str, unit: RoundUnit, judge: ChatModel, *, as_json: bool) 
     raw_rounds = tuple(item for item in judged_rounds if item.extraction is not None)
     differences = tuple(difference for item in raw_rounds for difference in item.disagreements())
     report = JudgeReport(model=judge.model, rounds=raw_rounds, disagreements=differences)
-    turns = [(item.item, item.extraction) for item in raw_rounds if item.extraction is not None]
+    turns = [(item.item, item.reading) for item in raw_rounds if item.reading is not None]
     if as_json:
         by_round = {item.item.number: item.to_dict() for item in raw_rounds}
         wires = [_wire(*turn) | by_round[turn[0].number] for turn in turns]
