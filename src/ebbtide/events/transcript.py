@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbtide.errors import TranscriptError
+
+if TYPE_CHECKING:
+    from ebbtide.text.extraction.turn import Extraction
 
 VERSION = "0.1"
 PERSONS = frozenset({"user", "human", "customer", "system", "developer"})
@@ -112,18 +115,17 @@ class Round:
             agent: Who said it; under a name such as "user" a person, who can approve.
             before: The turn before, of somebody else, for what an approval approves.
         """
-        from ebbtide.text.extraction.turn import Speaker, extract
+        item = cls(number=number, agent=agent, text=text)
+        return item.with_lists(read_by_rules(item, before))
 
-        person = agent is not None and agent.lower() in PERSONS
-        extraction = extract(text, speaker=Speaker.PERSON if person else Speaker.MODEL, before=before)
-        return cls(
-            number=number,
-            agent=agent,
+    def with_lists(self, extraction: Extraction) -> Round:
+        """The round with what was extracted in place of what it lists."""
+        return replace(
+            self,
             claims=extraction.claims,
             decisions=extraction.decisions,
             open_questions=extraction.open_questions,
             next_actions=extraction.next_actions,
-            text=text,
             left_out=extraction.left_out,
         )
 
@@ -155,6 +157,19 @@ class Round:
         if self.left_out:
             wire["characters_left_out"] = self.left_out
         return {**wire, "outputs": outputs, **extra}
+
+
+def read_by_rules(item: Round, before: str | None = None) -> Extraction:
+    """What the rules find in the text of a round, by who says it: a person approves and asks for things.
+
+    Args:
+        item: The round.
+        before: The turn before, for what an approval approves.
+    """
+    from ebbtide.text.extraction.turn import Speaker, extract
+
+    speaker = Speaker.PERSON if item.is_by_person else Speaker.MODEL
+    return extract(item.text or "", speaker=speaker, before=before)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,13 +8,9 @@ from typing import Any
 
 from rich.text import Text
 
-from ebbtide.cli.judging import JudgeReport, judge_progress
-from ebbtide.cli.lines import Line, print_lines, terminal_width
 from ebbtide.cli.terminal import console, plain, print_json
-from ebbtide.convergence.llm_rounds import judge_rounds
-from ebbtide.events.transcript import Round
-from ebbtide.text.extraction.turn import Extraction, ItemKind, extract
-from ebbtide.text.llm.chat_endpoint import ChatModel
+from ebbtide.events.transcript import Round, read_by_rules
+from ebbtide.text.extraction.turn import Extraction, ItemKind
 from ebbtide.traces.reading import load
 from ebbtide.traces.transcripts.turns import RoundUnit
 
@@ -28,37 +24,15 @@ _STYLES = {
 
 def show(name: str, unit: RoundUnit, *, as_json: bool) -> None:
     """Print each turn's items with their rules; what was set aside comes last, dimmed."""
-    turns = [(item, extract(item.text)) for item in load(name, unit=unit).rounds if item.text is not None]
+    turns = [(item, read_by_rules(item)) for item in load(name, unit=unit).rounds if item.text is not None]
     if as_json:
-        print_json([_wire(item, extraction) for item, extraction in turns])
+        print_json([turn_dict(item, extraction) for item, extraction in turns])
     else:
-        _print(turns)
+        print_turns(turns)
 
 
-def show_judged(name: str, unit: RoundUnit, judge: ChatModel, *, as_json: bool) -> None:
-    """Print each turn's items as a model reads them, where it differs from the rules, and what it took.
-
-    Raises:
-        ConfigError: The model cannot be asked as it is set up.
-        TranscriptError: The file cannot be read.
-    """
-    rounds = load(name, unit=unit).rounds
-    with judge_progress(len(rounds)) as advance:
-        judged_rounds = judge_rounds(rounds, judge, agreements=False, advance=advance)
-    raw_rounds = tuple(item for item in judged_rounds if item.extraction is not None)
-    differences = tuple(difference for item in raw_rounds for difference in item.disagreements())
-    report = JudgeReport(model=judge.model, rounds=raw_rounds, disagreements=differences)
-    turns = [(item.item, item.extraction) for item in raw_rounds if item.extraction is not None]
-    if as_json:
-        by_round = {item.item.number: item.to_dict() for item in raw_rounds}
-        wires = [_wire(*turn) | by_round[turn[0].number] for turn in turns]
-        print_json({"rounds": wires, "judge": report.to_dict()})
-        return
-    _print(turns)
-    print_lines([Line(), *report.lines(terminal_width())])
-
-
-def _print(turns: Sequence[tuple[Round, Extraction]]) -> None:
+def print_turns(turns: Sequence[tuple[Round, Extraction]]) -> None:
+    """Print what was read out of each turn."""
     terminal = console()
     if not turns:
         terminal.print("This transcript already lists its claims; it has no raw text to extract from.")
@@ -74,7 +48,8 @@ def _print(turns: Sequence[tuple[Round, Extraction]]) -> None:
             )
 
 
-def _wire(item: Round, extraction: Extraction) -> dict[str, Any]:
+def turn_dict(item: Round, extraction: Extraction) -> dict[str, Any]:
+    """What was read out of a turn, as plain data."""
     return {
         "round": item.number,
         "agent": item.agent,
