@@ -137,8 +137,9 @@ def _person(turn: list[Sentence]) -> OutcomeReading | None:
     for sentence in turn:
         lowered = folded(sentence.text)
         hits = _TABLES[Speaker.PERSON].hits(lowered, words_in(lowered))
-        if _asks(lowered) or (not hits and latest and _requests(lowered)):
-            latest = None
+        if _asks(lowered) or (not hits and _requests(lowered)):
+            # Who thanks and asks for more has not said that it is over.
+            latest = None if latest is None or latest.outcome is RunOutcome.FINISHED else latest
         elif hits and (hits[0].outcome is not RunOutcome.FINISHED or length <= _REQUEST_WORDS):
             latest = _reading(hits[0].outcome, hits[0].match.rule.id, sentence, Speaker.PERSON)
     return latest

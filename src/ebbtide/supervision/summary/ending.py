@@ -13,6 +13,7 @@ from typing import Final, TypeGuard
 
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Role, ToolCall
 from ebbtide.events.run_outcome import RunOutcome
+from ebbtide.events.told_actions import told_action
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.supervision.wording import MARK
 
@@ -65,7 +66,7 @@ class RunEnding:
     Args:
         ending: How.
         rule: What says so: a rule of `ebbtide.convergence.outcome_rules`, or ``answer``, ``tool``, ``call``,
-            ``unanswered``, ``notice``.
+            ``told`` (an action in prose), ``unanswered``, ``notice``.
         text: The words, cut; empty where there are none.
         event: Number of the event in the run; None where nothing says anything.
         by_person: Whether a person says so.
@@ -163,8 +164,8 @@ class EndingReader:
                 if reading.ending is not EndKind.FINISHED:
                     yield thanks or reading
                 thanks = thanks or reading
-            else:
-                yield thanks or _notice(event, number)
+            elif (report := _notice(event, number)) is not None:
+                yield thanks or report
         if thanks is not None:
             yield thanks
 
@@ -201,6 +202,8 @@ def _words(call: ModelCall, number: int, *, several: bool) -> RunEnding:
         return RunEnding(event=number)
     reading = read_outcome(call.text, Speaker.MODEL)
     if reading is None:
+        if told_action(call.text) is not None:
+            return RunEnding(ending=EndKind.CUT_OFF, rule="told", text=_cut(call.text), event=number)
         # Among several, the last words may be anybody's, and answer nobody.
         ending = EndKind.UNKNOWN if several else EndKind.FINISHED
         return RunEnding(ending=ending, rule="answer", text=_cut(call.text), event=number)
@@ -224,12 +227,14 @@ def _person(message: Message, number: int) -> RunEnding:
     return RunEnding(ending=ending, rule=reading.rule, text=reading.text, event=number, by_person=True)
 
 
-def _notice(event: Event, number: int) -> RunEnding:
+def _notice(event: Event, number: int) -> RunEnding | None:
     from ebbtide.convergence.outcomes import read_outcome
     from ebbtide.text.extraction.turn import Speaker
 
     text = event.text or "" if isinstance(event, Notice) else ""
     reading = read_outcome(text, Speaker.HARNESS) if text else None
+    if reading is None and not getattr(event, "error", False):
+        return None
     if reading is None:
         return RunEnding(ending=EndKind.FAILED, rule="notice", text=_cut(text), event=number)
     return RunEnding(ending=_BY_OUTCOME[reading.outcome], rule=reading.rule, text=reading.text, event=number)
