@@ -9,7 +9,7 @@ orchestrator says to itself is left out: the ledgers and its plans are there.
 - rounds: a round is flagged where it led over known ground (`ebbtide.divergence.detectors.new_ground`), as
   the k-th such step or a later one. k is chosen on four fifths of the runs, and scored on the others
 - baselines: every round is flagged; every round from the n-th on is, n chosen in the same way
-- live: how many of the runs are told about what their agents tell, by the supervisor
+- live: of how many runs something told is reported, and what the supervisor does
 - others: runs of other kinds, in which nothing may be reported of told actions, unless they are stuck
 """
 
@@ -87,7 +87,7 @@ def rounds_of(history: Sequence[dict[str, Any]]) -> list[LedgerRound]:
         if ledger is None:
             continue
         chain = monitor.chain("")
-        steps = 0 if chain is None or chain.told_calls is None else chain.told_calls.steps
+        steps = 0 if chain is None or chain.telling is None else chain.telling.steps
         rounds.append(
             LedgerRound(
                 number=len(rounds),
@@ -157,26 +157,26 @@ def out_of_fold(runs: Sequence[Sequence[LedgerRound]], rule: Rule, label: str) -
 
 
 def live(data: Path) -> dict[str, Any]:
-    """What the supervisor says of the runs, and which of it rests on told actions."""
-    actions, reported, kinds = Counter[str](), 0, Counter[str]()
-    runs = 0
+    """What the supervisor says of the runs, and which of it rests on told actions, by what the ledgers say."""
+    result: dict[str, Any] = {}
     for _, history in histories(data):
         group, supervisor = Group(), Supervisor()
         events = [
             event for message in history if message["role"] not in _SILENT for event in group.add(message)
         ]
-        actions.update({supervisor.record(event).action.value for event in events})
-        signals = [signal for signal in find_loops(events) if signal.is_told]
-        kinds.update({signal.kind.value for signal in signals})
-        reported += bool(signals)
-        runs += 1
-    return {
-        "runs": runs,
-        "reported": reported,
-        "interval": wilson(reported, runs),
-        "kinds": dict(kinds.most_common()),
-        "actions": dict(actions.most_common()),
-    }
+        is_in_loop = any(item.is_in_loop for item in rounds_of(history))
+        row = result.setdefault(
+            "in a loop at some time" if is_in_loop else "never in a loop",
+            {"runs": 0, "reported": 0, "kinds": Counter[str](), "actions": Counter[str]()},
+        )
+        row["actions"].update({supervisor.record(event).action.value for event in events})
+        kinds = {signal.kind.value for signal in find_loops(events) if signal.is_told}
+        row["kinds"].update(kinds)
+        row["reported"] += bool(kinds)
+        row["runs"] += 1
+    for row in result.values():
+        row["interval"] = wilson(row["reported"], row["runs"])
+    return result
 
 
 def _tells(event: object) -> bool:
@@ -212,11 +212,9 @@ def show(result: dict[str, Any]) -> None:
                 f"{label:12} {name:28} F1 {row['f1']:.3f}{interval}; precision {row['precision']} {precision}"
                 f" of {row['flagged']}, recall {row['recall']} {recall} of {row['labelled']}"
             )
-    row = result["live"]
-    print(
-        f"live: {row['reported']} of {row['runs']} runs {row['interval']}, {row['kinds']};"
-        f" runs by action: {row['actions']}"
-    )
+    for name, row in result["live"].items():
+        print(f"live, {name}: {row['reported']} of {row['runs']} runs reported {row['interval']}")
+        print(f"    by what {dict(row['kinds'])}, runs by action {dict(row['actions'])}")
     for name, row in result.get("others", {}).items():
         print(f"{name:40} {row['runs']:5} runs, {row['telling']} tell actions, {row['reported']} reported")
 

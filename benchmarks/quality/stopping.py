@@ -134,7 +134,7 @@ def compare(name: str, runs: list[Run]) -> dict[str, Any]:
             for run, stop in zip(runs, stops, strict=True)
         )
         row["unsolved"] = sum(run.solved_at is None for run in runs)
-        row["better_fixed"] = [k for k, other in fixed.items() if _better(other, row)]
+        row["better_fixed"] = [k for k, other in fixed.items() if better(other, row)]
         row["lost_runs"] = [
             run.id
             for run, stop in zip(runs, stops, strict=True)
@@ -145,7 +145,8 @@ def compare(name: str, runs: list[Run]) -> dict[str, Any]:
     return result
 
 
-def _better(left: dict[str, Any], right: dict[str, Any]) -> bool:
+def better(left: dict[str, Any], right: dict[str, Any]) -> bool:
+    """Whether a rule saves at least as much and loses no more, one of the two strictly."""
     here, there = (left["saved"], -left["lost"]), (right["saved"], -right["lost"])
     return here != there and all(a >= b for a, b in zip(here, there, strict=True))
 

@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -162,7 +164,7 @@ def test_check(chat_server: Any, run: Path, prices: Path) -> None:
     assert process.returncode == 0, process.stderr
     text = " ".join(process.stdout.split())
     assert (
-        "Outcome: the judge says failed (\u201cthe test suite is green.\u201d); the rules say finished"
+        "Outcome: the judge says failed (\u201cthe test suite is green.\u201d). The rules say finished ("
         in text
     )
     assert "Asking the judge: cost $0.003, 1 reply, 120 tokens (100 in, 20 out)." in text
@@ -208,6 +210,19 @@ def test_nobody_is_asked_unasked(chat_server: Any, chat: Path) -> None:
     for command in ("extract", "score", "check"):
         assert ebbtide(command, chat, EBBTIDE_CHAT_API_KEY="sk-test").returncode == 0
     assert chat_server.requests == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no signal that only one process gets")
+def test_interruption_does_not_wait_for_the_judge(chat_server: Any, chat: Path) -> None:
+    """Ctrl-C ends the command while questions are under way, with code 130."""
+    spec = serve(chat_server, lambda handler: handler.server.closing.wait(60))
+    command = [sys.executable, "-m", "ebbtide", "score", str(chat), "--judge", spec]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 30
+        while not chat_server.requests and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
 
 
 def test_key_comes_from_the_environment(chat_server: Any, chat: Path) -> None:

@@ -93,9 +93,18 @@ def test_new_searches_are_new_ground_and_old_ones_are_not() -> None:
     assert LoopKind.KNOWN_GROUND in kinds([search(word) for word in WORDS[:STEPS] * 2])
 
 
-def test_looks_at_the_results_of_a_search_are_neither() -> None:
-    results = "https://find.example/search?q=x"
-    assert LoopKind.KNOWN_GROUND not in kinds(told(f"clicked '{word}'", results) for word in WORDS)
+@pytest.mark.parametrize(
+    ("deed", "address"),
+    [
+        pytest.param("clicked '{}'", "https://find.example/search?q=x", id="a look at a result"),
+        pytest.param("typed '{}' into 'Name'", "https://form.example/", id="a field of a form"),
+    ],
+)
+def test_looks_at_results_and_filling_in_a_form_are_neither_the_first_time(deed: str, address: str) -> None:
+    steps = [told(deed.format(word), address) for word in WORDS[:STEPS]]
+    other = told("clicked 'More'", "https://form.example/more")
+    assert LoopKind.KNOWN_GROUND not in kinds([search("x"), *steps, other])
+    assert LoopKind.KNOWN_GROUND in kinds([search("x"), *steps, *steps])
 
 
 def test_answers_without_any_action_and_orders_without_an_answer_are_steps() -> None:

@@ -271,7 +271,7 @@ ODD = [
 @st.composite
 def altered(draw: st.DrawFn) -> bytes:
     """A sample in which values were exchanged for others."""
-    path = draw(st.sampled_from(SAMPLES))
+    path = draw(st.sampled_from([path for path in SAMPLES if path.suffix != ".md"]))
     text = path.read_text()
     values = (
         [json.loads(line) for line in text.splitlines()] if path.suffix == ".jsonl" else [json.loads(text)]

@@ -26,7 +26,7 @@ _ROWS = 12
 _CELL = 26
 _ABOUT = 14
 _REASON = 200
-_QUOTE = 80
+QUOTE = 80  #: characters of a quotation that are shown
 
 
 def open_judge(spec: str, prices: Prices) -> ChatModel:
@@ -172,7 +172,7 @@ class JudgeReport:
         if len(rows) < len(self.disagreements):
             lines.append(Line(f"and {len(self.disagreements) - len(rows):,} more: --json", "dim"))
         if self.outcome is not None:
-            lines += outcome_line(self.outcome).wrap(width)
+            lines += _outcome_line(self.outcome).wrap(width)
         return lines + JudgeBill.of(self.model, self.rounds, self.outcomes).lines(width)
 
 
@@ -181,28 +181,28 @@ def disagreement_line(differ: int, rounds: int) -> Line:
     return Line(f"Judge and rules disagree on {differ:,} of {count(rounds, 'round')}.", "bold")
 
 
-def outcome_line(outcome: LlmOutcome) -> Line:
+def _outcome_line(outcome: LlmOutcome) -> Line:
     """How work came out, by the judge and by the rules, with the words that each goes by."""
     if outcome.outcome is None:
         line = Line("Outcome: the judge does not say")
     else:
-        line = Line(f"Outcome: the judge says {outcome_label(outcome.outcome)}")
-        line.append(f" (\u201c{plain(outcome.quote or '', _QUOTE)}\u201d)", "dim")
+        line = Line(f"Outcome: the judge says {_label(outcome.outcome)}")
+        line.append(f" (\u201c{plain(outcome.quote or '', QUOTE)}\u201d)", "dim")
     rules = outcome.by_rules
     if rules is None:
         return line.append("; to the rules the last turns do not say.")
-    line.append(f"; the rules say {outcome_label(rules.outcome)}")
-    return line.append(f" (\u201c{plain(rules.text, _QUOTE)}\u201d).", "dim")
+    line.append(f"; the rules say {_label(rules.outcome)}")
+    return line.append(f" (\u201c{plain(rules.text, QUOTE)}\u201d).", "dim")
 
 
-def outcome_label(outcome: RunOutcome) -> str:
+def _label(outcome: RunOutcome) -> str:
     """The word for a person."""
     return outcome.value.replace("_", " ")
 
 
 @contextlib.contextmanager
 def judge_progress(total: int, *, hidden: bool = False) -> Iterator[Callable[[], object]]:
-    """A bar on standard error, where that is a terminal; calling what it gives moves it by one question."""
+    """A bar on standard error, where that is a terminal; calling what it gives moves it by one step."""
     if hidden or not sys.stderr.isatty():
         yield lambda: None
         return

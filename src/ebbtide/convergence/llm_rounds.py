@@ -10,20 +10,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
+from functools import partial
 from typing import Any
 
 from ebbtide.convergence.llm_agreement import LlmAgreement, agreement_by_llm
 from ebbtide.events.transcript import Round
-from ebbtide.text.extraction.turn import Extraction, ItemKind, extract
+from ebbtide.text.extraction.turn import Extraction, ItemKind
 from ebbtide.text.llm.chat_endpoint import ChatModel, ChatUsage
+from ebbtide.text.llm.concurrent_questions import AT_ONCE, ask_all
 from ebbtide.text.llm.extraction import LlmExtraction, extract_with_llm
 from ebbtide.text.llm.prompt_contract import Failure
-
-_AT_ONCE = 4  # questions under way: what small servers bear
 
 
 class JudgedSubject(StrEnum):
@@ -133,7 +131,7 @@ def judge_rounds(
     model: ChatModel,
     *,
     agreements: bool = True,
-    at_once: int = _AT_ONCE,
+    at_once: int = AT_ONCE,
     advance: Callable[[], object] | None = None,
 ) -> tuple[JudgedRound, ...]:
     """Ask a model about each round of a conversation.
@@ -142,39 +140,15 @@ def judge_rounds(
         rounds: In their order.
         model: Such as `ChatEndpoint`, which threads may share.
         agreements: Whether to ask what each round does with the one before, too.
-        at_once: Questions under way at a time, 1 or more.
-        advance: Called after each question, in any thread.
+        at_once: Rounds that are asked about at a time, 1 or more.
+        advance: Called after each round.
 
     Raises:
         ConfigError: The model cannot be asked as it is set up.
     """
-    with ThreadPoolExecutor(max_workers=at_once) as pool:
-
-        def ask(question: Callable[..., Any], *about: Any) -> Future[Any]:
-            future = pool.submit(question, *about, model)
-            if advance is not None:
-                future.add_done_callback(lambda _: advance())
-            return future
-
-        extractions = [ask(extract_with_llm, item.text) if is_raw(item) else None for item in rounds]
-        pairs = [ask(agreement_by_llm, *pair) if agreements else None for pair in pairwise(rounds)]
-        try:
-            return tuple(
-                _judged(
-                    item,
-                    None if extraction is None else extraction.result(),
-                    None if agreement is None else agreement.result(),
-                )
-                for item, extraction, agreement in zip(rounds, extractions, [None, *pairs], strict=False)
-            )
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-
-
-def questions_about(rounds: Sequence[Round], *, agreements: bool = True) -> int:
-    """How many questions `judge_rounds` asks."""
-    return sum(map(is_raw, rounds)) + (max(len(rounds) - 1, 0) if agreements else 0)
+    befores = [None, *rounds] if agreements else [None] * len(rounds)
+    questions = [partial(_judge, item, before, model) for item, before in zip(rounds, befores, strict=False)]
+    return tuple(ask_all(questions, at_once=at_once, advance=advance))
 
 
 def is_raw(item: Round) -> bool:
@@ -183,11 +157,12 @@ def is_raw(item: Round) -> bool:
         return False
     if "agents" in item.extra:
         return True
-    extraction = extract(item.text)
+    extraction = item.extraction()
     return item.claims == extraction.claims and item.next_actions == extraction.next_actions
 
 
-def _judged(item: Round, extraction: LlmExtraction | None, agreement: LlmAgreement | None) -> JudgedRound:
+def _judge(item: Round, before: Round | None, model: ChatModel) -> JudgedRound:
+    extraction = extract_with_llm(item.text or "", model) if is_raw(item) else None
     judged_item = item
     if extraction is not None and extraction.failure is None:
         judged_item = dataclasses.replace(
@@ -202,8 +177,8 @@ def _judged(item: Round, extraction: LlmExtraction | None, agreement: LlmAgreeme
         item=judged_item,
         by_rules=item,
         extraction=extraction,
-        rules=extract(item.text) if extraction is not None and item.text is not None else None,
-        agreement=agreement,
+        rules=None if extraction is None else item.extraction(),
+        agreement=None if before is None else agreement_by_llm(before, item, model),
     )
 
 

@@ -81,7 +81,7 @@ def score_with_llm(
         rounds: At least one, in the order of their numbers.
         model: Such as `ChatEndpoint`, which threads may share.
         new_meter: Makes a meter; two are needed.
-        advance: Called after each question, in any thread.
+        advance: Called after each round, and after the outcome.
 
     Raises:
         ConfigError: The model cannot be asked as it is set up.

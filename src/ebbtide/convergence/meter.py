@@ -6,13 +6,15 @@ Source: novelty spec, sections 2 to 4; rubric, sections 1 to 3.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Self
 
 from ebbtide.codec import from_wire, to_wire
 from ebbtide.convergence.agreement import AgreementReading, read_agreement
 from ebbtide.convergence.composite import Composite
+from ebbtide.convergence.consensus import ConsensusMeter, ConsensusReading
+from ebbtide.convergence.consensus_signal import consensus_signal, still_open
 from ebbtide.convergence.deferrals import Deferrals
 from ebbtide.convergence.gaming import GamingFlag, RoundFacts, find_gaming
 from ebbtide.convergence.novelty import NoveltyMeter, RoundNovelty, is_low
@@ -20,6 +22,7 @@ from ebbtide.convergence.novelty import classify as classify_novelty
 from ebbtide.convergence.readiness import Readiness, RoundReadiness, assess_readiness
 from ebbtide.convergence.recommendation import Recommendation, recommend
 from ebbtide.convergence.score import ConvergenceScore, RoundSummary
+from ebbtide.convergence.signal import Signal
 from ebbtide.convergence.stability import Stability, StabilityMeter
 from ebbtide.convergence.witness import WorkOutcome
 from ebbtide.engine_state import EngineState, restoring, sealed
@@ -44,6 +47,7 @@ class RoundReading:
         recommendation: What to do after it.
         agreement: What it does to what was said before; None for the first round.
         stability: How alike it is in meaning to the round before; None without the semantic level.
+        consensus: Who holds what, where the round completes a circle of agents with answers.
         flags: What looks like gaming in it.
     """
 
@@ -54,6 +58,7 @@ class RoundReading:
     recommendation: Recommendation
     agreement: AgreementReading | None
     stability: Stability | None
+    consensus: ConsensusReading | None
     flags: tuple[GamingFlag, ...]
 
 
@@ -87,6 +92,11 @@ class ConvergenceMeter(EngineState):
         self._embedder = embedder
         self._claims = NoveltyMeter(profile.novelty, explain=explain, embedder=embedder)
         self._question_novelty = NoveltyMeter(profile.novelty)
+        self._consensus = (
+            ConsensusMeter(profile.consensus, alike=profile.novelty, embedder=embedder)
+            if profile.consensus.counts
+            else None
+        )
         self._stability = StabilityMeter(embedder) if embedder else None
         self._deferrals = Deferrals(embedder) if embedder else None
         self._outcome = WorkOutcome() if profile.stop.needs_witness else None
@@ -153,6 +163,8 @@ class ConvergenceMeter(EngineState):
             rules=profile.stop,
             standing=standing,
         )
+        consensus = self._consensus.update(item) if self._consensus else None
+        recommendation = self._with_consensus(recommendation, consensus, blocked=readiness.blocked)
         facts = RoundFacts(
             item=item,
             novelty=novelty,
@@ -185,6 +197,7 @@ class ConvergenceMeter(EngineState):
             recommendation=recommendation,
             agreement=agreement,
             stability=stability,
+            consensus=consensus,
             flags=flags,
         )
 
@@ -203,6 +216,7 @@ class ConvergenceMeter(EngineState):
             flags=tuple(self._flags),
             composite=self._composite,
             semantic=self._embedder.model if self._embedder else None,
+            consensus=self._consensus.latest if self._consensus else None,
         )
 
     def to_state(self) -> dict[str, Any]:
@@ -213,6 +227,7 @@ class ConvergenceMeter(EngineState):
             "said": self._claims.to_state(),
             "asked": self._question_novelty.to_state(),
             "latest_texts": self._stability.to_state() if self._stability else None,
+            "consensus": self._consensus.to_state() if self._consensus else None,
             "composite": to_wire(self._composite),
             "outcome": self._outcome.to_state() if self._outcome else None,
             "rounds": [to_wire(summary) for summary in self._rounds.values()],
@@ -248,6 +263,8 @@ class ConvergenceMeter(EngineState):
             meter._question_novelty.restore(state["asked"])
             if meter._stability:
                 meter._stability.restore(state["latest_texts"])
+            if meter._consensus:
+                meter._consensus.restore(state["consensus"])
             meter._composite = from_wire(Composite, state["composite"])
             if meter._outcome:
                 meter._outcome.restore(state["outcome"])
@@ -258,6 +275,28 @@ class ConvergenceMeter(EngineState):
             latest = state["latest"]
             meter._latest = from_wire(Recommendation, latest) if latest else None
         return meter
+
+    def _with_consensus(
+        self, recommendation: Recommendation, reading: ConsensusReading | None, *, blocked: bool
+    ) -> Recommendation:
+        """Where agents give answers, these decide and not novelty; but nothing ships while it is blocked."""
+        if self._consensus is None or not self._consensus.is_open:
+            return recommendation
+        verdict = consensus_signal(reading, self._profile.consensus) if reading else None
+        if blocked and (verdict is None or verdict.signal is Signal.SHIP):
+            return recommendation
+        verdict = verdict or still_open()
+        if verdict.signal is recommendation.signal is Signal.CONTINUE:
+            return recommendation
+        return replace(
+            recommendation,
+            signal=verdict.signal,
+            rule=verdict.rule,
+            caveat=None,
+            rationale=f"{verdict.rationale} {recommendation.rationale}",
+            hint=verdict.hint,
+            witness=verdict.witness,
+        )
 
     def _settings(self) -> dict[str, Any]:
         return {"explain": self._explain, "embedder": self._embedder}

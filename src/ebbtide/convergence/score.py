@@ -10,6 +10,7 @@ from typing import Any
 
 from ebbtide.convergence.agreement import AgreementReading
 from ebbtide.convergence.composite import Composite
+from ebbtide.convergence.consensus import ConsensusReading
 from ebbtide.convergence.gaming import GamingFlag
 from ebbtide.convergence.novelty import RoundNovelty
 from ebbtide.convergence.readiness import RoundReadiness
@@ -158,6 +159,8 @@ class ConvergenceScore:
         flags: What looked like gaming, in any round.
         composite: For how many rounds the conditions of the composite rule held.
         semantic: What the semantic level ran on; None where it was off.
+        consensus: Who holds what after the latest circle of agents; None where fewer than two gave an answer
+            that can be read.
     """
 
     profile: str
@@ -166,6 +169,7 @@ class ConvergenceScore:
     flags: tuple[GamingFlag, ...]
     composite: Composite
     semantic: str | None
+    consensus: ConsensusReading | None = None
 
     @property
     def latest(self) -> RoundSummary:
@@ -192,7 +196,7 @@ class ConvergenceScore:
         if latest.novelty_rate_L2 is not None:
             components["novelty_rate_L2"] = latest.novelty_rate_L2
             components["agent_similarity"] = latest.agent_similarity
-        return {
+        wire = {
             "score": self.score,
             "components": components,
             "novelty_by_round": [item.novelty() for item in self.rounds],
@@ -204,3 +208,6 @@ class ConvergenceScore:
             "profile": self.profile,
             "semantic": self.semantic,
         }
+        if self.consensus:
+            wire["consensus"] = self.consensus.to_dict()
+        return wire

@@ -55,9 +55,8 @@ _CYCLES = (LoopKind.REPEAT, LoopKind.CYCLE)
 class LoopState:
     """What is known about one chain, in bounded memory.
 
-    Rules speak in the order in which they explain best: a cycle before a call that comes again among
-    others, before failures, before runs of one tool, before readings of known ground, before monotony. One
-    finding an event.
+    Rules speak in the order in which they explain best, one an event: a cycle before a call that comes again
+    among others, before failures, before runs of one tool, before readings of known ground, before monotony.
 
     Args:
         name: The chain.
@@ -84,7 +83,7 @@ class LoopState:
         self.outcomes = Outcomes(rules, self.registry)
         self.texts = AnswerTexts()
         self.callers: dict[str | None, None] = {}  # agents whose calls are recorded
-        self.told_calls: ToldCalls | None = (
+        self.telling: ToldCalls | None = (
             None  # made where an agent first tells an action, or is given an order
         )
         self.speech = Speech(rules)
@@ -101,7 +100,7 @@ class LoopState:
         self.latest_user: Key = UNKNOWN
         self.has_spoken = False  # whether `speech` has anything to forget
         self.spending = False
-        # Units of money and tokens that were spent before each of the latest calls.
+        # Units of money, and tokens, spent before each of the latest calls.
         self.before_calls: deque[tuple[int, int]] = deque(maxlen=rules.max_period)
         self.latest = NO_CALL
         # Of the latest call: what its answer says, and its place with the same answer before, or 0.
@@ -114,7 +113,7 @@ class LoopState:
         """Take an event that is no call of a tool, and say what it shows."""
         if isinstance(event, ModelCall):
             # Before the words: a call that is told ends what was said before it.
-            tells = self.told_calls is not None or (self._tells and may_tell(event.text, event.agent))
+            tells = self.telling is not None or (self._tells and may_tell(event.text, event.agent))
             finding = self.hear_told().see(event, self.event) if tells else None
             self.has_spoken = True
             return self._model(event) or finding
@@ -353,11 +352,11 @@ class LoopState:
 
     def hear_told(self) -> ToldCalls:
         """What reads what the agents tell of their actions; it is made where it is first needed."""
-        if self.told_calls is None:
+        if self.telling is None:
             from ebbtide.divergence.told_calls import ToldCalls  # hardly any run needs it
 
-            self.told_calls = ToldCalls(self._rules, self.registry, self.repetition, self.callers, self.call)
-        return self.told_calls
+            self.telling = ToldCalls(self._rules, self.registry, self.repetition, self.callers, self.call)
+        return self.telling
 
     def _message(self, event: Message) -> None:
         """New words of a person are news; the same words again come from a machine."""
@@ -370,8 +369,8 @@ class LoopState:
         self.pause()
         self.speech.reset()
         self.outcomes.reset()
-        if self.told_calls is not None:
-            self.told_calls.reset()
+        if self.telling is not None:
+            self.telling.reset()
 
     def _notice(self, event: Notice) -> Finding | None:
         kind = event.kind
@@ -396,7 +395,6 @@ class LoopState:
 
     def spent_before(self, event: int) -> tuple[int, int]:
         """Units and tokens that were spent before an event, or before the oldest one that is known."""
-        for back in range(len(self.before_calls), 0, -1):
-            if self.repetition.event_of(back) >= event:
-                return self.before_calls[-back]
-        return self.spend.before(self.event)
+        backs = range(len(self.before_calls), 0, -1)
+        back = next((back for back in backs if self.repetition.event_of(back) >= event), None)
+        return self.spend.before(self.event) if back is None else self.before_calls[-back]

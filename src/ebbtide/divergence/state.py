@@ -53,7 +53,7 @@ def chain_state(chain: LoopState) -> dict[str, Any]:
         "commands": chain.effects.to_state(),
         "outcomes": chain.outcomes.to_state(),
         "callers": list(chain.callers),
-        "told": None if chain.told_calls is None else chain.told_calls.to_state(),
+        "told": None if chain.telling is None else chain.telling.to_state(),
         "loops": [_fields(loop) for loop in chain.registry.loops.values()],
     }
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from ebbtide.divergence.detectors.near_duplicates import share, words_of
-from ebbtide.divergence.detectors.new_ground import Ground, NewGround
+from ebbtide.divergence.detectors.new_ground import TYPE, Ground, NewGround
 from ebbtide.divergence.detectors.repetition import Repetition
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, LoopRegistry
 from ebbtide.divergence.signals import LoopKind
@@ -203,7 +203,8 @@ class ToldCalls:
         page = action.page
         if page is None:
             return action.content
-        sight = f"{page} {action.position or ''}"
+        typed = action.target if action.verb == TYPE else ""  # it stands on the page now
+        sight = f"{page} {action.position or ''} {typed}"
         words = words_of(action.content)
         place = crc32(sight.encode("utf-8", "surrogatepass"))
         before = self._views.pop(place, None)

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbtide.errors import TranscriptError
+
+if TYPE_CHECKING:
+    from ebbtide.text.extraction.turn import Extraction
 
 VERSION = "0.1"
 _PERSONS = frozenset({"user", "human", "customer", "system", "developer"})
@@ -112,10 +115,7 @@ class Round:
             agent: Who said it; under a name such as "user" a person, who can approve.
             before: The turn before, of somebody else, for what an approval approves.
         """
-        from ebbtide.text.extraction.turn import Speaker, extract
-
-        person = agent is not None and agent.lower() in _PERSONS
-        extraction = extract(text, speaker=Speaker.PERSON if person else Speaker.MODEL, before=before)
+        extraction = _extraction(text, agent, before)
         return cls(
             number=number,
             agent=agent,
@@ -127,6 +127,10 @@ class Round:
             left_out=extraction.left_out,
         )
 
+    def extraction(self, before: str | None = None) -> Extraction:
+        """What the rules read in its text, which is nothing where it has none; `before` as in `from_text`."""
+        return _extraction(self.text or "", self.agent, before)
+
     @property
     def words(self) -> str:
         """The text; of a round that only lists decisions these, as a speaker would say them."""
@@ -137,7 +141,7 @@ class Round:
     @property
     def is_by_person(self) -> bool:
         """Whether a person speaks, or a developer's instructions do: what they decide the agent did not."""
-        return self.agent is not None and self.agent.lower() in _PERSONS
+        return _is_person(self.agent)
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
@@ -155,6 +159,16 @@ class Round:
         if self.left_out:
             wire["characters_left_out"] = self.left_out
         return {**wire, "outputs": outputs, **extra}
+
+
+def _is_person(agent: str | None) -> bool:
+    return agent is not None and agent.lower() in _PERSONS
+
+
+def _extraction(text: str, agent: str | None, before: str | None) -> Extraction:
+    from ebbtide.text.extraction.turn import Speaker, extract  # takes long to load
+
+    return extract(text, speaker=Speaker.PERSON if _is_person(agent) else Speaker.MODEL, before=before)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,14 @@ from os import PathLike, fspath
 from typing import Any, ClassVar
 
 from ebbtide.errors import ConfigError
-from ebbtide.profile.convergence import GamingRules, NoveltyRules, ReadinessRules, StopRules, TokenForm
+from ebbtide.profile.convergence import (
+    ConsensusRules,
+    GamingRules,
+    NoveltyRules,
+    ReadinessRules,
+    StopRules,
+    TokenForm,
+)
 from ebbtide.profile.decisions import GateRules
 from ebbtide.profile.divergence import LoopRules
 from ebbtide.profile.duplicates import DuplicateRules
@@ -36,6 +43,7 @@ class Profile:
     novelty: NoveltyRules = field(default_factory=NoveltyRules)
     readiness: ReadinessRules = field(default_factory=ReadinessRules)
     stop: StopRules = field(default_factory=StopRules)
+    consensus: ConsensusRules = field(default_factory=ConsensusRules)
     gaming: GamingRules = field(default_factory=GamingRules)
     divergence: LoopRules = field(default_factory=LoopRules)
     decisions: GateRules = field(default_factory=GateRules)
@@ -105,6 +113,7 @@ Profile.DEFAULT = Profile(
         questions_count=True,
         thin_below=2,
     ),
+    consensus=ConsensusRules(counts=True),
     stop=StopRules(needs_witness=True),
     decisions=GateRules(weighs=True, refuse_at=0.75, short_words=2),
     duplicates=DuplicateRules.DEFAULT,

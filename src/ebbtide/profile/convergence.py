@@ -125,6 +125,31 @@ class StopRules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConsensusRules:
+    """When the answers of several agents decide whether to go on. A circle is one turn of each of them.
+
+    Args:
+        counts: Agreement and stable disagreement change the signal.
+        unanimous_rounds: Circles in a row, with the same answer of everybody, that make a SHIP.
+        at_once_from: Agents from which one circle is enough, where each states its answer as one; 0 never.
+        disagreement_rounds: Circles in a row in which nobody moves and they disagree that make an ESCALATE.
+
+    Source: ours; off in the SPEC profile. Measured by ``benchmarks.quality.consensus``.
+    """
+
+    counts: bool = False
+    unanimous_rounds: int = 2
+    at_once_from: int = 3
+    disagreement_rounds: int = 3
+
+    def __post_init__(self) -> None:
+        flag(self, "counts")
+        at_least(self, "unanimous_rounds", 1)
+        at_least(self, "at_once_from", 0)
+        at_least(self, "disagreement_rounds", 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GamingRules:
     """When the shape of a round looks like an attempt to keep the meter running.
 

@@ -94,7 +94,7 @@ class LoopRules:
     nothing_new: int | None = 10
     unseen_changes: int | None = 5
     undone_changes: int | None = 3
-    known_ground: int | None = 6
+    known_ground: int | None = 5
     same_orders: int | None = 4
     waits: int | None = 60
     wait_s: float = 25.0

@@ -31,8 +31,10 @@ from ebbtide.traces.agents.trajectory_sniffing import (
 )
 from ebbtide.traces.chats.sniffing import (
     is_message,
+    refuse_aider,
     refuse_anthropic,
     refuse_autogen,
+    refuse_markdown_chat,
     refuse_openai,
     refuse_plain_text,
 )
@@ -300,6 +302,22 @@ FORMATS: Final = (
         transcript_reader_at="chats.chat:read_messages",
         is_line=is_message,
         line_reader_at="chats.chat:ChatLines",
+    ),
+    Format(
+        name="aider",
+        description="chat histories of aider (.aider.chat.history.md): '#### ' before what the person says",
+        refusal=refuse_aider,
+        paths=("",),
+        event_reader_at="chats.aider:AiderReader",
+    ),
+    Format(
+        name="markdown-chat",
+        description=(
+            "chats exported as markdown: '_**User**_' (SpecStory), '## User', '**Human:**', with their tools"
+        ),
+        refusal=refuse_markdown_chat,
+        paths=("",),
+        event_reader_at="chats.markdown_chat:MarkdownChatReader",
     ),
     Format(
         name="text",

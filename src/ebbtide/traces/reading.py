@@ -91,7 +91,7 @@ class Trace:
             if document.content is Content.TEXT and not is_named:
                 from ebbtide.traces.chats.clear_talk import refuse_unclear
 
-                refuse_unclear(document, source)
+                refuse_unclear(document, source, is_export=form.has_events)
         except TranscriptError as error:
             raise (stats.faults[0] if stats.faults else error.located(source=source)) from None
         return cls(form, stats, _events(document, form, stats, chain((head,), pieces), unit))
@@ -342,10 +342,11 @@ def _events(
     document: Document, form: Format, stats: ReadStats, pieces: Iterator[bytes], unit: RoundUnit
 ) -> Iterator[TraceItem]:
     if not form.has_events:
-        yield from _rounds(form, stats, pieces, unit)
-        return
+        return (yield from _rounds(form, stats, pieces, unit))
     reader = stats.reader = form.event_reader()
-    if document.content is Content.JSON_LINES:
+    if document.content is Content.TEXT:
+        yield from stats.take_record("", _whole_text(pieces, stats.source).decode(errors="replace"), reader)
+    elif document.content is Content.JSON_LINES:
         splitter = LineSplitter()
         for piece in pieces:
             for block in stats.take_lines(splitter.feed(piece), reader):
@@ -372,15 +373,19 @@ def _scanned(
 
 def _rounds(form: Format, stats: ReadStats, pieces: Iterator[bytes], unit: RoundUnit) -> Iterator[TraceItem]:
     """The rounds of a format that is read only as a whole."""
-    data, ended = gather(b"", pieces, _MOST_TEXT)
-    if not ended:
-        what = f"more than {_MOST_TEXT:,} bytes of the format {form.name}"
-        raise TranscriptError(what, source=stats.source, hint="Split the file.")
     try:
-        transcript = form.read_transcript(Document.of(data), title=stats.source, unit=unit)
+        document = Document.of(_whole_text(pieces, stats.source))
+        transcript = form.read_transcript(document, title=stats.source, unit=unit)
     except TranscriptError as error:
         raise error.located(source=stats.source) from None
     yield from stats.count(transcript.rounds)
+
+
+def _whole_text(pieces: Iterator[bytes], source: str) -> bytes:
+    data, ended = gather(b"", pieces, _MOST_TEXT)
+    if not ended:
+        raise TranscriptError(f"more than {_MOST_TEXT >> 20} MB of text", source=source, hint="Split it.")
+    return data
 
 
 def _pieces(data: bytes) -> Iterator[bytes]:

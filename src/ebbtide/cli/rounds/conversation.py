@@ -80,10 +80,9 @@ def _judged(
     name: str, transcript: Transcript, options: ScoringOptions, judge: ChatModel, *, quiet: bool
 ) -> ScoredConversation:
     from ebbtide.cli.judging import JudgeReport, judge_progress
-    from ebbtide.convergence.llm_rounds import questions_about
     from ebbtide.convergence.llm_score import score_with_llm
 
-    with judge_progress(questions_about(transcript.rounds) + 1, hidden=quiet) as advance:
+    with judge_progress(len(transcript.rounds) + 1, hidden=quiet) as advance:
         judged = score_with_llm(transcript.rounds, judge, options.meter, advance=advance)
     return ScoredConversation(
         name=_title(name, transcript),

@@ -11,9 +11,9 @@ from rich.text import Text
 from ebbtide.cli.judging import JudgeReport, judge_progress
 from ebbtide.cli.lines import Line, print_lines, terminal_width
 from ebbtide.cli.terminal import console, plain, print_json
-from ebbtide.convergence.llm_rounds import judge_rounds, questions_about
+from ebbtide.convergence.llm_rounds import judge_rounds
 from ebbtide.events.transcript import Round
-from ebbtide.text.extraction.turn import Extraction, ItemKind, extract
+from ebbtide.text.extraction.turn import Extraction, ItemKind
 from ebbtide.text.llm.chat_endpoint import ChatModel
 from ebbtide.traces.reading import load
 from ebbtide.traces.transcripts.turns import RoundUnit
@@ -28,7 +28,9 @@ _STYLES = {
 
 def show(name: str, unit: RoundUnit, *, as_json: bool) -> None:
     """Print each turn's items with their rules; what was set aside comes last, dimmed."""
-    turns = [(item, extract(item.text)) for item in load(name, unit=unit).rounds if item.text is not None]
+    rounds = [item for item in load(name, unit=unit).rounds if item.text is not None]
+    texts_before = [None, *(item.text for item in rounds)]
+    turns = [(item, item.extraction(before)) for item, before in zip(rounds, texts_before, strict=False)]
     if as_json:
         print_json([_wire(item, extraction) for item, extraction in turns])
     else:
@@ -43,7 +45,7 @@ def show_judged(name: str, unit: RoundUnit, judge: ChatModel, *, as_json: bool) 
         TranscriptError: The file cannot be read.
     """
     rounds = load(name, unit=unit).rounds
-    with judge_progress(questions_about(rounds, agreements=False)) as advance:
+    with judge_progress(len(rounds)) as advance:
         judged_rounds = judge_rounds(rounds, judge, agreements=False, advance=advance)
     raw_rounds = tuple(item for item in judged_rounds if item.extraction is not None)
     differences = tuple(difference for item in raw_rounds for difference in item.disagreements())
@@ -67,7 +69,10 @@ def _print(turns: Sequence[tuple[Round, Extraction]]) -> None:
         for entry in extraction.items:
             kind = entry.kind.replace("_", " ")
             line = Text.assemble("  ", (f"{kind:<15}", _STYLES[entry.kind]), plain(entry.text))
-            terminal.print(line.append(f"  {entry.rule}", style="dim"), soft_wrap=True)
+            line.append(f"  {entry.rule}", style="dim")
+            if entry.approves is not None:
+                line.append(f"  approves: {plain(entry.approves)}", style="dim")
+            terminal.print(line, soft_wrap=True)
         for aside in extraction.set_aside:
             terminal.print(
                 Text(f"  {'set aside':<15}{plain(aside.text, 80)}  {aside.rule}", style="dim"), soft_wrap=True

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ebbtide.cli.terminal import CLASS_STYLES, SIGNAL_STYLES, plain, styled
+from ebbtide.convergence.consensus import ConsensusReading
 from ebbtide.convergence.meter import RoundReading
 from ebbtide.convergence.novelty import ClaimReading
 from ebbtide.convergence.score import ConvergenceScore, RoundSummary
@@ -45,6 +46,9 @@ def print_report(
     terminal.print(_curve(score.rounds, rules, terminal.width))
     terminal.print()
     terminal.print(_rounds_table(score.rounds))
+    if score.consensus:
+        terminal.print()
+        terminal.print(_positions(score.consensus))
     if score.flags:
         terminal.print()
         terminal.print(_flags(score))
@@ -133,6 +137,20 @@ def _graded(value: float, label: str) -> Text:
 def class_style(label: str) -> str:
     """The colour of HIGH, MEDIUM or LOW."""
     return CLASS_STYLES[label]
+
+
+def _positions(reading: ConsensusReading) -> RenderableType:
+    share = "all agree" if reading.unanimous else f"the most hold {reading.majority:.0%}"
+    changed = {None: "", True: ", nobody changed it", False: ", somebody changed it"}[reading.unchanged]
+    lines = [Text(f"Who holds what, after circle {reading.circle}: {share}{changed}", style="bold")]
+    for position in reading.positions:
+        agents = plain(", ".join(position.agents), _QUOTE)
+        lines.append(Text.assemble("  ", (plain(position.answer, _QUOTE), "bold"), f"  {agents}"))
+        if position.claim:
+            lines.append(styled(f"\u201c{plain(position.claim, _QUOTE)}\u201d", "dim", indent=6))
+    if reading.silent:
+        lines.append(styled(f"no answer: {', '.join(reading.silent)}", "dim", indent=2))
+    return Group(*lines)
 
 
 def _flags(score: ConvergenceScore) -> RenderableType:

@@ -160,7 +160,7 @@ def _endings(summaries: Sequence[RunSummary], model: ChatModel | None) -> Judged
         return None
     from ebbtide.cli.runs.judged_endings import judge_endings
 
-    return judge_endings([summary.source for summary in summaries], model)
+    return judge_endings(summaries, model)
 
 
 def write_page(file: Path, summaries: Sequence[RunSummary], limits: Limits | None) -> None:

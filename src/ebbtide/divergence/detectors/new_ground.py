@@ -2,11 +2,11 @@
 
 New ground is a search that was not made before, or a site or a file that was not open before. Whatever else
 is told goes over known ground: a click or a page further on a known site, an opening that fails, an agent
-that answers an order without any action, an order that nobody answers. A look at one of the results of a
-search is neither.
+that answers an order without any action, an order that nobody answers. A look at one more result of a search
+is neither, and so is one more field of a form that is filled in.
 
-A few such steps are work: a page is read to its end, a form is filled in. Where they go on, the agents are
-stuck, as people and orchestrators judge it (`python -m benchmarks.quality.ledgers`).
+A few such steps are work, such as reading a page to its end. Where they go on, agents are stuck more often
+than not, says the orchestrator that leads them (`python -m benchmarks.quality.ledgers`).
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from ebbtide.events.outcome import Ending, outcome_of
 from ebbtide.events.told_actions import ToldAction
 
 _KNOWN = 256  # places and searches that are known again
-_SEARCHES: Final = frozenset(("search", "type"))
+TYPE: Final = "type"  #: the verb of what is typed in
+_SEARCHES: Final = frozenset(("search", TYPE))
 
 
 class Ground(StrEnum):
     """Where a step led."""
 
     NEW = "new"  #: a new search, a new site, a new file
-    OPEN = "open"  #: a look at one of the results, or an action of which no page is told
+    OPEN = "open"  #: a look at a result, something typed in, or an action of which no page is told
     KNOWN = "known"  #: anything else
 
 
@@ -66,16 +67,15 @@ class NewGround:
 
     def _ground(self, action: ToldAction) -> Ground:
         self.has_begun = True
-        news = [self._is_new(key) for key in _keys(action)]
-        place = action.place
-        if place is None:
-            return Ground.OPEN if news[0] else Ground.KNOWN
+        is_new, *is_new_place = [self._is_new(key) for key in _keys(action)]
         if _is_failed(action):
             return Ground.KNOWN
-        if action.shows_results:
-            is_search = action.verb in _SEARCHES
-            return (Ground.NEW if news[0] else Ground.KNOWN) if is_search else Ground.OPEN
-        return Ground.NEW if news[1] else Ground.KNOWN
+        if action.shows_results and action.verb in _SEARCHES:
+            return Ground.NEW if is_new else Ground.KNOWN
+        if any(is_new_place) and not action.shows_results:
+            return Ground.NEW
+        is_open = action.place is None or action.shows_results or action.verb == TYPE
+        return Ground.OPEN if is_open and is_new else Ground.KNOWN
 
     def _is_new(self, key: Key) -> bool:
         """Whether this comes for the first time; it is known from now on."""

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from ebbtide.supervision.ladder import Action, Cause
-from ebbtide.supervision.summary.ending import Ending
+from ebbtide.supervision.summary.ending import EndKind
 from ebbtide.supervision.verdict import Verdict
 
 
@@ -53,12 +53,12 @@ MEANINGS: Final[Mapping[Headline, str]] = {
     Headline.LIMIT: "A limit ended it, or it exceeded one.",
     Headline.STUCK: "It went in circles, or spent without progress, to its end.",
 }
-_BY_ENDING: Final[Mapping[Ending, Headline]] = {
-    Ending.FINISHED: Headline.FINISHED,
-    Ending.HANDED_BACK: Headline.HANDED_BACK,
-    Ending.BLOCKED: Headline.BLOCKED,
-    Ending.FAILED: Headline.FAILED,
-    Ending.LIMIT: Headline.LIMIT,
+_BY_ENDING: Final[Mapping[EndKind, Headline]] = {
+    EndKind.FINISHED: Headline.FINISHED,
+    EndKind.HANDED_BACK: Headline.HANDED_BACK,
+    EndKind.BLOCKED: Headline.BLOCKED,
+    EndKind.FAILED: Headline.FAILED,
+    EndKind.LIMIT: Headline.LIMIT,
 }
 
 
@@ -80,7 +80,7 @@ def course(highest: Verdict, *, blind: bool = False) -> Course:
 
 
 def headline(
-    ending: Ending, highest: Verdict, latest: Verdict, *, signal: str | None = None, blind: bool = False
+    ending: EndKind, highest: Verdict, latest: Verdict, *, signal: str | None = None, blind: bool = False
 ) -> Headline:
     """A run in one word.
 
@@ -91,17 +91,17 @@ def headline(
         signal: The last signal of the convergence engine; None where there was no round.
         blind: Whether too little was recorded to find a problem.
 
-    >>> headline(Ending.FINISHED, Verdict(), Verdict()).value
+    >>> headline(EndKind.FINISHED, Verdict(), Verdict()).value
     'FINISHED'
     """
     if highest.action is Action.STOP and highest.cause is Cause.LIMIT:
         return Headline.UNKNOWN if highest.kind == "limit_unknown" else Headline.LIMIT
-    if signal == "SHIP" and ending in (Ending.FINISHED, Ending.UNKNOWN):
+    if signal == "SHIP" and ending in (EndKind.FINISHED, EndKind.UNKNOWN):
         return Headline.CONVERGED
     if ending in _BY_ENDING:
         return _BY_ENDING[ending]
     if latest.action in (Action.ESCALATE, Action.STOP):
         return Headline.STUCK
-    if ending is Ending.CUT_OFF:
+    if ending is EndKind.CUT_OFF:
         return Headline.CUT_OFF
     return Headline(course(highest, blind=blind).value)

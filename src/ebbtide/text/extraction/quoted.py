@@ -129,7 +129,7 @@ _HINTED: Final = tuple((hint, rule) for rule in QUOTE_RULES for hint in rule.hin
 _TAGS: Final = {rule.id.removeprefix("tag."): rule for rule in QUOTED_TAGS}
 
 
-class Quotations:
+class QuotedMatter:
     """Where a text quotes something, looked for when that is asked for the first time.
 
     Args:

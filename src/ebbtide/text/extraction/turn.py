@@ -18,7 +18,7 @@ from ebbtide.text.extraction.answers import agrees, is_proposal, says_what
 from ebbtide.text.extraction.blocks import Form
 from ebbtide.text.extraction.json_fields import Field, is_json, json_fields
 from ebbtide.text.extraction.person_rules import APPROVALS
-from ebbtide.text.extraction.quoted import Quotations
+from ebbtide.text.extraction.quoted import QuotedMatter
 from ebbtide.text.extraction.reading import is_nothing, read_sentence, section_kind
 from ebbtide.text.extraction.sentences import Sentence, plain, sentences
 from ebbtide.text.extraction.words import FIELDS
@@ -39,6 +39,7 @@ class Speaker(StrEnum):
     MODEL = "model"
     PERSON = "person"
     TOOL = "tool"  #: what a program printed, or a page: it states, and neither asks nor decides anything
+    HARNESS = "harness"  #: the program around a model, or its provider; likewise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +147,7 @@ def extract(
 
 def _extract(text: str, speaker: Speaker, worth_reading: Callable[[Sentence], bool] | None) -> Extraction:
     head, tail, left_out = excerpt(text)
-    quoted = speaker is Speaker.TOOL
+    quoted = speaker in (Speaker.TOOL, Speaker.HARNESS)
     reader = _Reader(speaker, worth_reading)
     reader.read(head, quoted=quoted)
     if not left_out:
@@ -272,7 +273,7 @@ class _Reader:
             place: Where all of it stands in the turn, if it is not the turn itself.
             quoted: All of it are the words of others.
         """
-        sections, quotations = _Sections(), Quotations(text, whole=quoted)
+        sections, quotations = _Sections(), QuotedMatter(text, whole=quoted)
         for sentence in sentences(text):
             if sentence.form is Form.CODE:
                 self._code(sentence, quotations, place)
@@ -280,7 +281,7 @@ class _Reader:
                 self._sentence(sentence, sections, quotations, place)
 
     def _sentence(
-        self, sentence: Sentence, sections: _Sections, quotations: Quotations, place: tuple[int, int] | None
+        self, sentence: Sentence, sections: _Sections, quotations: QuotedMatter, place: tuple[int, int] | None
     ) -> None:
         at, sentence_end = sentence.start, sentence.end
         if place is not None:
@@ -336,7 +337,7 @@ class _Reader:
             sections.lead_in(sentence, kind)
         return True
 
-    def _code(self, code: Sentence, quotations: Quotations, place: tuple[int, int] | None) -> None:
+    def _code(self, code: Sentence, quotations: QuotedMatter, place: tuple[int, int] | None) -> None:
         fields = list(json_fields(code.text, FIELDS)) if is_json(code.text) else []
         quoted = bool(fields) and quotations.cover_code(code.start)
         named = any(field.kind not in (None, "code") for field in fields)

@@ -8,7 +8,6 @@ stands last. Lines of other types are passed over, but for compactions and costs
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,6 +28,7 @@ from ebbtide.traces.records.fields import (
     shown,
     text,
 )
+from ebbtide.traces.records.injected_words import is_injected
 from ebbtide.traces.records.joining import OpenCalls, Seen
 from ebbtide.traces.records.provider_usage import anthropic_usage, has_spent, reported, total
 from ebbtide.traces.records.usage_accounts import AMOUNTS, UsageLedger, UsageOnce
@@ -39,10 +39,6 @@ _COUNTS = {  # of a model's usage in a result, by the field of `Usage`
     "cache_read_tokens": "cacheReadInputTokens",
     "cache_write_tokens": "cacheCreationInputTokens",
 }
-# What the tool says in the user's name.
-_INJECTED = re.compile(
-    r"\s*<(?:local-command-(?:stdout|stderr|caveat)|bash-std(?:out|err)|task-notification|system-reminder)>"
-)
 _SYNTHETIC = "<synthetic>"
 
 
@@ -208,7 +204,7 @@ class ClaudeCodeReader:
         words = joined_text(content)
         if words is None:
             return events
-        if line.get("isCompactSummary") or line.get("isMeta") or _INJECTED.match(words):
+        if line.get("isCompactSummary") or line.get("isMeta") or is_injected(words):
             events.append(Notice(kind=NoticeKind.NOTE, text=words, chain_id=chain, ts=ts))
         else:
             events.append(Message(text=words, chain_id=chain, ts=ts))

@@ -39,17 +39,18 @@ _SENTENCE_ENDS = (".", "!", "?", "\u2026", "\u3002", "\uff01", "\uff1f", "`", '"
 _LEAST_SENTENCES = 0.2  # share of turns that end like a sentence
 
 
-def refuse_unclear(document: Document, source: str) -> None:
+def refuse_unclear(document: Document, source: str, *, is_export: bool = False) -> None:
     """Refuse a text that may be something else than a conversation.
 
     Args:
         document: Plain text that holds turns.
         source: Its file.
+        is_export: Whether a tool exported it: then its layout leaves no doubt, in a file of text.
 
     Raises:
         TranscriptError: It may be, and why.
     """
-    if (reason := _why_unclear(document, source)) is not None:
+    if (reason := _why_unclear(document, source, is_export=is_export)) is not None:
         raise TranscriptError(
             f"text that is not clearly a conversation: {reason}",
             hint="Name the file to read it.",
@@ -57,10 +58,12 @@ def refuse_unclear(document: Document, source: str) -> None:
         )
 
 
-def _why_unclear(document: Document, source: str) -> str | None:
+def _why_unclear(document: Document, source: str, *, is_export: bool) -> str | None:
     suffix = PurePath(source.lower().removesuffix(".gz")).suffix
     if suffix not in _SUFFIXES:
         return f"a file of the type {suffix or 'without a suffix'}"
+    if is_export:
+        return None
     first, turns = turns_of(document)
     speakers = [speaker for speaker, _ in turns]
     counts = Counter(speakers)

@@ -21,6 +21,8 @@ HEAD = 10
 
 # "[12:03] Ann" starts like a list and is plain text; what starts like this is meant to be JSON.
 _LIKE_JSON = re.compile(r'\s*(?:\{\s*["}]|\[\s*[\[{\]"])')
+# Objects in code blocks of such a text make no JSON lines.
+_LIKE_MARKDOWN = re.compile(r"\s*(?:#{1,6}\s|_?\*\*\w|<!--)")
 _LINE = rb"^[^\S\n]*\S.*$"
 
 
@@ -97,7 +99,7 @@ class Document:
                 return cls(content=Content.JSON, head=(json_value(text),))
             except TranscriptError as error:
                 problem = error.located()
-        if len(objects) > 1:
+        if len(objects) > 1 and not _LIKE_MARKDOWN.match(text):
             return cls(content=Content.JSON_LINES, head=tuple(_valid(lines[:HEAD], head)), data=data)
         if _LIKE_JSON.match(text):
             with suppress(TranscriptError):

@@ -86,7 +86,10 @@ def _joined(parts: list[Round]) -> Round:
         ),
         next_actions=tuple(text for part in parts for text in part.next_actions),
         text="\n\n".join(part.text for part in parts if part.text),
-        extra={"agents": [part.agent for part in parts]},
+        extra={
+            "agents": [part.agent for part in parts],
+            "turns": [{"agent": part.agent, "text": part.text} for part in parts],
+        },
     )
 
 
