@@ -86,7 +86,7 @@ def test_what_was_saved(make_stuck, make_healthy) -> None:
 
 
 def test_a_run_that_came_back(make_stuck) -> None:
-    """A run that ends better than it was says so: it recovered where something resolved it, else it went on."""
+    """A run that ends better than it was says so: it recovered, or it went on."""
     assert at_end(make_stuck()) is None
     run = make_stuck(60, latest=Verdict(), recovered=True)
     assert at_end(run) == "It recovered."

@@ -9,13 +9,13 @@ Source: rubric, v0.2 upgrades (clause B06) and section 5 (clause B04).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from typing import Any
 
 from ebbtide.convergence.llm_agreement import LlmAgreement, agreement_by_llm
-from ebbtide.events.transcript import Round, read_by_rules
+from ebbtide.events.transcript import Round
 from ebbtide.text.extraction.turn import Extraction, ItemKind
 from ebbtide.text.llm.chat_endpoint import ChatModel, ChatUsage
 from ebbtide.text.llm.concurrent_questions import AT_ONCE, ask_all
@@ -162,7 +162,8 @@ def is_raw(item: Round) -> bool:
         return False
     if "agents" in item.extra:
         return True
-    return item == replace(item.with_lists(read_by_rules(item)), left_out=item.left_out)
+    extraction = item.extraction()
+    return item.claims == extraction.claims and item.next_actions == extraction.next_actions
 
 
 def _judge(item: Round, before: Round | None, model: ChatModel) -> JudgedRound:
@@ -171,7 +172,7 @@ def _judge(item: Round, before: Round | None, model: ChatModel) -> JudgedRound:
         item=item if extraction is None or extraction.failure else item.with_lists(extraction),
         by_rules=item,
         extraction=extraction,
-        rules=None if extraction is None else read_by_rules(item),
+        rules=None if extraction is None else item.extraction(),
         agreement=None if before is None else agreement_by_llm(before, item, model),
     )
 

@@ -116,7 +116,7 @@ class Round:
             before: The turn before, of somebody else, for what an approval approves.
         """
         item = cls(number=number, agent=agent, text=text)
-        return item.with_lists(read_by_rules(item, before))
+        return item.with_lists(item.extraction(before))
 
     def with_lists(self, extraction: Extraction) -> Round:
         """The round with what was extracted in place of what it lists."""
@@ -128,6 +128,13 @@ class Round:
             next_actions=extraction.next_actions,
             left_out=extraction.left_out,
         )
+
+    def extraction(self, before: str | None = None) -> Extraction:
+        """What the rules read in its text, which is nothing where it has none; `before` as in `from_text`."""
+        from ebbtide.text.extraction.turn import Speaker, extract
+
+        speaker = Speaker.PERSON if self.is_by_person else Speaker.MODEL
+        return extract(self.text or "", speaker=speaker, before=before)
 
     @property
     def words(self) -> str:
@@ -157,19 +164,6 @@ class Round:
         if self.left_out:
             wire["characters_left_out"] = self.left_out
         return {**wire, "outputs": outputs, **extra}
-
-
-def read_by_rules(item: Round, before: str | None = None) -> Extraction:
-    """What the rules find in the text of a round, by who says it: a person approves and asks for things.
-
-    Args:
-        item: The round.
-        before: The turn before, for what an approval approves.
-    """
-    from ebbtide.text.extraction.turn import Speaker, extract
-
-    speaker = Speaker.PERSON if item.is_by_person else Speaker.MODEL
-    return extract(item.text or "", speaker=speaker, before=before)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

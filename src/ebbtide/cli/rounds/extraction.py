@@ -9,7 +9,7 @@ from typing import Any
 from rich.text import Text
 
 from ebbtide.cli.terminal import console, plain, print_json
-from ebbtide.events.transcript import Round, read_by_rules
+from ebbtide.events.transcript import Round
 from ebbtide.text.extraction.turn import Extraction, ItemKind
 from ebbtide.traces.reading import load
 from ebbtide.traces.transcripts.turns import RoundUnit
@@ -24,7 +24,9 @@ _STYLES = {
 
 def show(name: str, unit: RoundUnit, *, as_json: bool) -> None:
     """Print each turn's items with their rules; what was set aside comes last, dimmed."""
-    turns = [(item, read_by_rules(item)) for item in load(name, unit=unit).rounds if item.text is not None]
+    rounds = [item for item in load(name, unit=unit).rounds if item.text is not None]
+    texts_before = [None, *(item.text for item in rounds)]
+    turns = [(item, item.extraction(before)) for item, before in zip(rounds, texts_before, strict=False)]
     if as_json:
         print_json([turn_dict(item, extraction) for item, extraction in turns])
     else:
@@ -41,7 +43,10 @@ def print_turns(turns: Sequence[tuple[Round, Extraction]]) -> None:
         for entry in extraction.items:
             kind = entry.kind.replace("_", " ")
             line = Text.assemble("  ", (f"{kind:<15}", _STYLES[entry.kind]), plain(entry.text))
-            terminal.print(line.append(f"  {entry.rule}", style="dim"), soft_wrap=True)
+            line.append(f"  {entry.rule}", style="dim")
+            if entry.approves is not None:
+                line.append(f"  approves: {plain(entry.approves)}", style="dim")
+            terminal.print(line, soft_wrap=True)
         for aside in extraction.set_aside:
             terminal.print(
                 Text(f"  {'set aside':<15}{plain(aside.text, 80)}  {aside.rule}", style="dim"), soft_wrap=True

@@ -20,6 +20,7 @@ from ebbtide.text.extraction.json_fields import Field, is_json, json_fields
 from ebbtide.text.extraction.person_rules import APPROVALS
 from ebbtide.text.extraction.quoted import QuotedMatter
 from ebbtide.text.extraction.reading import is_nothing, read_sentence, section_kind
+from ebbtide.text.extraction.sections import Sections
 from ebbtide.text.extraction.sentences import Sentence, plain, sentences
 from ebbtide.text.extraction.words import FIELDS
 
@@ -222,42 +223,6 @@ _SENTENCE_WORDS = 4
 _SENTENCE_ENDS = ("\u3002", "\uff01", "\uff1f", "\u0964", "\u061f")  # of scripts that have few spaces
 
 
-class _Sections:
-    """What the headings above a sentence, and the line above a list, make of it."""
-
-    def __init__(self) -> None:
-        self._headings: list[tuple[int, str | None]] = []
-        self._lead_in: tuple[int, str] | None = None  # the indent that a list must exceed, and its kind
-        self._in_list = False
-
-    def heading(self, level: int, kind: str | None) -> None:
-        self._lead_in = None
-        while self._headings and self._headings[-1][0] >= level:
-            self._headings.pop()
-        self._headings.append((level, kind or self._kind_of_heading()))
-
-    def lead_in(self, sentence: Sentence, kind: str) -> None:
-        self._lead_in = (sentence.depth if sentence.form is Form.ITEM else -1, kind)
-        self._in_list = False
-
-    def kind(self, sentence: Sentence) -> str | None:
-        """The kind that its place gives to a sentence; only the first of a block has it from there."""
-        if not sentence.opens:
-            return None
-        if self._lead_in is not None:
-            depth, kind = self._lead_in
-            was_in_list = self._in_list
-            self._in_list = sentence.form is Form.ITEM and sentence.depth > depth
-            if not self._in_list:
-                self._lead_in = None
-            if self._in_list or not was_in_list:
-                return kind
-        return self._kind_of_heading()
-
-    def _kind_of_heading(self) -> str | None:
-        return self._headings[-1][1] if self._headings else None
-
-
 class _Reader:
     def __init__(self, speaker: Speaker, worth_reading: Callable[[Sentence], bool] | None) -> None:
         self.items: list[ExtractedItem] = []
@@ -273,7 +238,7 @@ class _Reader:
             place: Where all of it stands in the turn, if it is not the turn itself.
             quoted: All of it are the words of others.
         """
-        sections, quotations = _Sections(), QuotedMatter(text, whole=quoted)
+        sections, quotations = Sections(), QuotedMatter(text, whole=quoted)
         for sentence in sentences(text):
             if sentence.form is Form.CODE:
                 self._code(sentence, quotations, place)
@@ -281,7 +246,7 @@ class _Reader:
                 self._sentence(sentence, sections, quotations, place)
 
     def _sentence(
-        self, sentence: Sentence, sections: _Sections, quotations: QuotedMatter, place: tuple[int, int] | None
+        self, sentence: Sentence, sections: Sections, quotations: QuotedMatter, place: tuple[int, int] | None
     ) -> None:
         at, sentence_end = sentence.start, sentence.end
         if place is not None:
@@ -323,7 +288,7 @@ class _Reader:
                 SetAside(text=asked.sentence, rule="question.answered", start=asked.start, end=asked.end)
             )
 
-    def _is_section(self, sentence: Sentence, sections: _Sections) -> bool:
+    def _is_section(self, sentence: Sentence, sections: Sections) -> bool:
         """Whether a line says what the lines below it are; it is noted if it does."""
         text, heading = sentence.text, sentence.form is Form.HEADING
         if not sentence.opens or len(text) > _SHORT_LINE or text.endswith("." if heading else (".", "?")):
