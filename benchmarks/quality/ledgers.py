@@ -157,7 +157,7 @@ def out_of_fold(runs: Sequence[Sequence[LedgerRound]], rule: Rule, label: str) -
 
 
 def live(data: Path) -> dict[str, Any]:
-    """What the supervisor says of the runs, and what of it rests on told actions, by the ledgers."""
+    """What is reported of the runs that rests on told actions, and what is done, by what the ledgers say."""
     result: dict[str, Any] = {}
     for _, history in histories(data):
         group, supervisor = Group(), Supervisor()

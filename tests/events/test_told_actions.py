@@ -22,7 +22,7 @@ VIEW = f"{PAGE} of the webpage, and is positioned 17% down from the top of the p
         ("I searched for 'lamps'.", "search", "lamps"),
         ("I executed the following code:\n```\nls\n```", "run", ""),
         ("I downloaded lamps.csv", "download", "lamps.csv"),
-        ("  I waited 5 seconds.", "wait", "seconds"),
+        ("I waited 5 seconds.", "wait", "seconds"),
         (
             "Address: file:///data/a.csv\nTitle: A\nViewport position: Showing page 1 of 1.",
             "open",

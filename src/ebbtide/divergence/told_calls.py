@@ -16,6 +16,7 @@ from zlib import crc32
 from ebbtide.divergence.detectors.near_duplicates import share, words_of
 from ebbtide.divergence.detectors.new_ground import TYPE, Ground, NewGround
 from ebbtide.divergence.detectors.repetition import Repetition
+from ebbtide.divergence.detectors.speech import may_tell
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, LoopRegistry
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import ModelCall, ModelPart, ToolCall
@@ -110,6 +111,8 @@ class ToldCalls:
         """Take what an agent says, in the event of that number."""
         text, agent = call.text, call.agent
         if not text or call.part is not ModelPart.WHOLE:
+            return None
+        if not self._is_unanswered and not may_tell(text, agent):
             return None
         target = ordered_agent(agent)
         if target is not None:

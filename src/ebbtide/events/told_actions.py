@@ -11,28 +11,27 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from ebbtide.text.phrases import Anchor, PhraseRule
-
 _LINE = 300  # characters of the first line, and of a page's title
 _HEAD = 4_000  # characters of a message in which its page is looked for
 _CONTENT = 6_000  # characters of a page that are kept
 _ADDRESS = 2_000  # characters of an address
 
-_I = r"i(?: have|'ve)? (?:just |now |then |successfully )?"
-#: What an agent says that it did; the id is the name of the action.
-TOLD_ACTIONS: Final = tuple(
-    PhraseRule(id=name, pattern=_I + verbs, anchor=Anchor.TEXT)
-    for name, verbs in (
-        ("click", r"(?:clicked|pressed|tapped|selected|hovered)(?: on| over)?"),
-        ("type", r"(?:typed|input|inputted|entered|filled)(?: in)?"),
-        ("scroll", r"scrolled"),
-        ("search", r"(?:searched|googled|queried)(?: for)?"),
-        ("open", r"(?:opened|visited|navigated to|went to|browsed to|followed|refreshed|reloaded)"),
-        ("run", r"(?:ran|executed) the (?:following )?(?:code|command|script|query)"),
-        ("download", r"(?:downloaded|saved)"),
-        ("summarize", r"summari[sz]ed the (?:page|web ?page|site)"),
-        ("wait", r"(?:waited|slept|paused) (?:for )?\d"),
-    )
+#: What an agent says that it did, by the name of the action.
+TOLD_ACTIONS: Final = {
+    "click": r"(?:clicked|pressed|tapped|selected|hovered)(?: on| over)?",
+    "type": r"(?:typed|input|inputted|entered|filled)(?: in)?",
+    "scroll": r"scrolled",
+    "search": r"(?:searched|googled|queried)(?: for)?",
+    "open": r"(?:opened|visited|navigated to|went to|browsed to|followed|refreshed|reloaded)",
+    "run": r"(?:ran|executed) the (?:following )?(?:code|command|script|query)",
+    "download": r"(?:downloaded|saved)",
+    "summarize": r"summari[sz]ed the (?:page|web ?page|site)",
+    "wait": r"(?:waited|slept|paused) (?:for )?\d",
+}
+_TOLD = re.compile(
+    r"I(?: have|['\u2019]ve)? (?:just |now |then |successfully )?(?:"
+    + "|".join(f"(?P<{verb}>{words})" for verb, words in TOLD_ACTIONS.items())
+    + r")(?!\w)"
 )
 _PAGE = re.compile(rf"\[([^\n]{{0,{_LINE}}}?)\]\((\w+:[^\s)]{{1,{_ADDRESS}}})")
 _POSITION = re.compile(r"positioned ([^\n.]{1,80})|Viewport position: ([^\n]{1,80})")
@@ -101,9 +100,6 @@ def told_action(text: str) -> ToldAction | None:
     >>> told_action("I would click 'Next'.") is None
     True
     """
-    text = text.lstrip()
-    if not text[:1].isalpha():  # a quotation, or markup
-        return None
     head = text[:_HEAD]
     opened = _OPENED.match(head)
     if opened is not None:
@@ -117,15 +113,15 @@ def told_action(text: str) -> ToldAction | None:
             content=_content(text),
         )
     line = head.split("\n", 1)[0]
-    match = next(filter(None, (rule.find(line[:_LINE]) for rule in TOLD_ACTIONS)), None)
+    match = _TOLD.match(line, 0, _LINE)
     if match is None:
         return None
     page = _PAGE.search(head)
-    target = _target(line[match.end : _LINE])
+    verb, target = str(match.lastgroup), _target(line[match.end() : _LINE])
     if page is None:
-        return ToldAction(verb=match.rule.id, target=target, content=text[match.end : _CONTENT].strip())
+        return ToldAction(verb=verb, target=target, content=text[match.end() : _CONTENT].strip())
     return ToldAction(
-        verb=match.rule.id,
+        verb=verb,
         target=target,
         title=page[1],
         address=page[2],

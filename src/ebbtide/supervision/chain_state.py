@@ -7,7 +7,7 @@ from typing import Any
 
 from ebbtide.divergence.detectors.spend import SpentSoFar
 from ebbtide.divergence.loop_state import LoopState
-from ebbtide.divergence.signals import LoopKind
+from ebbtide.divergence.signals import SPENDING, LoopKind
 from ebbtide.profile import Profile
 from ebbtide.supervision.active_verdicts import BURN, ROUNDS, ActiveVerdict, ActiveVerdicts, Subject
 from ebbtide.supervision.facts import LoopFacts
@@ -54,6 +54,12 @@ class ChainState:
         self.excused = False  # whether a person lets dry rounds go on until something new comes
         self._reported: dict[Subject, int] = {}
         self.answering_tools: set[str] = set()  # whose answers were known at least once
+
+    @property
+    def goes_in_circles(self) -> bool:
+        """Whether a loop holds that was reported."""
+        every = (item.verdict.facts for item in self.active.items.values())
+        return any(isinstance(facts, LoopFacts) and facts.signal.kind not in SPENDING for facts in every)
 
     def add_answering_tool(self, tool: str) -> None:
         """Note that the answer of a tool is known."""

@@ -166,6 +166,10 @@ class Judgement:
         signal = chain.rounds.latest
         if chain.excused or signal is None:
             return
+        if signal is Signal.SHIP and chain.goes_in_circles:
+            signal = (
+                Signal.ESCALATE
+            )  # what is said no longer changes since nothing is done, not since it is done
         facts = DryRoundFacts(rounds=count, ready=signal is Signal.SHIP)
         verdict = self._verdict(ROUND_STEPS[signal], Cause.CONVERGENCE, facts, chain.name)
         if self._listener is not None:

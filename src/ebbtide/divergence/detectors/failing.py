@@ -23,7 +23,7 @@ _STORM_S = 1.0  # a service that is down is hammered when it is asked again soon
 _DOWN_READ = 200  # characters of an answer in which a status is looked for
 
 
-def _is_outage(status: int | None, answer: object) -> bool:
+def is_outage(status: int | None, answer: object) -> bool:
     """Whether an answer says that a service is down or asks to slow down: 429 or 5xx."""
     if status is not None:
         return status == 429 or 500 <= status <= 599
@@ -75,7 +75,7 @@ class FailingTools:
         """
         if call is None or (gap_s is not None and gap_s < _STORM_S):
             return 0
-        if (outcome is not None and outcome.is_down) or _is_outage(call.status, call.result):
+        if (outcome is not None and outcome.is_down) or is_outage(call.status, call.result):
             return self._rules.outage
         return 0
 

@@ -24,7 +24,7 @@ _ALTERNATING = 8  # messages in one turn of a monologue
 _LINE = 1_000  # characters of one line that are kept while it streams
 _LONGEST_WORD = 256  # characters from which what streams without a boundary is data: it breaks a chant
 _LONGEST_READ = 100_000  # characters at the end of a message in which a chant is looked for
-_TELLS = ("I ", "I've ", "Address: ")  # how messages begin that may tell an action
+_TELLS = ("I ", "I've ", "I\u2019ve ", "Address: ")  # how messages begin that may tell an action
 _OPENING = 8  # characters of that which are kept: they tell whether it opens a fence
 
 
