@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from ebbtide.supervision.supervisor import Supervisor as Supervisor
     from ebbtide.supervision.supervisor_snapshot import SupervisorSnapshot as SupervisorSnapshot
     from ebbtide.supervision.verdict import Verdict as Verdict
+    from ebbtide.text.extraction.turn import Extraction as Extraction
     from ebbtide.traces.reading import Trace as Trace
     from ebbtide.traces.reading import open_trace as open_trace
 
@@ -124,6 +125,7 @@ _HOMES = {
     "EndKind": "supervision.summary.ending",
     "RunEnding": "supervision.summary.ending",
     "RunOutcome": "events.run_outcome",
+    "Extraction": "text.extraction.turn",
     "LimitExceeded": "errors",
     "LimitKind": "budget.limits",
     "LimitUnknown": "errors",

@@ -301,6 +301,8 @@ class RunRecorder:
         """Whether something resolved what the highest verdict was about."""
         if latest.rank >= highest.rank:
             return None
+        if ending in (EndKind.FAILED, EndKind.BLOCKED, EndKind.LIMIT):
+            return False
         last = max((item.last_event for item in findings if item.action is highest.action), default=0)
         return ending is EndKind.FINISHED or self._latest_news > max(last, highest.event or 0)
 

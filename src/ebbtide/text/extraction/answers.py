@@ -59,13 +59,13 @@ def still_open(questions: Sequence[str], later_turns: Iterable[tuple[str, Sequen
         questions: Of one turn, in order.
         later_turns: The text of each turn of others behind it, and what it states.
     """
-    left = list(questions)
+    unanswered = list(questions)
     for text, statements in later_turns:
-        if left and _ANSWERS.match(folded(text)):
-            left.pop()
+        if unanswered and _ANSWERS.match(folded(text)):
+            unanswered.pop()
         stated = [_content(statement) for statement in statements]
-        left = [question for question in left if not _is_answered(_content(question), stated)]
-    return tuple(left)
+        unanswered = [question for question in unanswered if not _is_answered(_content(question), stated)]
+    return tuple(unanswered)
 
 
 def _is_answered(question: frozenset[str], stated: Iterable[frozenset[str]]) -> bool:

@@ -164,9 +164,11 @@ def _with_approvals(extraction: Extraction, before: Extraction) -> Extraction:
     """What a person approves, told by the turn before; a mere yes approves what it proposes at its end."""
     latest = before.items[-1] if before.items else None
     proposed = latest is not None and latest.kind is ItemKind.OPEN_QUESTION and is_proposal(latest.text)
-    asked = [item for item in before.items if item.kind is ItemKind.OPEN_QUESTION and is_proposal(item.text)]
-    meant = [item for item in before.items if item.kind in (ItemKind.DECISION, ItemKind.NEXT_ACTION)]
-    content = next((item.text for item in (*reversed(asked), *reversed(meant))), None)
+    proposals = [
+        item for item in before.items if item.kind is ItemKind.OPEN_QUESTION and is_proposal(item.text)
+    ]
+    plans = [item for item in before.items if item.kind in (ItemKind.DECISION, ItemKind.NEXT_ACTION)]
+    content = next((item.text for item in (*reversed(proposals), *reversed(plans))), None)
     if content is None:
         return extraction
     items = [
@@ -258,12 +260,12 @@ class _Reader:
         heading = form is Form.HEADING
         if heading:
             sections.heading(sentence.depth, None)
-        given = sections.kind(sentence)
-        if given != "decision" and self._worth_reading is not None and not self._worth_reading(sentence):
+        kind_here = sections.kind(sentence)
+        if kind_here != "decision" and self._worth_reading is not None and not self._worth_reading(sentence):
             return
         if self.items and self.items[-1].kind is ItemKind.OPEN_QUESTION:
             self._settle_question(self.items[-1], sentence)
-        reading = read_sentence(text, given, heading=heading, person=self._person)
+        reading = read_sentence(text, kind_here, heading=heading, person=self._person)
         rule, start, end, states = reading
         kind = reading.kind
         if rule == "action.imperative" and (
@@ -280,12 +282,14 @@ class _Reader:
                 sections.lead_in(sentence, kind)
             self._keep(kind, rule, text[start:end], sentence, states=states)
 
-    def _settle_question(self, asked: ExtractedItem, sentence: Sentence) -> None:
+    def _settle_question(self, question: ExtractedItem, sentence: Sentence) -> None:
         """Whoever answers the own question at once asked nobody."""
-        if sentence.start - asked.end <= _NEXT and _ANSWERS.match(sentence.text):
+        if sentence.start - question.end <= _NEXT and _ANSWERS.match(sentence.text):
             self.items.pop()
             self.set_aside.append(
-                SetAside(text=asked.sentence, rule="question.answered", start=asked.start, end=asked.end)
+                SetAside(
+                    text=question.sentence, rule="question.answered", start=question.start, end=question.end
+                )
             )
 
     def _is_section(self, sentence: Sentence, sections: Sections) -> bool:

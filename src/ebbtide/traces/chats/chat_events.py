@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ebbtide.events.event import Event, Message, ModelCall, Role, ToolCall
+from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Role, ToolCall
 from ebbtide.events.provider_answer import ToolRequest
 from ebbtide.events.usage import CLASSES, Usage
 from ebbtide.traces.chats.chain_events import ChainEvents
@@ -100,7 +100,10 @@ class ChatEvents:
         common: dict[str, Any] = {"agent": agent, "ts": ts, "chain_id": self.chain_id}
         if not again and telling:
             usage.model = usage.model or self.model
-            events.append(ModelCall(text=message.text or "", usage=reported(usage), **common))
+            # AutoGen's logs name an agent so where it speaks to nobody.
+            thinks = agent is not None and agent.endswith("(thought)")
+            kind = ModelPart.THOUGHT if thinks else ModelPart.WHOLE
+            events.append(ModelCall(text=message.text or "", part=kind, usage=reported(usage), **common))
             self._number += 1
         self._replying = self._replying or bool(message.text or message.requests)
         batch = f"{self.chain_id}#{self._number}" if item or len(message.requests) > 1 else None
