@@ -29,6 +29,7 @@ _MOST_SPEAKERS: Final = 64  # more are a crowd: no reading, and bounded memory
 _LEFT: Final = 2  # circles without a word after which a speaker has left
 _BYSTANDER: Final = 2  # circles without any answer after which a speaker is no party
 _FEW_TOKENS: Final = 4  # under as many, words have to be equal
+_THE_OTHER: Final = ("you", "the other", "this answer", "that answer")
 _REMEMBERED: Final = 256  # answers that were given before
 
 
@@ -185,10 +186,11 @@ class ConsensusMeter:
         )
 
     def _named(self, words: str, *, besides: str) -> Answer | None:
-        """The answer of the speaker whose name the words begin with."""
+        """The answer of whom the words behind "I agree with" begin with: a name, or the only other speaker."""
         lowered = words.lower()
-        for agent, speaker in self._speakers.items():
-            if agent != besides and lowered.startswith(agent.lower()):
+        others = {agent: speaker for agent, speaker in self._speakers.items() if agent != besides}
+        for agent, speaker in others.items():
+            if lowered.startswith(agent.lower()) or (len(others) == 1 and lowered.startswith(_THE_OTHER)):
                 return speaker.answer
         return None
 
