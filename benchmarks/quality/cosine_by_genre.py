@@ -111,16 +111,12 @@ def at_threshold(pairs: Pairs, scores: Scores, threshold: float) -> dict[str, An
     totals = called[draws].sum(axis=1)
     rates = hits[draws].sum(axis=1)[totals > 0] / totals[totals > 0]
     spread = [round(float(edge), 4) for edge in np.percentile(rates, [2.5, 97.5])] if len(rates) else None
-    by_name = {
-        name: {"called": int(count), "right": int(hit)}
-        for name, count, hit in zip(names.tolist(), called, hits, strict=True)
-        if count
-    }
+    by_group_counts = sorted([int(count), int(hit)] for count, hit in zip(called, hits, strict=True) if count)
     return {
         "threshold": threshold,
         **confusion.to_dict(),
         "precision_by_resampled_groups_95": spread,
-        "groups_with_any": by_name if len(by_name) <= 30 else len(by_name),
+        "called_and_right_by_group": by_group_counts if len(by_group_counts) <= 30 else None,
     }
 
 

@@ -157,7 +157,7 @@ def out_of_fold(runs: Sequence[Sequence[LedgerRound]], rule: Rule, label: str) -
 
 
 def live(data: Path) -> dict[str, Any]:
-    """What the supervisor says of the runs, and which of it rests on told actions, by what the ledgers say."""
+    """What the supervisor says of the runs, and what of it rests on told actions, by the ledgers."""
     result: dict[str, Any] = {}
     for _, history in histories(data):
         group, supervisor = Group(), Supervisor()

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from ebbtide.events.event import Notice as Notice
     from ebbtide.events.event import NoticeKind as NoticeKind
     from ebbtide.events.event import ToolCall as ToolCall
+    from ebbtide.events.run_outcome import RunOutcome as RunOutcome
     from ebbtide.events.tool_policy import ToolPolicies as ToolPolicies
     from ebbtide.events.tool_policy import ToolPolicy as ToolPolicy
     from ebbtide.events.transcript import Round as Round
@@ -83,6 +84,9 @@ if TYPE_CHECKING:
     from ebbtide.supervision.runs.run_supervisor import RunSupervisor as RunSupervisor
     from ebbtide.supervision.runs.runs import Runs as Runs
     from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore as SQLiteRunStore
+    from ebbtide.supervision.summary.ending import EndKind as EndKind
+    from ebbtide.supervision.summary.ending import RunEnding as RunEnding
+    from ebbtide.supervision.summary.headline import Course as Course
     from ebbtide.supervision.summary.headline import Headline as Headline
     from ebbtide.supervision.summary.run_summary import RunSummary as RunSummary
     from ebbtide.supervision.supervisor import Supervisor as Supervisor
@@ -116,6 +120,10 @@ _HOMES = {
     "ExecutionContext": "guard.execution_context",
     "ExecutionGraph": "divergence.graph.execution_graph",
     "Headline": "supervision.summary.headline",
+    "Course": "supervision.summary.headline",
+    "EndKind": "supervision.summary.ending",
+    "RunEnding": "supervision.summary.ending",
+    "RunOutcome": "events.run_outcome",
     "LimitExceeded": "errors",
     "LimitKind": "budget.limits",
     "LimitUnknown": "errors",

@@ -115,7 +115,7 @@ def test_standard_input_and_json() -> None:
     """With --json one run is one object with its headline, and without the timeline."""
     process = ebbtide("check", "--json", "-", stdin=STUCK.read_bytes())
     run = json.loads(process.stdout)
-    assert (run["schema"], run["headline"], run["source"]) == (2, "STUCK", "<stdin>")
+    assert (run["schema"], run["headline"], run["source"]) == (3, "STUCK", "<stdin>")
     assert (run["verdict"]["action"], run["verdict"]["facts"]["signal"]["kind"]) == ("stop", "cycle")
     assert run["findings"][0]["kind"] == "cycle"
     assert "timeline" not in run
@@ -264,13 +264,13 @@ def test_a_stuck_run_stays_stuck_beside_a_limit_that_cannot_be_counted(tmp_path:
 
 
 def test_limits_are_held_against_a_recorded_run(tmp_path: Path) -> None:
-    """A limit from an option or from a file makes a run that passed it OVER LIMIT; options come first."""
+    """A limit from an option or from a file makes a run that passed it LIMIT; options come first."""
     process = ebbtide("check", "--max-cost", "0.1", "--fail-on", "limit", HEALTHY)
-    assert process.stdout.startswith(b"OVER LIMIT")
+    assert process.stdout.startswith(b"LIMIT")
     assert process.returncode == 50
     limits = tmp_path / "limits.toml"
     limits.write_text("[limits]\ncost_usd = 0.1\n")
-    assert ebbtide("check", "--limits", limits, HEALTHY).stdout.startswith(b"OVER LIMIT")
+    assert ebbtide("check", "--limits", limits, HEALTHY).stdout.startswith(b"LIMIT")
     assert ebbtide("check", "--limits", limits, "--max-cost", "50", HEALTHY).stdout.startswith(b"HEALTHY")
     limits.write_text("[limits]\ncosts = 1\n")
     process = ebbtide("check", "--limits", limits, HEALTHY)

@@ -16,17 +16,17 @@ def ebbtide(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[by
 
 
 def test_each_run_is_what_its_name_says(tmp_path: Path) -> None:
-    """Four runs, four words, the worst first; nothing is left behind."""
+    """Four runs, how each ended and how it went, the worst first; nothing is left behind."""
     process = ebbtide("demo", cwd=tmp_path)
     printed = process.stdout.decode()
     assert process.returncode == 0
-    assert printed.startswith("4 runs: 1 STUCK, 1 NOISY, 1 CONVERGED, 1 HEALTHY; $")
-    rows = [line.split() for line in printed.splitlines() if ".jsonl" in line]
+    assert printed.startswith("4 runs: 1 STUCK, 2 FINISHED, 1 CONVERGED; $")
+    rows = [line.split("  ") for line in printed.splitlines() if ".jsonl" in line]
     assert [(row[0], row[-1]) for row in rows] == [
         ("STUCK", "stuck.jsonl"),
-        ("NOISY", "noisy-claude-code.jsonl"),
-        ("CONVERGED", "converged.jsonl"),
-        ("HEALTHY", "healthy.jsonl"),
+        ("FINISHED, NOISY", "noisy-claude-code.jsonl"),
+        ("FINISHED, HEALTHY", "healthy.jsonl"),
+        ("CONVERGED, HEALTHY", "converged.jsonl"),
     ]
     assert list(tmp_path.iterdir()) == []
 

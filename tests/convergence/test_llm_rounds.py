@@ -85,6 +85,13 @@ def test_what_the_model_quotes_is_what_the_round_lists(chat_server: Any) -> None
     assert judged[2].to_dict()["extraction"]["dropped"] == ["All tests have passed"]
 
 
+def test_what_a_person_says_is_raw_too() -> None:
+    """Whoever speaks: the rules read a person's turn in another way, and it is still their reading."""
+    text = "Yes, go ahead with those changes. Rename the parser first."
+    for agent in ("user", "assistant", None):
+        assert is_raw(Round.from_text(text, number=1, agent=agent))
+
+
 @pytest.mark.clause("B06")
 def test_rounds_that_list_their_claims_are_not_extracted(chat_server: Any) -> None:
     """What an author listed is not replaced, with a text or without; what it does is asked all the same."""

@@ -327,9 +327,11 @@ def test_the_wire_form_is_json_and_the_value_can_be_sent_to_another_process():
         *[ToolCall(name="ls", args={}, result="a")] * 7, say("We'll use SQLite here."), timeline=True
     )
     wire = json.loads(json.dumps(summary.to_dict()))
-    assert wire["schema"] == 2
+    assert wire["schema"] == 3
     assert "timeline" not in wire
-    assert set(wire) == {"schema", "headline", *(part.name for part in fields(RunSummary))} - {"timeline"}
+    assert set(wire) == {"schema", "headline", "course", *(part.name for part in fields(RunSummary))} - {
+        "timeline"
+    }
     assert (wire["headline"], wire["reason"]) == ("STUCK", summary.reason)
     assert Verdict.from_dict(wire["verdict"]) == summary.verdict
     assert Verdict.from_dict(wire["saving"]["verdict"]) == summary.saving.verdict

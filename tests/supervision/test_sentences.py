@@ -11,7 +11,6 @@ from ebbtide.supervision import wording
 from ebbtide.supervision.facts import BurnFacts, LimitFacts, LoopFacts
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary import sentences
-from ebbtide.supervision.summary.headline import MEANINGS, Headline, headline
 from ebbtide.supervision.summary.run_facts import Coverage
 from ebbtide.supervision.summary.run_summary import RunFinding, Spending
 from ebbtide.supervision.verdict import Verdict
@@ -159,21 +158,3 @@ TOOLS = {
 def test_names_of_tools_in_a_sentence(tools, expected):
     """Few are named, many are counted."""
     assert wording.listed(tools) == expected
-
-
-HEADLINES = {
-    Headline.HEALTHY: Verdict(),
-    Headline.CONVERGED: Verdict(action=Action.FINALIZE, cause=Cause.CONVERGENCE),
-    Headline.NOISY: Verdict(action=Action.NUDGE, cause=Cause.DIVERGENCE),
-    Headline.COSTLY: Verdict(action=Action.NUDGE, cause=Cause.SPENDING),
-    Headline.ESCALATE: Verdict(action=Action.ESCALATE, cause=Cause.SPENDING),
-    Headline.OVER_LIMIT: Verdict(action=Action.STOP, cause=Cause.LIMIT),
-    Headline.STUCK: Verdict(action=Action.STOP, cause=Cause.DIVERGENCE),
-}
-
-
-@pytest.mark.parametrize("expected", list(HEADLINES))
-def test_a_run_has_one_word(expected):
-    """Each word comes of some verdict, and has a meaning."""
-    assert headline(HEADLINES[expected]) is expected
-    assert MEANINGS[expected].endswith(".")

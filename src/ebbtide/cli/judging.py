@@ -97,7 +97,8 @@ class JudgeBill:
     def lines(self, width: int) -> list[Line]:
         """For a person."""
         usage = self.usage
-        amounts = [f"cost {money(usage.cost_usd)}", count(usage.replies, "reply", "replies")]
+        hint = " (add its price with --prices FILE)" if usage.cost_usd is None else ""
+        amounts = [f"cost {money(usage.cost_usd)}{hint}", count(usage.replies, "reply", "replies")]
         if usage.input_tokens is None or usage.output_tokens is None:
             amounts.append("tokens unknown")
         else:

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ebbtide.convergence.outcomes import OutcomeReading, Speaker, read_outcome
+from ebbtide.convergence.outcomes import OutcomeReading, read_outcome
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Phase, Role, ToolCall
 from ebbtide.events.run_outcome import RunOutcome
 from ebbtide.events.transcript import Round
 from ebbtide.text.excerpt import excerpt
+from ebbtide.text.extraction.turn import Speaker
 from ebbtide.text.llm.chat_endpoint import ChatModel, ChatUsage
 from ebbtide.text.llm.prompt_contract import Contract, Failure, FailureKind
 from ebbtide.text.llm.quotations import Quotations
@@ -150,13 +151,13 @@ def _turn(item: Event | Round) -> _Turn | None:
         turn = _Turn(
             item.agent or "unknown speaker",
             item.text or item.summary or "",
-            Speaker.PERSON if item.is_by_person else Speaker.AGENT,
+            Speaker.PERSON if item.is_by_person else Speaker.MODEL,
         )
     elif isinstance(item, Message) and item.role is Role.USER:
         turn = _Turn(item.agent or "user", item.text or "", Speaker.PERSON)
     elif isinstance(item, ModelCall) and item.part is ModelPart.WHOLE:
         # The text of a call that failed is the failure.
-        speaker = Speaker.HARNESS if item.error else Speaker.AGENT
+        speaker = Speaker.HARNESS if item.error else Speaker.MODEL
         turn = _Turn(item.agent or "assistant", item.text or "", speaker)
     elif isinstance(item, ToolCall) and item.phase is Phase.FINISHED:
         turn = _Turn(item.agent or "assistant", f"calls {item.name} with {item.args!r:.{_CALL}}", None)

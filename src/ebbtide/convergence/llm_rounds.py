@@ -8,7 +8,6 @@ Source: rubric, v0.2 upgrades (clause B06) and section 5 (clause B04).
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,7 +16,7 @@ from typing import Any
 
 from ebbtide.convergence.llm_agreement import LlmAgreement, agreement_by_llm
 from ebbtide.events.transcript import Round
-from ebbtide.text.extraction.turn import Extraction, ItemKind, extract
+from ebbtide.text.extraction.turn import Extraction, ItemKind
 from ebbtide.text.llm.chat_endpoint import ChatModel, ChatUsage
 from ebbtide.text.llm.concurrent_questions import AT_ONCE, ask_all
 from ebbtide.text.llm.extraction import LlmExtraction, extract_with_llm
@@ -94,6 +93,12 @@ class JudgedRound:
         return {name: item.failure for name, item in answers.items() if item and item.failure}
 
     @property
+    def reading(self) -> Extraction | None:
+        """What counts of its text: what the model made of it, or the rules where that failed."""
+        extraction = self.extraction
+        return self.rules if extraction is None or extraction.failure else extraction
+
+    @property
     def usage(self) -> ChatUsage:
         """What the questions about it took."""
         answers = (self.extraction, self.agreement)
@@ -157,27 +162,17 @@ def is_raw(item: Round) -> bool:
         return False
     if "agents" in item.extra:
         return True
-    extraction = extract(item.text)
+    extraction = item.extraction()
     return item.claims == extraction.claims and item.next_actions == extraction.next_actions
 
 
 def _judge(item: Round, before: Round | None, model: ChatModel) -> JudgedRound:
     extraction = extract_with_llm(item.text or "", model) if is_raw(item) else None
-    judged_item = item
-    if extraction is not None and extraction.failure is None:
-        judged_item = dataclasses.replace(
-            item,
-            claims=extraction.claims,
-            decisions=extraction.decisions,
-            open_questions=extraction.open_questions,
-            next_actions=extraction.next_actions,
-            left_out=extraction.left_out,
-        )
     return JudgedRound(
-        item=judged_item,
+        item=item if extraction is None or extraction.failure else item.with_lists(extraction),
         by_rules=item,
         extraction=extraction,
-        rules=None if extraction is None else extract(item.text or ""),
+        rules=None if extraction is None else item.extraction(),
         agreement=None if before is None else agreement_by_llm(before, item, model),
     )
 

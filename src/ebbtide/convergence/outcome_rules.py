@@ -66,7 +66,7 @@ AGENT = {
         ),
         _anywhere(
             "limit.stopped",
-            r"agent stopped due to|stop(?:ped|ping)? (?:the agent )?(?:after|at) \d+ (?:\w+ )?(?:steps|turns|rounds|iterations|calls)"
+            r"agent stopped due to|need more steps to|stop(?:ped|ping)? (?:the agent )?(?:after|at) \d+ (?:\w+ )?(?:steps|turns|rounds|iterations|calls)"
             r"|only \d+ (?:steps|turns|rounds|iterations|calls|reflections|retries) (?:are |is )?allowed|maximum context length|context_length_exceeded",
         ),
     ),
@@ -118,11 +118,13 @@ AGENT = {
         _anywhere("failed.encountered", r"encountered (?:an? |the )?(?:\w+ )?(?:error|exception|problem)|error (?:decoding|occurred|loading|opening|reading|parsing|\d{3})|(?:file|page|url|site|document) (?:was )?not found|no such file"),
         _anywhere("failed.stuck", r"(?:i|we|it|agent)(?:'m| am| was| were|'re| are| got| is| keeps?)(?: \w+)? (?:stuck|going in circles|looping)|ran out of (?:steps|time|ideas|options)|stuck in a loop"),
         _start("failed.apology", r"(?:unfortunately|regrettably|sadly|sorry|i'm sorry|i am sorry|i apologi[sz]e|apologies)\b(?=.{0,200}?\b(?:not|no|n't|unable|cannot|failed|without|couldn't|can't|only)\b)"),
+        _start("failed.apology-but", r"(?:sorry|i'm sorry|i am sorry|i apologi[sz]e|apologies|my apologies),? but\b"),
+        _anywhere("failed.other-language", r"\w*(?:\u3067\u304d\u307e\u305b\u3093|\u65e0\u6cd5|\u5931\u8d25)\w*|konnte (?:\w+ ){0,3}nicht|nicht m\u00f6glich|n\u00e3o consegui|no (?:pude|he podido|fue posible)|n'ai pas (?:pu|r\u00e9ussi)|impossible de"),
         _start("failed.result", r"(?:result|status|verdict|outcome|evaluation|score|your score \(.{1,30}\)|reward|exit_status|success)\W{1,4}(?:fail(?:ed|ure)?|incorrect|wrong|error|false|0(?:\.0+)?(?=\W*\Z))"),
         _start("failed.unknown", r"(?:final answer: |answer: )?(?:unknown|undetermined|inconclusive|n/a|none found|unable to determine|not found)\W*\Z"),
     ),
     "blocked": (
-        _anywhere("blocked.blocked", r"(?:am|is|are|'m|'re|remains?|still|currently|completely) blocked(?= (?:on|by|until|because|from)\b|\W*\Z)"),
+        _anywhere("blocked.blocked", r"(?:am|is|are|i'm|we're|it's|remains?|still|currently|completely) blocked(?= (?:on|by|until|because|from)\b|\W*\Z)"),
         _anywhere(
             "blocked.waiting",
             r"(?:i'm|i am|we're|we are|currently|now|it's|is|still|work is|remains?) (?:waiting (?:for|on)|awaiting|on hold|paused until|pending)"
@@ -132,6 +134,7 @@ AGENT = {
             "blocked.until",
             r"(?:(?:can't|cannot|won't|stopping|stop here|stopped|parked|pausing|paused|on hold|held|nothing|not)\b.{0,80}\buntil|nothing (?:to do|left) but (?:to )?wait|stuck waiting|still pending|pending \W{1,3}third|set to pending)",
         ),
+        _anywhere("blocked.other-language", r"komme (?:\w+ ){0,2}nicht weiter|sobald (?:\w+ ){1,4}(?:freigeschaltet|freigegeben)"),
         _anywhere(
             "blocked.cannot-go-on",
             r"(?:someone|somebody|an? \w+|they|ops|admins?|the \w+(?: team)?)(?: with \w+ \w+)? (?:has|have|needs?|must) to .{0,60}\bbefore|needs? .{0,40} (?:to|before (?:i|we) can) (?:continue|proceed)"
@@ -158,7 +161,7 @@ AGENT = {
             "handed_back.please",
             r"(?:tell|show|send|give) me(?! if| about)|i(?:'ll| will)? (?:still )?need (?:to (?:see|know)|the|your|a|more)\b|please (?:toggle|add|give|paste|type|open|go|visit|restart|set|make|state|answer|reply|start)"
             r"|(?:please|kindly|could you|can you)(?: also| then| just)? (?:confirm|choose|pick|select|provide|share|send|tell me|let me know|clarify|specify|advise|decide|review and|reply|respond|approve|paste|run|try|check|verify on|upload|attach|grant|log ?in|enter)"
-            r"|let me know (?:which|how you(?:'d| would) like|what you(?:'d| would)|whether|when you(?:'re| are| have)|if you(?:'d like me| want me| would like me| prefer|'d prefer)(?! (?:any|more|further|other|else)))",
+            r"|let me know (?:and|which|how you(?:'d| would) like|what you(?:'d| would)|whether|when you(?:'re| are| have)|if you(?:'d like me| want me| would like me| prefer|'d prefer)(?! (?:any|more|further|other|else)))",
         ),
     ),
     "finished": (
@@ -187,12 +190,17 @@ AGENT = {
     ),
 }
 
+_ENDS = ("finished.terminate", "finished.marked", "finished.final-answer", "finished.tests")
 #: What the program around an agent prints; it asks nobody, and announces nothing.
-HARNESS = {name: AGENT[name] for name in ("limit", "failed", "finished")} | {
+HARNESS = {
+    "limit": AGENT["limit"],
+    "failed": AGENT["failed"],
+    "finished": tuple(rule for rule in AGENT["finished"] if rule.id in _ENDS),
+
     "interrupted": (
         _anywhere("interrupted.marker", r"(?:request )?interrupted by (?:the )?user|keyboardinterrupt|user (?:cancelled|canceled|aborted|stopped)|(?:run|task|session) (?:was )?(?:cancelled|canceled|aborted|interrupted)"),
     ),
-    "handed_back": (_anywhere("handed_back.awaiting", r"awaiting_user\w*|waiting for (?:user|human) input|press enter to"),),
+    "handed_back": (_anywhere("handed_back.awaiting", r"awaiting_user\w*|waiting for (?:user|human) input|press enter to|__interrupt__|approve, edit or reject"),),
 }
 
 #: What a person says of work that was handed over, at the start of a message or of a sentence in it.
@@ -247,7 +255,12 @@ GOES_ON = (
         r"(?:i|we)(?:'ll| will|'m going to| am going to|'re going to| are going to|'m now| am now|'m about to| am about to|'m still| am still|'m currently| am currently)"
         r" (?!be (?:happy|glad|here|able|waiting|back)|let you|leave|stop|wait|await|conclude|finali[sz]e|terminate|end|hold|need|not |submit|waiting|blocked|unable|hand|pass|done|mark)\w+",
     ),
-    _anywhere("going_on.next", r"(?:comes?|is|are|up|do|\w+ing) next(?=\W*\Z)|(?:the )?next (?:step|thing|up|round|part|one|command) (?:is|are|would|will|i|we)|now (?:for|on to|to) (?:the|step|part)|(?:starting|beginning|continuing) with"),
+    _anywhere(
+        "going_on.doing",
+        r"(?:i'm|i am|we're|we are) (?:now |still |currently |already )?"
+        r"(?!waiting|putting|closing|handing|passing|leaving|stopping|transferring|escalating|going to|ending|giving|blocked|having|missing|being|hoping|asking|sorry|not\b)\w+ing",
+    ),
+    _anywhere("going_on.next", r"(?:comes?|is|are|up|do|\w+ing) next(?=\W*\Z|:)|(?:the )?next (?:step|thing|up|round|part|one|command) (?:is|are|would|will|i|we)|now (?:for|on to|to) (?:the|step|part)|(?:starting|beginning|continuing) with"),
     _anywhere(
         "going_on.not-done",
         r"(?:not|n't|isn't|aren't|hasn't|haven't) (?:yet )?(?:been )?(?:done|finished|complete(?:d)?|ready|over)(?: yet)|not (?:yet|done yet)|(?:still|yet) (?:to (?:do|come|be)|needs?|need(?:s|ed)? (?:to|work)|missing|remaining|in progress|running|working|don't know|have to)|(?:is|are) (?:now |still |currently )?(?:running|under way|underway|in progress)(?=\W*\Z)"

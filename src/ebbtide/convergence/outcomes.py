@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import NamedTuple
 
 from ebbtide.convergence import outcome_rules as rules
@@ -20,6 +19,7 @@ from ebbtide.text.extraction.blocks import Form
 from ebbtide.text.extraction.quoted import own_words
 from ebbtide.text.extraction.reading import read_sentence
 from ebbtide.text.extraction.sentences import Sentence, sentences
+from ebbtide.text.extraction.turn import Speaker
 from ebbtide.text.pattern_words import words_in
 from ebbtide.text.phrase_table import PhraseTable
 from ebbtide.text.phrases import PhraseMatch, PhraseRule, folded
@@ -28,14 +28,6 @@ _LONGEST = 4_000  # characters of a turn that are read, at its beginning and its
 _SHOWN = 160  # characters of the sentence that is kept as evidence
 _ASKING_END = 2  # sentences at the end of a turn among which a question is put to somebody
 _REQUEST_WORDS = 25  # a longer message of a person asks for something, whatever it thanks for
-
-
-class Speaker(StrEnum):
-    """Whose words they are."""
-
-    AGENT = "agent"
-    PERSON = "person"
-    HARNESS = "harness"  #: the program around the agent, or the provider
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +44,7 @@ class OutcomeReading:
     outcome: RunOutcome
     rule: str
     text: str
-    speaker: Speaker = Speaker.AGENT
+    speaker: Speaker = Speaker.MODEL
 
 
 class _Hit(NamedTuple):
@@ -74,7 +66,7 @@ class _Tables:
 
 
 _TABLES = {
-    Speaker.AGENT: _Tables(rules.AGENT),
+    Speaker.MODEL: _Tables(rules.AGENT),
     Speaker.PERSON: _Tables(rules.PERSON),
     Speaker.HARNESS: _Tables(rules.HARNESS),
 }
@@ -96,7 +88,7 @@ _UNCONDITIONAL = (
 )
 
 
-def read_outcome(text: str, speaker: Speaker = Speaker.AGENT) -> OutcomeReading | None:
+def read_outcome(text: str, speaker: Speaker = Speaker.MODEL) -> OutcomeReading | None:
     """What a turn says of how the work came out; None where it says nothing of it, or that work goes on.
 
     Args:
@@ -110,27 +102,27 @@ def read_outcome(text: str, speaker: Speaker = Speaker.AGENT) -> OutcomeReading 
     """
     if not text.strip():
         empty = OutcomeReading(outcome=RunOutcome.FAILED, rule="failed.empty", text="", speaker=speaker)
-        return empty if speaker is Speaker.AGENT else None
+        return empty if speaker is Speaker.MODEL else None
     head, tail, _ = excerpt(text if speaker is Speaker.HARNESS else own_words(text), _LONGEST)
-    spoken = [
+    turn = [
         sentence for part in (head, tail) for sentence in sentences(part) if sentence.form is not Form.CODE
     ]
-    return _person(spoken) if speaker is Speaker.PERSON else _agent(spoken, speaker)
+    return _person(turn) if speaker is Speaker.PERSON else _agent(turn, speaker)
 
 
-def _agent(spoken: list[Sentence], speaker: Speaker) -> OutcomeReading | None:
+def _agent(turn: list[Sentence], speaker: Speaker) -> OutcomeReading | None:
     latest: OutcomeReading | None = None
-    for number, sentence in enumerate(spoken):
+    for number, sentence in enumerate(turn):
         lowered = folded(sentence.text)
         words = words_in(lowered)
         if _asks(lowered):
-            if number >= len(spoken) - _ASKING_END and _OFFER.first(lowered, words) is None:
+            if number >= len(turn) - _ASKING_END and _OFFER.first(lowered, words) is None:
                 latest = _reading(RunOutcome.HANDED_BACK, "handed_back.question", sentence, speaker)
             continue
         if _OFFER.first(lowered, words) is not None:
             continue
         hit = _weightiest(_TABLES[speaker].hits(lowered, words), lowered)
-        more = _GOES_ON.first(lowered, words) if speaker is Speaker.AGENT else None
+        more = _GOES_ON.first(lowered, words) if speaker is Speaker.MODEL else None
         if more is not None and (hit is None or hit.outcome is not RunOutcome.HANDED_BACK):
             latest = _reading(RunOutcome.GOING_ON, more.rule.id, sentence, speaker)
             continue
@@ -139,14 +131,15 @@ def _agent(spoken: list[Sentence], speaker: Speaker) -> OutcomeReading | None:
     return latest
 
 
-def _person(spoken: list[Sentence]) -> OutcomeReading | None:
+def _person(turn: list[Sentence]) -> OutcomeReading | None:
     latest: OutcomeReading | None = None
-    length = sum(len(sentence.text.split()) for sentence in spoken)
-    for sentence in spoken:
+    length = sum(len(sentence.text.split()) for sentence in turn)
+    for sentence in turn:
         lowered = folded(sentence.text)
         hits = _TABLES[Speaker.PERSON].hits(lowered, words_in(lowered))
-        if _asks(lowered) or (not hits and latest and _requests(lowered)):
-            latest = None
+        if _asks(lowered) or (not hits and _requests(lowered)):
+            # Who thanks and asks for more has not said that it is over.
+            latest = None if latest is None or latest.outcome is RunOutcome.FINISHED else latest
         elif hits and (hits[0].outcome is not RunOutcome.FINISHED or length <= _REQUEST_WORDS):
             latest = _reading(hits[0].outcome, hits[0].match.rule.id, sentence, Speaker.PERSON)
     return latest
@@ -192,5 +185,5 @@ def _is_weaker(hit: _Hit, latest: OutcomeReading, lowered: str, words: frozenset
 
 def _reading(outcome: RunOutcome, rule: str, sentence: Sentence, speaker: Speaker) -> OutcomeReading:
     text = sentence.text
-    shown = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3].rstrip()}..."
-    return OutcomeReading(outcome=outcome, rule=rule, text=shown, speaker=speaker)
+    cut = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3].rstrip()}..."
+    return OutcomeReading(outcome=outcome, rule=rule, text=cut, speaker=speaker)

@@ -12,10 +12,11 @@ from enum import StrEnum
 from typing import Any
 
 from ebbtide.codec import from_wire, to_wire
-from ebbtide.convergence.outcomes import OutcomeReading, Speaker, read_outcome
+from ebbtide.convergence.outcomes import OutcomeReading, read_outcome
 from ebbtide.convergence.readiness import ActionKind, RoundReadiness
 from ebbtide.events.run_outcome import RunOutcome
 from ebbtide.events.transcript import Round
+from ebbtide.text.extraction.turn import Speaker
 
 SETBACKS = (RunOutcome.FAILED, RunOutcome.BLOCKED, RunOutcome.LIMIT, RunOutcome.HANDED_BACK)
 _SIGNALS = ("finished.terminate", "finished.final-answer")  # which say that it ends, not how
@@ -79,7 +80,7 @@ class WorkOutcome:
             dry: It brought nothing at all.
         """
         text = item.text if item.text is not None else item.summary
-        speaker = Speaker.PERSON if item.is_by_person else Speaker.AGENT
+        speaker = Speaker.PERSON if item.is_by_person else Speaker.MODEL
         reading = read_outcome(text, speaker) if text is not None else None
         if reading is not None:
             if not _only_ends(reading, self.latest):

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbtide.errors import TranscriptError
 
+if TYPE_CHECKING:
+    from ebbtide.text.extraction.turn import Extraction
+
 VERSION = "0.1"
-_PERSONS = frozenset({"user", "human", "customer", "system", "developer"})
+PERSONS = frozenset({"user", "human", "customer", "system", "developer"})
 _KEYS = frozenset(("round", "agent", "outputs", "text", "characters_left_out"))
 _LISTS = ("claims", "decisions", "open_questions", "next_actions")
 
@@ -101,22 +104,37 @@ class Round:
         )
 
     @classmethod
-    def from_text(cls, text: str, *, number: int, agent: str | None = None) -> Round:
-        """A round made of what the rules of `ebbtide.text.extraction.turn` find in raw text."""
-        from ebbtide.text.extraction.turn import Speaker, extract
+    def from_text(
+        cls, text: str, *, number: int, agent: str | None = None, before: str | None = None
+    ) -> Round:
+        """A round made of what the rules of `ebbtide.text.extraction.turn` find in raw text.
 
-        person = agent is not None and agent.lower() in _PERSONS
-        extraction = extract(text, speaker=Speaker.PERSON if person else Speaker.MODEL)
-        return cls(
-            number=number,
-            agent=agent,
+        Args:
+            text: What was said.
+            number: Of the round.
+            agent: Who said it; under a name such as "user" a person, who can approve.
+            before: The turn before, of somebody else, for what an approval approves.
+        """
+        item = cls(number=number, agent=agent, text=text)
+        return item.with_lists(item.extraction(before))
+
+    def with_lists(self, extraction: Extraction) -> Round:
+        """The round with what was extracted in place of what it lists."""
+        return replace(
+            self,
             claims=extraction.claims,
             decisions=extraction.decisions,
             open_questions=extraction.open_questions,
             next_actions=extraction.next_actions,
-            text=text,
             left_out=extraction.left_out,
         )
+
+    def extraction(self, before: str | None = None) -> Extraction:
+        """What the rules read in its text, which is nothing where it has none; `before` as in `from_text`."""
+        from ebbtide.text.extraction.turn import Speaker, extract
+
+        speaker = Speaker.PERSON if self.is_by_person else Speaker.MODEL
+        return extract(self.text or "", speaker=speaker, before=before)
 
     @property
     def words(self) -> str:
@@ -128,7 +146,7 @@ class Round:
     @property
     def is_by_person(self) -> bool:
         """Whether a person speaks, or a developer's instructions do: what they decide the agent did not."""
-        return self.agent is not None and self.agent.lower() in _PERSONS
+        return self.agent is not None and self.agent.lower() in PERSONS
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""

@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from ebbtide.events.transcript import PERSONS
 from ebbtide.report.plurals import count
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.headline import Course, Headline
@@ -32,6 +33,7 @@ _BY_HEADLINE = {
     Headline.LIMIT: Action.STOP,
     Headline.STUCK: Action.STOP,
 }
+_STATED = ("transcript", "transcript-jsonl")  # formats that number their rounds
 _OFTEN = 3  # times from which something is worth a line
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
@@ -286,6 +288,52 @@ def convergence(summary: RunSummary) -> str:
         case _:
             sentence = f"no, after {len(rounds):,} rounds: the last still brought something new"
     return f"{sentence}{which}"
+
+
+def round_cut(
+    rounds: int,
+    *,
+    form: str,
+    unit: str = "turn",
+    calls: int = 0,
+    people: bool = True,
+    conversations: int = 1,
+) -> str:
+    """How many rounds there are, and how they were cut, in a sentence without an end.
+
+    >>> round_cut(12, form="codex", calls=40)
+    '12 rounds: one a turn of a speaker; turns that go on to a call are left out'
+
+    Args:
+        rounds: Of the conversation that is judged.
+        form: Name of the format.
+        unit: What a round is where the format does not say so: ``turn`` or ``circle``.
+        calls: Calls of tools in the run.
+        people: Whether what people say is among them: it is where hardly anything is called.
+        conversations: Conversations in the run; this one is the longest.
+    """
+    which = f" in the longest of {conversations:,} conversations" if conversations > 1 else ""
+    number = f"{count(rounds, 'round')}{which}"
+    if form in _STATED:
+        return f"{number}, as the file numbers them"
+    speaker = "model" if calls and not people else "speaker"
+    each = "one a circle of the speakers" if unit == "circle" else f"one a turn of a {speaker}"
+    if not calls:
+        return f"{number}: {each}"
+    others = "" if people else ", and so is what people say"
+    return f"{number}: {each}; turns that go on to a call are left out{others}"
+
+
+def cut_of(summary: RunSummary) -> str:
+    """How the rounds of the longest conversation of a run were cut."""
+    rounds = longest(summary.rounds)
+    return round_cut(
+        len(rounds),
+        form=summary.format,
+        calls=summary.spent.tool_calls,
+        people=any((point.agent or "").lower() in PERSONS for point in rounds),
+        conversations=len({point.chain_id for point in summary.rounds}),
+    )
 
 
 def last_round(rounds: Sequence[RoundPoint]) -> str:

@@ -13,7 +13,7 @@ from ebbtide.convergence.meter import ConvergenceMeter, RoundReading
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
 from ebbtide.text.embedding.vectors import Embedder
-from ebbtide.text.extraction.turn import Extraction, extract
+from ebbtide.text.extraction.turn import Extraction, Speaker, extract
 
 _CACHED = 4_000  # characters of a text that is worth remembering
 
@@ -40,9 +40,10 @@ class RoundReader:
         self.claims = 0
 
     @staticmethod
-    def extract(text: str) -> Extraction:
-        """What a turn says; a text that comes again is read once."""
-        return _extract_short(text) if len(text) <= _CACHED else extract(text)
+    def extract(text: str, *, person: bool = False) -> Extraction:
+        """What a turn of a model or a person says; a text that comes again is read once."""
+        speaker = Speaker.PERSON if person else Speaker.MODEL
+        return (_extract_short if len(text) <= _CACHED else extract)(text, speaker=speaker)
 
     def read(self, item: Round) -> RoundReading | None:
         """What the meter makes of a round; None for a round that it has read before."""

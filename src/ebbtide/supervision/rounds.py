@@ -40,6 +40,7 @@ class Utterance(NamedTuple):
         answered: Whether that was an answer of a tool.
         counts: Whether it may make a stretch dry: a model's turn of some length.
         talk: Whether it was said in a conversation, where every turn is a round.
+        person: Whether a person said it.
     """
 
     text: str
@@ -49,6 +50,7 @@ class Utterance(NamedTuple):
     answered: bool = False
     counts: bool = True
     talk: bool = False
+    person: bool = False
 
 
 class ReadRound(NamedTuple):
@@ -148,7 +150,8 @@ class ChainRounds:
     def listen(self, turn: Utterance, latest_news: int, *, eager: bool = False) -> list[ReadRound]:
         """Take what a person says in a conversation; the arguments are those of `settle`."""
         return self._wait(
-            turn._replace(answered=latest_news != self._latest_news, counts=False, talk=True), eager=eager
+            turn._replace(answered=latest_news != self._latest_news, counts=False, talk=True, person=True),
+            eager=eager,
         )
 
     def _wait(self, turn: Utterance, *, eager: bool) -> list[ReadRound]:
@@ -165,7 +168,7 @@ class ChainRounds:
         new_rounds = []
         while self._waiting:
             turn = self._waiting.popleft()
-            extraction = self._loaded_reader().extract(turn.text)
+            extraction = self._loaded_reader().extract(turn.text, person=turn.person)
             if not extraction.items:
                 if not turn.talk:
                     continue  # a turn that states and asks nothing is no round

@@ -127,14 +127,15 @@ def extract(
     as_json: AsJson = False,
 ) -> None:
     """Show what is extracted from each turn of a plain conversation, and by which rule."""
-    from ebbtide.cli.rounds import extraction
-
     if judge is None:
-        extraction.show(file, unit, as_json=as_json)
-    else:
-        from ebbtide.cli.judging import open_judge
+        from ebbtide.cli.rounds import extraction
 
-        extraction.show_judged(file, unit, open_judge(judge, read_prices(prices)), as_json=as_json)
+        extraction.show(file, unit, as_json=as_json)
+        return
+    from ebbtide.cli.judging import open_judge
+    from ebbtide.cli.rounds import judged_extraction
+
+    judged_extraction.show_judged(file, unit, open_judge(judge, read_prices(prices)), as_json=as_json)
 
 
 @click.command(cls=Command)

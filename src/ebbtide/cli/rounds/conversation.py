@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ebbtide.cli.rounds.round_source import RoundSource, rounds_in
 from ebbtide.cli.rounds.scoring_options import ScoringOptions
 from ebbtide.cli.terminal import warn
 from ebbtide.convergence.meter import RoundReading
@@ -14,12 +15,10 @@ from ebbtide.convergence.score import ConvergenceScore
 from ebbtide.errors import TranscriptError
 from ebbtide.report.plurals import count
 from ebbtide.traces.input.source import STDIN
-from ebbtide.traces.reading import load
 from ebbtide.traces.transcripts.turns import RoundUnit
 
 if TYPE_CHECKING:
     from ebbtide.cli.judging import JudgeReport
-    from ebbtide.events.transcript import Transcript
     from ebbtide.text.llm.chat_endpoint import ChatModel
     from ebbtide.traces.live import Growth
 
@@ -28,12 +27,15 @@ if TYPE_CHECKING:
 class ScoredConversation:
     """A conversation with its score, the readings of its rounds, and the number of tool calls left out.
 
+    `cut` says how the rounds were cut; it is in the output of a run, of which not every turn is a round.
+
     Where a model was asked, the score is that of what it read; `judge` and `judged_rounds` have the rest.
     """
 
     name: str
     score: ConvergenceScore
     readings: tuple[RoundReading, ...]
+    cut: str
     tool_calls: int = 0
     judge: JudgeReport | None = None
     judged_rounds: Sequence[Mapping[str, Any]] = ()
@@ -41,6 +43,8 @@ class ScoredConversation:
     def to_dict(self, *, explain: bool) -> dict[str, Any]:
         """The output object; with the claims of each round where they were asked for."""
         wire = self.score.to_dict()
+        if self.tool_calls:
+            wire["cut"] = self.cut
         if explain:
             wire["claims_by_round"] = [
                 {"round": reading.number, "claims": [claim.to_dict() for claim in reading.novelty.readings]}
@@ -63,32 +67,34 @@ def score_conversation(name: str, options: ScoringOptions, *, quiet: bool = Fals
         ConfigError: The judge cannot be asked as it is set up.
         TranscriptError: It cannot be read.
     """
-    transcript = load(name, unit=options.unit)
+    source = rounds_in(name, options)
     if options.judge is not None:
-        return _judged(name, transcript, options, options.judge, quiet=quiet)
+        return _judged(name, source, options, options.judge, quiet=quiet)
     meter = options.meter()
-    readings = tuple(reading for item in transcript.rounds if (reading := meter.update(item)))
+    readings = tuple(reading for item in source.rounds if (reading := meter.update(item)))
     return ScoredConversation(
-        name=_title(name, transcript),
+        name=_title(name, source),
         score=meter.score(),
         readings=readings,
-        tool_calls=transcript.extra.get("tool_calls", 0),
+        tool_calls=source.tool_calls,
+        cut=source.cut,
     )
 
 
 def _judged(
-    name: str, transcript: Transcript, options: ScoringOptions, judge: ChatModel, *, quiet: bool
+    name: str, source: RoundSource, options: ScoringOptions, judge: ChatModel, *, quiet: bool
 ) -> ScoredConversation:
     from ebbtide.cli.judging import JudgeReport, judge_progress
     from ebbtide.convergence.llm_score import score_with_llm
 
-    with judge_progress(len(transcript.rounds) + 1, hidden=quiet) as advance:
-        judged = score_with_llm(transcript.rounds, judge, options.meter, advance=advance)
+    with judge_progress(len(source.rounds) + 1, hidden=quiet) as advance:
+        judged = score_with_llm(source.rounds, judge, options.meter, advance=advance)
     return ScoredConversation(
-        name=_title(name, transcript),
+        name=_title(name, source),
         score=judged.score,
         readings=judged.readings,
-        tool_calls=transcript.extra.get("tool_calls", 0),
+        tool_calls=source.tool_calls,
+        cut=source.cut,
         judge=JudgeReport(
             model=judge.model,
             rounds=judged.rounds,
@@ -99,8 +105,8 @@ def _judged(
     )
 
 
-def _title(name: str, transcript: Transcript) -> str:
-    return transcript.conversation_id if name == STDIN else name
+def _title(name: str, source: RoundSource) -> str:
+    return source.title if name == STDIN else name
 
 
 def follow_conversation(name: str, options: ScoringOptions) -> Iterator[RoundReading]:

@@ -8,13 +8,9 @@ from typing import Any
 
 from rich.text import Text
 
-from ebbtide.cli.judging import JudgeReport, judge_progress
-from ebbtide.cli.lines import Line, print_lines, terminal_width
 from ebbtide.cli.terminal import console, plain, print_json
-from ebbtide.convergence.llm_rounds import judge_rounds
 from ebbtide.events.transcript import Round
-from ebbtide.text.extraction.turn import Extraction, ItemKind, extract
-from ebbtide.text.llm.chat_endpoint import ChatModel
+from ebbtide.text.extraction.turn import Extraction, ItemKind
 from ebbtide.traces.reading import load
 from ebbtide.traces.transcripts.turns import RoundUnit
 
@@ -28,37 +24,17 @@ _STYLES = {
 
 def show(name: str, unit: RoundUnit, *, as_json: bool) -> None:
     """Print each turn's items with their rules; what was set aside comes last, dimmed."""
-    turns = [(item, extract(item.text)) for item in load(name, unit=unit).rounds if item.text is not None]
+    rounds = [item for item in load(name, unit=unit).rounds if item.text is not None]
+    texts_before = [None, *(item.text for item in rounds)]
+    turns = [(item, item.extraction(before)) for item, before in zip(rounds, texts_before, strict=False)]
     if as_json:
-        print_json([_wire(item, extraction) for item, extraction in turns])
+        print_json([turn_dict(item, extraction) for item, extraction in turns])
     else:
-        _print(turns)
+        print_turns(turns)
 
 
-def show_judged(name: str, unit: RoundUnit, judge: ChatModel, *, as_json: bool) -> None:
-    """Print each turn's items as a model reads them, where it differs from the rules, and what it took.
-
-    Raises:
-        ConfigError: The model cannot be asked as it is set up.
-        TranscriptError: The file cannot be read.
-    """
-    rounds = load(name, unit=unit).rounds
-    with judge_progress(len(rounds)) as advance:
-        judged_rounds = judge_rounds(rounds, judge, agreements=False, advance=advance)
-    raw_rounds = tuple(item for item in judged_rounds if item.extraction is not None)
-    differences = tuple(difference for item in raw_rounds for difference in item.disagreements())
-    report = JudgeReport(model=judge.model, rounds=raw_rounds, disagreements=differences)
-    turns = [(item.item, item.extraction) for item in raw_rounds if item.extraction is not None]
-    if as_json:
-        by_round = {item.item.number: item.to_dict() for item in raw_rounds}
-        wires = [_wire(*turn) | by_round[turn[0].number] for turn in turns]
-        print_json({"rounds": wires, "judge": report.to_dict()})
-        return
-    _print(turns)
-    print_lines([Line(), *report.lines(terminal_width())])
-
-
-def _print(turns: Sequence[tuple[Round, Extraction]]) -> None:
+def print_turns(turns: Sequence[tuple[Round, Extraction]]) -> None:
+    """Print what was read out of each turn."""
     terminal = console()
     if not turns:
         terminal.print("This transcript already lists its claims; it has no raw text to extract from.")
@@ -67,14 +43,18 @@ def _print(turns: Sequence[tuple[Round, Extraction]]) -> None:
         for entry in extraction.items:
             kind = entry.kind.replace("_", " ")
             line = Text.assemble("  ", (f"{kind:<15}", _STYLES[entry.kind]), plain(entry.text))
-            terminal.print(line.append(f"  {entry.rule}", style="dim"), soft_wrap=True)
+            line.append(f"  {entry.rule}", style="dim")
+            if entry.approves is not None:
+                line.append(f"  approves: {plain(entry.approves)}", style="dim")
+            terminal.print(line, soft_wrap=True)
         for aside in extraction.set_aside:
             terminal.print(
                 Text(f"  {'set aside':<15}{plain(aside.text, 80)}  {aside.rule}", style="dim"), soft_wrap=True
             )
 
 
-def _wire(item: Round, extraction: Extraction) -> dict[str, Any]:
+def turn_dict(item: Round, extraction: Extraction) -> dict[str, Any]:
+    """What was read out of a turn, as plain data."""
     return {
         "round": item.number,
         "agent": item.agent,

@@ -30,6 +30,8 @@ def print_report(
     score: ConvergenceScore,
     rules: NoveltyRules,
     explained: Sequence[RoundReading] = (),
+    *,
+    cut: str = "",
 ) -> None:
     """Print the whole report of one conversation.
 
@@ -39,9 +41,12 @@ def print_report(
         score: What to report.
         rules: The thresholds drawn beside the curve.
         explained: Readings whose claims are listed one by one.
+        cut: How the rounds were cut.
     """
     terminal.print(_headline(name, score))
     terminal.print(_why(score))
+    if cut:
+        terminal.print(Text(cut, style="dim"))
     terminal.print()
     terminal.print(_curve(score.rounds, rules, terminal.width))
     terminal.print()

@@ -47,7 +47,14 @@ def score(names: Sequence[str], options: ScoringOptions) -> bool:
             print_json(options.add_problem(conversation.to_dict(explain=options.explain)))
         else:
             readings = conversation.readings if options.explain else ()
-            print_report(console(), conversation.name, conversation.score, options.profile.novelty, readings)
+            print_report(
+                console(),
+                conversation.name,
+                conversation.score,
+                options.profile.novelty,
+                readings,
+                cut=conversation.cut,
+            )
             if conversation.judge is not None:
                 print_lines([Line(), *conversation.judge.lines(terminal_width())])
             warn_of_missing_level(options)

@@ -74,6 +74,7 @@ def _healthy() -> str:
         run.tool("run_tests", {}, tests, error="failed" in tests)
     run.says("We decided to round once, after the discount, because rounding twice loses cents.")
     run.tool("git_commit", {"message": "Round once, after the discount"}, "1 file changed")
+    run.says("The totals are right now: all 40 tests pass, and the fix is committed.")
     return run.lines()
 
 

@@ -14,7 +14,7 @@ from ebbtide.cli.terminal import plain
 from ebbtide.convergence.llm_outcome import LlmOutcome, outcome_by_llm
 from ebbtide.errors import TranscriptError
 from ebbtide.report.plurals import count
-from ebbtide.supervision.summary.ending import Ending, RunEnding, ending_of
+from ebbtide.supervision.summary.ending import EndKind, RunEnding, ending_of
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.summary.sentences import ended
 from ebbtide.text.llm.chat_endpoint import ChatModel
@@ -41,7 +41,7 @@ class JudgedEnding:
     ending: RunEnding
 
     @property
-    def judge(self) -> Ending | None:
+    def judge(self) -> EndKind | None:
         """The label of the model; None where it has none."""
         return None if self.outcome.outcome is None else ending_of(self.outcome.outcome)
 

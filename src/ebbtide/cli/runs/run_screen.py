@@ -162,6 +162,8 @@ def _convergence(summary: RunSummary) -> list[Line]:
     if len(rounds) > 1:
         curve = Line("new in each round ").extend(sparkline(rounds))
         lines.append(curve.append(f"  {wording.last_round(rounds)}"))
+    if rounds:
+        lines.append(Line.safe(wording.cut_of(summary), "dim"))
     return lines
 
 

@@ -13,6 +13,7 @@ from typing import Final, TypeGuard
 
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Role, ToolCall
 from ebbtide.events.run_outcome import RunOutcome
+from ebbtide.events.told_actions import told_action
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.supervision.wording import MARK
 
@@ -27,7 +28,7 @@ _COMMANDS: Final = ("<command-name>", "<local-command", "/exit", "/quit", "/clea
 _SIGNALS: Final = ("finished.terminate", "finished.final-answer")
 
 
-class Ending(StrEnum):
+class EndKind(StrEnum):
     """How a run ended, as its last words and its last act say."""
 
     FINISHED = "finished"  #: somebody says that the work is done, or an answer was given
@@ -40,19 +41,22 @@ class Ending(StrEnum):
 
 
 _BY_OUTCOME: Final = {
-    RunOutcome.FINISHED: Ending.FINISHED,
-    RunOutcome.FAILED: Ending.FAILED,
-    RunOutcome.BLOCKED: Ending.BLOCKED,
-    RunOutcome.HANDED_BACK: Ending.HANDED_BACK,
-    RunOutcome.LIMIT: Ending.LIMIT,
-    RunOutcome.GOING_ON: Ending.CUT_OFF,
-    RunOutcome.INTERRUPTED: Ending.CUT_OFF,
+    RunOutcome.FINISHED: EndKind.FINISHED,
+    RunOutcome.FAILED: EndKind.FAILED,
+    RunOutcome.BLOCKED: EndKind.BLOCKED,
+    RunOutcome.HANDED_BACK: EndKind.HANDED_BACK,
+    RunOutcome.LIMIT: EndKind.LIMIT,
+    RunOutcome.GOING_ON: EndKind.CUT_OFF,
+    RunOutcome.INTERRUPTED: EndKind.CUT_OFF,
 }
 
 
-def ending_of(outcome: RunOutcome) -> Ending:
+def ending_of(outcome: RunOutcome) -> EndKind:
     """How a run ended whose work came out like that."""
     return _BY_OUTCOME[outcome]
+
+
+_SETBACKS: Final = (EndKind.FAILED, EndKind.BLOCKED, EndKind.LIMIT, EndKind.HANDED_BACK)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,13 +66,13 @@ class RunEnding:
     Args:
         ending: How.
         rule: What says so: a rule of `ebbtide.convergence.outcome_rules`, or ``answer``, ``tool``, ``call``,
-            ``unanswered``, ``notice``.
+            ``told`` (an action in prose), ``unanswered``, ``notice``.
         text: The words, cut; empty where there are none.
         event: Number of the event in the run; None where nothing says anything.
         by_person: Whether a person says so.
     """
 
-    ending: Ending = Ending.UNKNOWN
+    ending: EndKind = EndKind.UNKNOWN
     rule: str = ""
     text: str = ""
     event: int | None = None
@@ -132,14 +136,13 @@ class EndingReader:
             return RunEnding() if ending is None or ending.rule == "call" else ending
         number, latest = tail[-1]
         if isinstance(latest, ModelCall) and latest.text == "" and chain in self._unanswered:
-            return RunEnding(ending=Ending.CUT_OFF, rule="call", text=NO_ANSWER, event=number)
+            return RunEnding(ending=EndKind.CUT_OFF, rule="call", text=NO_ANSWER, event=number)
         several = len(self._speakers[chain]) >= _SPEAKERS
         signal: RunEnding | None = None
         for reading in self._readings(tail, several=several):
             if reading.rule not in _SIGNALS:
                 # "TERMINATE" says that it ended; the words before it say how.
-                setback = reading.ending in (Ending.FAILED, Ending.BLOCKED, Ending.LIMIT, Ending.HANDED_BACK)
-                return reading if signal is None or setback else signal
+                return reading if signal is None or reading.ending in _SETBACKS else signal
             signal = signal or reading
         return signal or RunEnding()
 
@@ -153,16 +156,16 @@ class EndingReader:
                 if event.text == "" and (not event.error) and number != tail[-1][0]:
                     continue  # it called a tool, or thought
                 reading = _words(event, number, several=several)
-                if thanks is not None and reading.ending is not Ending.FAILED:
+                if thanks is not None and reading.ending is not EndKind.FAILED:
                     reading = thanks  # whoever thanks for a failure has not got what was asked for
                 yield reading
             elif isinstance(event, Message):
                 reading = _person(event, number)
-                if reading.ending is not Ending.FINISHED:
+                if reading.ending is not EndKind.FINISHED:
                     yield thanks or reading
                 thanks = thanks or reading
-            else:
-                yield thanks or _notice(event, number)
+            elif (report := _notice(event, number)) is not None:
+                yield thanks or report
         if thanks is not None:
             yield thanks
 
@@ -171,7 +174,7 @@ class EndingReader:
         outcome = None if policy is None else policy.outcome_of(call.args)
         if outcome is None or call.error:
             text = NO_ANSWER if call.result is None and not call.error else ""
-            return RunEnding(ending=Ending.CUT_OFF, rule="call", text=text or call.name, event=number)
+            return RunEnding(ending=EndKind.CUT_OFF, rule="call", text=text or call.name, event=number)
         return RunEnding(ending=_BY_OUTCOME[outcome], rule="tool", text=call.name, event=number)
 
 
@@ -192,41 +195,48 @@ def _is_unanswered(event: Event) -> bool:
 
 
 def _words(call: ModelCall, number: int, *, several: bool) -> RunEnding:
-    from ebbtide.convergence.outcomes import Speaker, read_outcome  # the engines of text take long to load
+    from ebbtide.convergence.outcomes import read_outcome
+    from ebbtide.text.extraction.turn import Speaker  # the engines of text take long to load
 
     if call.text is None:
         return RunEnding(event=number)
-    reading = read_outcome(call.text, Speaker.AGENT)
+    reading = read_outcome(call.text, Speaker.MODEL)
     if reading is None:
+        if told_action(call.text) is not None:
+            return RunEnding(ending=EndKind.CUT_OFF, rule="told", text=_cut(call.text), event=number)
         # Among several, the last words may be anybody's, and answer nobody.
-        ending = Ending.UNKNOWN if several else Ending.FINISHED
+        ending = EndKind.UNKNOWN if several else EndKind.FINISHED
         return RunEnding(ending=ending, rule="answer", text=_cut(call.text), event=number)
     ending = _BY_OUTCOME[reading.outcome]
-    if several and ending is Ending.HANDED_BACK and reading.rule != "handed_back.human":
-        ending = Ending.CUT_OFF  # one agent asks another, who did not answer
+    if several and ending is EndKind.HANDED_BACK and reading.rule != "handed_back.human":
+        ending = EndKind.CUT_OFF  # one agent asks another, who did not answer
     return RunEnding(ending=ending, rule=reading.rule, text=reading.text, event=number)
 
 
 def _person(message: Message, number: int) -> RunEnding:
-    from ebbtide.convergence.outcomes import Speaker, read_outcome
+    from ebbtide.convergence.outcomes import read_outcome
+    from ebbtide.text.extraction.turn import Speaker
 
     text = message.text or ""
     reading = read_outcome(text, Speaker.PERSON)
     if reading is None:
         return RunEnding(
-            ending=Ending.CUT_OFF, rule="unanswered", text=_cut(text), event=number, by_person=True
+            ending=EndKind.CUT_OFF, rule="unanswered", text=_cut(text), event=number, by_person=True
         )
     ending = _BY_OUTCOME[reading.outcome]
     return RunEnding(ending=ending, rule=reading.rule, text=reading.text, event=number, by_person=True)
 
 
-def _notice(event: Event, number: int) -> RunEnding:
-    from ebbtide.convergence.outcomes import Speaker, read_outcome
+def _notice(event: Event, number: int) -> RunEnding | None:
+    from ebbtide.convergence.outcomes import read_outcome
+    from ebbtide.text.extraction.turn import Speaker
 
     text = event.text or "" if isinstance(event, Notice) else ""
     reading = read_outcome(text, Speaker.HARNESS) if text else None
+    if reading is None and not getattr(event, "error", False):
+        return None
     if reading is None:
-        return RunEnding(ending=Ending.FAILED, rule="notice", text=_cut(text), event=number)
+        return RunEnding(ending=EndKind.FAILED, rule="notice", text=_cut(text), event=number)
     return RunEnding(ending=_BY_OUTCOME[reading.outcome], rule=reading.rule, text=reading.text, event=number)
 
 

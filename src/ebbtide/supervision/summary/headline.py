@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Final
 
 from ebbtide.supervision.ladder import Action, Cause
-from ebbtide.supervision.summary.ending import Ending
+from ebbtide.supervision.summary.ending import EndKind
 from ebbtide.supervision.verdict import Verdict
 
 
@@ -53,34 +53,37 @@ MEANINGS: Final[Mapping[Headline, str]] = {
     Headline.LIMIT: "A limit ended it, or it exceeded one.",
     Headline.STUCK: "It went in circles, or spent without progress, to its end.",
 }
-_BY_ENDING: Final[Mapping[Ending, Headline]] = {
-    Ending.FINISHED: Headline.FINISHED,
-    Ending.HANDED_BACK: Headline.HANDED_BACK,
-    Ending.BLOCKED: Headline.BLOCKED,
-    Ending.FAILED: Headline.FAILED,
-    Ending.LIMIT: Headline.LIMIT,
+_BY_ENDING: Final[Mapping[EndKind, Headline]] = {
+    EndKind.FINISHED: Headline.FINISHED,
+    EndKind.HANDED_BACK: Headline.HANDED_BACK,
+    EndKind.BLOCKED: Headline.BLOCKED,
+    EndKind.FAILED: Headline.FAILED,
+    EndKind.LIMIT: Headline.LIMIT,
 }
 
 
-def course(highest: Verdict, *, blind: bool = False) -> Course:
-    """How a run went, by the highest verdict that it came to.
+def course(steps: Iterable[tuple[Action, Cause]], *, blind: bool = False) -> Course:
+    """How a run went, by what was found in it.
 
     Args:
-        highest: That verdict.
+        steps: The rung and the cause of each finding; limits are a matter of how it ended.
         blind: Whether too little was recorded to find a problem.
 
-    >>> course(Verdict()).value
-    'HEALTHY'
+    >>> course([]).value, course([(Action.NUDGE, Cause.SPENDING)]).value
+    ('HEALTHY', 'COSTLY')
     """
-    if highest.action in (Action.ALLOW, Action.FINALIZE):
+    causes = {
+        cause
+        for action, cause in steps
+        if cause is not Cause.LIMIT and action not in (Action.ALLOW, Action.FINALIZE)
+    }
+    if not causes:
         return Course.UNKNOWN if blind else Course.HEALTHY
-    if highest.action is Action.NUDGE and highest.cause is Cause.SPENDING:
-        return Course.COSTLY
-    return Course.NOISY
+    return Course.COSTLY if causes == {Cause.SPENDING} else Course.NOISY
 
 
 def headline(
-    ending: Ending, highest: Verdict, latest: Verdict, *, signal: str | None = None, blind: bool = False
+    ending: EndKind, highest: Verdict, latest: Verdict, *, course: Course, signal: str | None = None
 ) -> Headline:
     """A run in one word.
 
@@ -88,20 +91,20 @@ def headline(
         ending: How it ended, as it says itself.
         highest: The highest verdict that it came to.
         latest: The verdict that holds at its end.
+        course: How it went, which is the word where its end is not known.
         signal: The last signal of the convergence engine; None where there was no round.
-        blind: Whether too little was recorded to find a problem.
 
-    >>> headline(Ending.FINISHED, Verdict(), Verdict()).value
+    >>> headline(EndKind.FINISHED, Verdict(), Verdict(), course=Course.HEALTHY).value
     'FINISHED'
     """
     if highest.action is Action.STOP and highest.cause is Cause.LIMIT:
         return Headline.UNKNOWN if highest.kind == "limit_unknown" else Headline.LIMIT
-    if signal == "SHIP" and ending in (Ending.FINISHED, Ending.UNKNOWN):
+    if signal == "SHIP" and ending in (EndKind.FINISHED, EndKind.UNKNOWN):
         return Headline.CONVERGED
     if ending in _BY_ENDING:
         return _BY_ENDING[ending]
     if latest.action in (Action.ESCALATE, Action.STOP):
         return Headline.STUCK
-    if ending is Ending.CUT_OFF:
+    if ending is EndKind.CUT_OFF:
         return Headline.CUT_OFF
-    return Headline(course(highest, blind=blind).value)
+    return Headline(course.value)

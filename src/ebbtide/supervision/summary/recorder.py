@@ -22,7 +22,7 @@ from ebbtide.profile import Profile
 from ebbtide.supervision.facts import LimitFacts
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.rounds import ReadRound
-from ebbtide.supervision.summary.ending import Ending, EndingReader
+from ebbtide.supervision.summary.ending import EndingReader, EndKind
 from ebbtide.supervision.summary.fact_counter import FactCounter
 from ebbtide.supervision.summary.findings import LoopNote, OtherNotes, most_expensive_first
 from ebbtide.supervision.summary.run_summary import RoundPoint, RunFinding, RunSummary, Saving, Spending
@@ -135,8 +135,8 @@ class RunRecorder:
         if not self._stretches or self._stretches[-1].end is not None:
             return None
         stretch = self._stretches[-1]
-        named = stretch.verdict.chain_id
-        return stretch if named is None or isinstance(event, Round) or event.chain_id == named else None
+        chain_id = stretch.verdict.chain_id
+        return stretch if chain_id is None or isinstance(event, Round) or event.chain_id == chain_id else None
 
     def _begin_stretch(self, verdict: Verdict) -> None:
         if len(self._stretches) < _STRETCHES:
@@ -296,13 +296,13 @@ class RunRecorder:
         return spending_of([] if history is None else history.tallies)
 
     def _recovered(
-        self, highest: Verdict, latest: Verdict, findings: Sequence[RunFinding], ending: Ending
+        self, highest: Verdict, latest: Verdict, findings: Sequence[RunFinding], ending: EndKind
     ) -> bool | None:
         """Whether something resolved what the highest verdict was about."""
         if latest.rank >= highest.rank:
             return None
         last = max((item.last_event for item in findings if item.action is highest.action), default=0)
-        return ending is Ending.FINISHED or self._latest_news > max(last, highest.event or 0)
+        return ending is EndKind.FINISHED or self._latest_news > max(last, highest.event or 0)
 
     def _saving(self) -> Saving | None:
         parts = [

@@ -253,20 +253,23 @@ class RunSummary:
     def headline(self) -> Headline:
         """The run in one word: how it ended, or how it went where its end is not known."""
         word = headline(
-            self.ending.ending, self.verdict, self.latest, signal=self.converged, blind=self._is_blind
+            self.ending.ending, self.verdict, self.latest, course=self.course, signal=self.converged
         )
         return Headline.GOING_ON if word is Headline.CUT_OFF and not self.over else word
 
     @property
     def course(self) -> Course:
         """How it went, in one word."""
-        return course(self.verdict, blind=self._is_blind)
+        steps = [(finding.action, finding.cause) for finding in self.findings]
+        return course(steps, blind=self._is_blind)
 
     @property
     def title(self) -> str:
         """How it ended and how it went: "FINISHED, NOISY"; one word where one says both."""
         word = self.headline
-        says_both = word.value in tuple(Course) or word is Headline.STUCK
+        says_both = word.value in tuple(Course) or (
+            word in (Headline.STUCK, Headline.LIMIT) and self.course is not Course.COSTLY
+        )
         return word.value if says_both else f"{word.value}, {self.course.value}"
 
     @property

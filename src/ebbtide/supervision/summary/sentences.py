@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ebbtide.supervision.ladder import Action
-from ebbtide.supervision.summary.ending import NO_ANSWER, Ending, RunEnding
+from ebbtide.supervision.summary.ending import NO_ANSWER, EndKind, RunEnding
 from ebbtide.supervision.summary.run_facts import Coverage
 from ebbtide.supervision.summary.run_summary import RunFinding, Spending
 from ebbtide.supervision.verdict import Verdict
@@ -52,34 +52,34 @@ def finding_line(finding: RunFinding, events: str = "events") -> str:
 
 
 _PERSON_SAYS = {
-    Ending.FINISHED: "A person accepted it",
-    Ending.FAILED: "A person says that it did not work",
-    Ending.CUT_OFF: "A person stopped it",
+    EndKind.FINISHED: "A person accepted it",
+    EndKind.FAILED: "A person says that it did not work",
+    EndKind.CUT_OFF: "A person stopped it",
 }
 _SAYS = {
-    Ending.FINISHED: "It says that it is finished",
-    Ending.HANDED_BACK: "It asks a person",
-    Ending.CUT_OFF: "It stops in the middle of work",
-    Ending.BLOCKED: "It says that it is blocked",
-    Ending.FAILED: "It says that it failed",
-    Ending.LIMIT: "A limit ended it",
+    EndKind.FINISHED: "It says that it is finished",
+    EndKind.HANDED_BACK: "It asks a person",
+    EndKind.CUT_OFF: "It stops in the middle of work",
+    EndKind.BLOCKED: "It says that it is blocked",
+    EndKind.FAILED: "It says that it failed",
+    EndKind.LIMIT: "A limit ended it",
 }
 _CALLS = {
-    Ending.FINISHED: "It ended with a call of {}, which hands in a result.",
-    Ending.HANDED_BACK: "It asked a person, with a call of {}.",
-    Ending.FAILED: "It gave up, with a call of {}.",
-    Ending.CUT_OFF: "It stops after a call of {}.",
+    EndKind.FINISHED: "It ended with a call of {}, which hands in a result.",
+    EndKind.HANDED_BACK: "It asked a person, with a call of {}.",
+    EndKind.FAILED: "It gave up, with a call of {}.",
+    EndKind.CUT_OFF: "It stops after a call of {}.",
 }
 
 
 def ended(ending: RunEnding) -> str | None:
     """How a run ended, with the words that say so; None where nothing does.
 
-    >>> ended(RunEnding(ending=Ending.FAILED, rule="failed.unable", text="I was unable to log in."))
+    >>> ended(RunEnding(ending=EndKind.FAILED, rule="failed.unable", text="I was unable to log in."))
     'It says that it failed: “I was unable to log in.”'
     """
     how, text = ending.ending, ending.text
-    if how is Ending.UNKNOWN:
+    if how is EndKind.UNKNOWN:
         return None
     match ending.rule:
         case "call" if text == NO_ANSWER:

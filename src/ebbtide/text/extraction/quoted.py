@@ -129,7 +129,7 @@ _HINTED: Final = tuple((hint, rule) for rule in QUOTE_RULES for hint in rule.hin
 _TAGS: Final = {rule.id.removeprefix("tag."): rule for rule in QUOTED_TAGS}
 
 
-class Quotations:
+class QuotedMatter:
     """Where a text quotes something, looked for when that is asked for the first time.
 
     Args:
@@ -224,8 +224,9 @@ def _marks(text: str, json_values: Sequence[tuple[int, int]] = ()) -> list[Quote
     stretches = [stretch for rule in QUOTATIONS if rule.hints[0] in text for stretch in _by_rule(text, rule)]
     if stretches and json_values:
         stretches = _outside(stretches, json_values)
-    for lines in _SHORT_LINES.finditer(text):
-        stretches += _menus(text, *lines.span())
+    if text.count("\n") >= _MENU_LINES - 1:
+        for lines in _SHORT_LINES.finditer(text):
+            stretches += _menus(text, *lines.span())
     return stretches
 
 

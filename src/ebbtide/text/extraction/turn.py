@@ -14,10 +14,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ebbtide.text.excerpt import excerpt
+from ebbtide.text.extraction.answers import agrees, is_proposal, says_what
 from ebbtide.text.extraction.blocks import Form
 from ebbtide.text.extraction.json_fields import Field, is_json, json_fields
-from ebbtide.text.extraction.quoted import Quotations
+from ebbtide.text.extraction.person_rules import APPROVALS
+from ebbtide.text.extraction.quoted import QuotedMatter
 from ebbtide.text.extraction.reading import is_nothing, read_sentence, section_kind
+from ebbtide.text.extraction.sections import Sections
 from ebbtide.text.extraction.sentences import Sentence, plain, sentences
 from ebbtide.text.extraction.words import FIELDS
 
@@ -37,6 +40,7 @@ class Speaker(StrEnum):
     MODEL = "model"
     PERSON = "person"
     TOOL = "tool"  #: what a program printed, or a page: it states, and neither asks nor decides anything
+    HARNESS = "harness"  #: the program around a model, or its provider; likewise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +54,7 @@ class ExtractedItem:
         rule: The rule that made it so.
         start: Where the sentence starts in the turn.
         end: Where it ends.
+        approves: The sentence of the turn before that it approves, where it does not say so itself; or None.
     """
 
     kind: ItemKind
@@ -58,6 +63,7 @@ class ExtractedItem:
     rule: str
     start: int
     end: int
+    approves: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +98,8 @@ class Extraction:
 
     @property
     def decisions(self) -> tuple[str, ...]:
-        """What it decides."""
-        return self._texts(ItemKind.DECISION)
+        """What it decides; an approval that does not say what by what it approves."""
+        return tuple(item.approves or item.text for item in self.items if item.kind is ItemKind.DECISION)
 
     @property
     def open_questions(self) -> tuple[str, ...]:
@@ -113,6 +119,7 @@ def extract(
     text: str,
     *,
     speaker: Speaker = Speaker.MODEL,
+    before: str | None = None,
     worth_reading: Callable[[Sentence], bool] | None = None,
 ) -> Extraction:
     """Read one turn. Linear in its length.
@@ -123,6 +130,7 @@ def extract(
     Args:
         text: What was said.
         speaker: Who said it.
+        before: The turn before it, of somebody else: what a person approves who says no more than "go ahead".
         worth_reading: Whether a sentence is to be read where no heading or lead-in makes it a decision; the
             others are left out of what comes back. None reads them all.
 
@@ -132,8 +140,15 @@ def extract(
     >>> [(aside.text, aside.rule) for aside in found.set_aside]
     [('Sure!', 'pleasantry.acknowledgement')]
     """
+    extraction = _extract(text, speaker, worth_reading)
+    if before and speaker is Speaker.PERSON:
+        return _with_approvals(extraction, extract(before))
+    return extraction
+
+
+def _extract(text: str, speaker: Speaker, worth_reading: Callable[[Sentence], bool] | None) -> Extraction:
     head, tail, left_out = excerpt(text)
-    quoted = speaker is Speaker.TOOL
+    quoted = speaker in (Speaker.TOOL, Speaker.HARNESS)
     reader = _Reader(speaker, worth_reading)
     reader.read(head, quoted=quoted)
     if not left_out:
@@ -143,6 +158,46 @@ def extract(
     items = (replace(item, start=item.start + shift, end=item.end + shift) for item in end.items)
     aside = (replace(part, start=part.start + shift, end=part.end + shift) for part in end.set_aside)
     return Extraction(items=(*reader.items, *items), set_aside=(*reader.set_aside, *aside), left_out=left_out)
+
+
+def _with_approvals(extraction: Extraction, before: Extraction) -> Extraction:
+    """What a person approves, told by the turn before; a mere yes approves what it proposes at its end."""
+    latest = before.items[-1] if before.items else None
+    proposed = latest is not None and latest.kind is ItemKind.OPEN_QUESTION and is_proposal(latest.text)
+    asked = [item for item in before.items if item.kind is ItemKind.OPEN_QUESTION and is_proposal(item.text)]
+    meant = [item for item in before.items if item.kind in (ItemKind.DECISION, ItemKind.NEXT_ACTION)]
+    content = next((item.text for item in (*reversed(asked), *reversed(meant))), None)
+    if content is None:
+        return extraction
+    items = [
+        replace(item, approves=content)
+        if item.kind is ItemKind.DECISION and item.rule in _APPROVALS and not says_what(item.text)
+        else item
+        for item in extraction.items
+    ]
+    nod = extraction.set_aside[0] if extraction.set_aside else None
+    approved = any(item.kind is ItemKind.DECISION for item in items)
+    if (
+        proposed
+        and not approved
+        and nod is not None
+        and nod.rule.startswith("pleasantry.")
+        and agrees(nod.text)
+    ):
+        items.insert(
+            0,
+            ExtractedItem(
+                kind=ItemKind.DECISION,
+                text=nod.text,
+                sentence=nod.text,
+                rule="decision.yes",
+                start=nod.start,
+                end=nod.end,
+                approves=content,
+            ),
+        )
+        return replace(extraction, items=tuple(items), set_aside=extraction.set_aside[1:])
+    return replace(extraction, items=tuple(items))
 
 
 _KINDS = {
@@ -159,48 +214,13 @@ _ANSWERS = re.compile(
     r"(?:because|(?:yes|no|nope|yep)[,.:]|the answer is|(?:that's|it's) because)\b|(?:yes|no)[,.]",
     re.IGNORECASE,
 )
+_APPROVALS = frozenset(rule.id for rule in APPROVALS)
 _FORMULA = re.compile(r"\s*(?:\\[\[(]|\$\$|\\begin\b)")
 _NEXT = 3  # characters between a sentence and the next
 _LINE_HEADING = 7  # a level below every heading with hashes
 _SHORT_LINE = 60  # characters
 _SENTENCE_WORDS = 4
 _SENTENCE_ENDS = ("\u3002", "\uff01", "\uff1f", "\u0964", "\u061f")  # of scripts that have few spaces
-
-
-class _Sections:
-    """What the headings above a sentence, and the line above a list, make of it."""
-
-    def __init__(self) -> None:
-        self._headings: list[tuple[int, str | None]] = []
-        self._lead_in: tuple[int, str] | None = None  # the indent that a list must exceed, and its kind
-        self._in_list = False
-
-    def heading(self, level: int, kind: str | None) -> None:
-        self._lead_in = None
-        while self._headings and self._headings[-1][0] >= level:
-            self._headings.pop()
-        self._headings.append((level, kind or self._kind_of_heading()))
-
-    def lead_in(self, sentence: Sentence, kind: str) -> None:
-        self._lead_in = (sentence.depth if sentence.form is Form.ITEM else -1, kind)
-        self._in_list = False
-
-    def kind(self, sentence: Sentence) -> str | None:
-        """The kind that its place gives to a sentence; only the first of a block has it from there."""
-        if not sentence.opens:
-            return None
-        if self._lead_in is not None:
-            depth, kind = self._lead_in
-            was_in_list = self._in_list
-            self._in_list = sentence.form is Form.ITEM and sentence.depth > depth
-            if not self._in_list:
-                self._lead_in = None
-            if self._in_list or not was_in_list:
-                return kind
-        return self._kind_of_heading()
-
-    def _kind_of_heading(self) -> str | None:
-        return self._headings[-1][1] if self._headings else None
 
 
 class _Reader:
@@ -218,7 +238,7 @@ class _Reader:
             place: Where all of it stands in the turn, if it is not the turn itself.
             quoted: All of it are the words of others.
         """
-        sections, quotations = _Sections(), Quotations(text, whole=quoted)
+        sections, quotations = Sections(), QuotedMatter(text, whole=quoted)
         for sentence in sentences(text):
             if sentence.form is Form.CODE:
                 self._code(sentence, quotations, place)
@@ -226,7 +246,7 @@ class _Reader:
                 self._sentence(sentence, sections, quotations, place)
 
     def _sentence(
-        self, sentence: Sentence, sections: _Sections, quotations: Quotations, place: tuple[int, int] | None
+        self, sentence: Sentence, sections: Sections, quotations: QuotedMatter, place: tuple[int, int] | None
     ) -> None:
         at, sentence_end = sentence.start, sentence.end
         if place is not None:
@@ -241,7 +261,8 @@ class _Reader:
         given = sections.kind(sentence)
         if given != "decision" and self._worth_reading is not None and not self._worth_reading(sentence):
             return
-        self._settle_question(sentence)
+        if self.items and self.items[-1].kind is ItemKind.OPEN_QUESTION:
+            self._settle_question(self.items[-1], sentence)
         reading = read_sentence(text, given, heading=heading, person=self._person)
         rule, start, end, states = reading
         kind = reading.kind
@@ -259,18 +280,15 @@ class _Reader:
                 sections.lead_in(sentence, kind)
             self._keep(kind, rule, text[start:end], sentence, states=states)
 
-    def _settle_question(self, sentence: Sentence) -> None:
+    def _settle_question(self, asked: ExtractedItem, sentence: Sentence) -> None:
         """Whoever answers the own question at once asked nobody."""
-        latest = self.items[-1] if self.items else None
-        if latest is None or latest.kind is not ItemKind.OPEN_QUESTION or not _ANSWERS.match(sentence.text):
-            return
-        if sentence.start - latest.end <= _NEXT:
+        if sentence.start - asked.end <= _NEXT and _ANSWERS.match(sentence.text):
             self.items.pop()
             self.set_aside.append(
-                SetAside(text=latest.sentence, rule="question.answered", start=latest.start, end=latest.end)
+                SetAside(text=asked.sentence, rule="question.answered", start=asked.start, end=asked.end)
             )
 
-    def _is_section(self, sentence: Sentence, sections: _Sections) -> bool:
+    def _is_section(self, sentence: Sentence, sections: Sections) -> bool:
         """Whether a line says what the lines below it are; it is noted if it does."""
         text, heading = sentence.text, sentence.form is Form.HEADING
         if not sentence.opens or len(text) > _SHORT_LINE or text.endswith("." if heading else (".", "?")):
@@ -284,7 +302,7 @@ class _Reader:
             sections.lead_in(sentence, kind)
         return True
 
-    def _code(self, code: Sentence, quotations: Quotations, place: tuple[int, int] | None) -> None:
+    def _code(self, code: Sentence, quotations: QuotedMatter, place: tuple[int, int] | None) -> None:
         fields = list(json_fields(code.text, FIELDS)) if is_json(code.text) else []
         quoted = bool(fields) and quotations.cover_code(code.start)
         named = any(field.kind not in (None, "code") for field in fields)

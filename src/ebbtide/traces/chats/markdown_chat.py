@@ -14,7 +14,7 @@ from typing import Any
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Role, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.markdown_tool_uses import ShownCall, Words, parts_of, words_of
-from ebbtide.traces.chats.markdown_turns import MarkdownTurn, Speaker, SpeakerLine, turns_in
+from ebbtide.traces.chats.markdown_turns import MarkdownTurn, SpeakerLine, TurnRole, turns_in
 from ebbtide.traces.records.fields import seconds
 from ebbtide.traces.records.injected_words import is_injected
 
@@ -35,7 +35,7 @@ class MarkdownChatReader:
     def read(self, value: Any, path: str) -> Sequence[Event]:
         """The events of a chat."""
         turns = turns_in(value) if isinstance(value, str) else []
-        models = {turn.opening.name.lower() for turn in turns if turn.opening.speaker is Speaker.MODEL}
+        models = {turn.opening.name.lower() for turn in turns if turn.opening.speaker is TurnRole.MODEL}
         return [event for turn in turns for event in self._events(turn, has_several=len(models) > 1)]
 
     def finish(self) -> Sequence[Event]:
@@ -48,12 +48,12 @@ class MarkdownChatReader:
         common: dict[str, Any] = {"ts": ts, "chain_id": self._chain(opening, ts, model)}
         if opening.is_aside:
             common["agent"] = common["chain_id"]
-        elif has_several and opening.speaker is Speaker.MODEL:
+        elif has_several and opening.speaker is TurnRole.MODEL:
             common["agent"] = opening.name
-        if opening.speaker is Speaker.TOOL:
+        if opening.speaker is TurnRole.TOOL:
             text = "\n".join(turn.lines).strip()
             return [ToolCall(name=opening.note or "tool", result=text, **common)]
-        is_asked = opening.speaker is not Speaker.MODEL or (opening.is_aside and model is None)
+        is_asked = opening.speaker is not TurnRole.MODEL or (opening.is_aside and model is None)
         if is_asked:
             return [_asked(words.text, opening.speaker, common) for words in words_of(turn.lines)]
         return [_done(part, model, common) for part in parts_of(turn.lines)]
@@ -70,10 +70,10 @@ class MarkdownChatReader:
         return f"sidechain {self._asides}"
 
 
-def _asked(text: str, speaker: Speaker, common: dict[str, Any]) -> Event:
+def _asked(text: str, speaker: TurnRole, common: dict[str, Any]) -> Event:
     if is_injected(text):
         return Notice(kind=NoticeKind.NOTE, text=text, **common)
-    role = Role.SYSTEM if speaker is Speaker.SYSTEM else Role.USER
+    role = Role.SYSTEM if speaker is TurnRole.SYSTEM else Role.USER
     return Message(text=text, role=role, **{**common, "agent": None})
 
 

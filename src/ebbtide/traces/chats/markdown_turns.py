@@ -30,7 +30,7 @@ _MOST_BEFORE_SHARE = 0.02
 _FEWEST_RUNS = 3  # turns, those of one speaker in a row as one
 
 
-class Speaker(StrEnum):
+class TurnRole(StrEnum):
     """What kind of speaker a turn has."""
 
     PERSON = "person"
@@ -40,14 +40,14 @@ class Speaker(StrEnum):
 
 
 _NAMES: Final = {
-    Speaker.PERSON: ("user", "human", "you", "me", "prompt", "user prompt", "user message"),
-    Speaker.MODEL: (
+    TurnRole.PERSON: ("user", "human", "you", "me", "prompt", "user prompt", "user message"),
+    TurnRole.MODEL: (
         "ai agent|ai assistant|agent|ai|assistant|bot|model|llm|response|cursor|claude|claude code"
         "|chatgpt|gpt|gemini|gemini cli|copilot|github copilot|codex|codex cli|windsurf|cascade|cline"
         "|roo|roo code|deepseek|grok|mistral|le chat|perplexity|qwen|kimi|opencode|amp|aider|antigravity"
     ).split("|"),
-    Speaker.SYSTEM: ("system", "system prompt", "developer"),
-    Speaker.TOOL: ("tool", "tool result", "tool output", "function"),
+    TurnRole.SYSTEM: ("system", "system prompt", "developer"),
+    TurnRole.TOOL: ("tool", "tool result", "tool output", "function"),
 }
 _SPEAKERS: Final = {name: speaker for speaker, names in _NAMES.items() for name in names}
 _NAME = "(?P<name>" + "|".join(sorted(map(re.escape, _SPEAKERS), key=len, reverse=True)) + ")"
@@ -104,7 +104,7 @@ class SpeakerLine:
 
     line: int
     layout: Layout
-    speaker: Speaker
+    speaker: TurnRole
     name: str
     note: str = ""
     level: int = 0
@@ -218,7 +218,7 @@ def _speaker_line(line: str, at: int, *, follows_rule: bool) -> SpeakerLine | No
 
 def _alike(openings: Sequence[SpeakerLine]) -> list[SpeakerLine]:
     """Those that are laid out as the first one of their speaker: others are parts of an answer."""
-    first: dict[Speaker, SpeakerLine] = {}
+    first: dict[TurnRole, SpeakerLine] = {}
     for opening in openings:
         first.setdefault(opening.speaker, opening)
     needs_rule = bool(openings) and openings[0].layout is Layout.BOLD
@@ -239,10 +239,10 @@ def _is_chat(openings: Sequence[SpeakerLine], lines: Sequence[str]) -> bool:
         line.startswith(_SPECSTORY_MARK) or _CURSOR_MARK.match(line[:_LONGEST]) for line in before
     ):
         return True
-    if not {Speaker.PERSON, Speaker.MODEL} <= speakers or not _is_near_the_top(before, lines):
+    if not {TurnRole.PERSON, TurnRole.MODEL} <= speakers or not _is_near_the_top(before, lines):
         return False
     runs = [speaker for speaker, _ in groupby(opening.speaker for opening in openings)]
-    turns = [run for run in runs if run in (Speaker.PERSON, Speaker.MODEL)]
+    turns = [run for run in runs if run in (TurnRole.PERSON, TurnRole.MODEL)]
     marked = all(opening.is_marked and opening.is_alone for opening in openings)
     return len(turns) >= _FEWEST_RUNS or marked or openings[0].layout is Layout.SPECSTORY
 

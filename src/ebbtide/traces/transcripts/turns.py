@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Round
+from ebbtide.text.extraction.answers import still_open
 
 
 class RoundUnit(StrEnum):
@@ -35,6 +36,7 @@ class TurnRounds:
         self._unit = unit
         self._made = 0
         self._circle: dict[str, Turn] = {}
+        self._before: str | None = None  # the text of the latest turn of a round
 
     def add(self, turn: Turn) -> tuple[Round, ...]:
         """The round that this turn completes, if it does: itself, or the circle before it."""
@@ -65,7 +67,12 @@ class TurnRounds:
     def _round(self, *turns: Turn) -> tuple[Round]:
         self._made += 1
         # Each turn is read on its own: an open code block in one must not swallow the next.
-        parts = [Round.from_text(turn.text, number=self._made, agent=turn.speaker) for turn in turns]
+        parts = []
+        for turn in turns:
+            parts.append(
+                Round.from_text(turn.text, number=self._made, agent=turn.speaker, before=self._before)
+            )
+            self._before = turn.text
         return (parts[0] if len(parts) == 1 else _joined(parts),)
 
 
@@ -74,7 +81,9 @@ def _joined(parts: list[Round]) -> Round:
         number=parts[0].number,
         claims=tuple(text for part in parts for text in part.claims),
         decisions=tuple(text for part in parts for text in part.decisions),
-        open_questions=tuple(text for part in parts for text in part.open_questions),
+        open_questions=tuple(
+            text for number, part in enumerate(parts) for text in _open(part, parts[number + 1 :])
+        ),
         next_actions=tuple(text for part in parts for text in part.next_actions),
         text="\n\n".join(part.text for part in parts if part.text),
         extra={
@@ -82,3 +91,14 @@ def _joined(parts: list[Round]) -> Round:
             "turns": [{"agent": part.agent, "text": part.text} for part in parts],
         },
     )
+
+
+def _open(part: Round, later: list[Round]) -> tuple[str, ...]:
+    """The questions of a turn that no later turn of the round answers."""
+    if not part.open_questions or not later:
+        return part.open_questions
+    turns = [
+        (each.text or "", [claim for claim in each.claims if claim not in each.open_questions])
+        for each in later
+    ]
+    return still_open(part.open_questions, turns)

@@ -1,0 +1,211 @@
+"""How a run ended, then how it went, in words that do not contradict each other."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from ebbtide.events.event import Message, ModelCall, Notice, NoticeKind, ToolCall
+from ebbtide.events.shipped_tools import shipped
+from ebbtide.supervision.ladder import Action, Cause
+from ebbtide.supervision.summary.ending import EndingReader, EndKind
+from ebbtide.supervision.summary.headline import MEANINGS, Course, Headline, course, headline
+from ebbtide.supervision.summary.recorder import RunRecorder
+from ebbtide.supervision.summary.sentences import ended
+from ebbtide.supervision.verdict import Verdict
+
+ASK, LOOK = Message(text="Fix the login."), ToolCall(name="ls", args={}, result="a.txt")
+ENDINGS = {
+    "an answer": ([ASK, ModelCall(text="The capital of Peru is Lima.")], EndKind.FINISHED, "answer"),
+    "says so": ([ASK, LOOK, ModelCall(text="Done. All 12 tests pass.")], EndKind.FINISHED, "finished.tests"),
+    "a tool hands in": (
+        [ASK, ModelCall(text="I am ready."), ToolCall(name="submit", args={})],
+        EndKind.FINISHED,
+        "tool",
+    ),
+    "a shell hands in": (
+        [
+            ASK,
+            ModelCall(text="Look."),
+            ToolCall(name="bash", args={"command": "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"}),
+        ],
+        EndKind.FINISHED,
+        "tool",
+    ),
+    "thanks": (
+        [ASK, ModelCall(text="It works now."), Message(text="Perfect, thank you!")],
+        EndKind.FINISHED,
+        "finished.person-thanks",
+    ),
+    "thanks for nothing": (
+        [ASK, ModelCall(text="I was unable to find it."), Message(text="OK, thanks anyway")],
+        EndKind.FAILED,
+        "failed.unable",
+    ),
+    "gave up": (
+        [ASK, LOOK, ModelCall(text="I could not find the file.")],
+        EndKind.FAILED,
+        "failed.could-not",
+    ),
+    "terminate after a failure": (
+        [
+            ASK,
+            ModelCall(text="The task cannot be completed.", agent="a"),
+            ModelCall(text="TERMINATE", agent="b"),
+        ],
+        EndKind.FAILED,
+        "failed.could-not",
+    ),
+    "an error of the harness": (
+        [
+            ASK,
+            ModelCall(text="Let me look."),
+            Notice(kind=NoticeKind.ERROR, text="stream closed", error=True),
+        ],
+        EndKind.FAILED,
+        "notice",
+    ),
+    "max turns": (
+        [
+            ASK,
+            ModelCall(text="Let me look."),
+            Notice(kind=NoticeKind.ERROR, text="Reached max turns (40)", error=True),
+        ],
+        EndKind.LIMIT,
+        "limit.ran-into",
+    ),
+    "a question": (
+        [ASK, ModelCall(text="Which of the two files do you mean?")],
+        EndKind.HANDED_BACK,
+        "handed_back.question",
+    ),
+    "an offer": (
+        [ASK, ModelCall(text="It is fixed. Anything else?")],
+        EndKind.FINISHED,
+        "finished.work-done",
+    ),
+    "a call": ([ASK, ModelCall(text="Let me look."), LOOK], EndKind.CUT_OFF, "call"),
+    "an announcement": (
+        [ASK, ModelCall(text="Now I'll run the tests:")],
+        EndKind.CUT_OFF,
+        "going_on.promise",
+    ),
+    "interrupted": (
+        [ASK, ModelCall(text="Look."), LOOK, Message(text="[Request interrupted by user]")],
+        EndKind.CUT_OFF,
+        "interrupted.marker",
+    ),
+    "unanswered": (
+        [ASK, ModelCall(text="It is fixed."), Message(text="Now add a test for it.")],
+        EndKind.CUT_OFF,
+        "unanswered",
+    ),
+    "the person says no": (
+        [ASK, ModelCall(text="It is fixed."), Message(text="It still doesn't work.")],
+        EndKind.FAILED,
+        "failed.person-still",
+    ),
+    "blocked": (
+        [ASK, ModelCall(text="I'm blocked until somebody grants access.")],
+        EndKind.BLOCKED,
+        "blocked.blocked",
+    ),
+    "calls alone": ([LOOK, LOOK], EndKind.UNKNOWN, ""),
+    "a command to the harness": (
+        [ASK, ModelCall(text="It is fixed."), Message(text="<command-name>/exit</command-name>")],
+        EndKind.FINISHED,
+        "finished.work-done",
+    ),
+}
+
+
+@pytest.mark.parametrize(("events", "kind", "rule"), ENDINGS.values(), ids=ENDINGS)
+def test_a_run_ended_as_its_last_words_say(events, kind, rule):
+    """The last words and the last act decide, and each has its sentence."""
+    reader = EndingReader(shipped())
+    for number, event in enumerate(events, start=1):
+        reader.see(event, number)
+    ending = reader.read()
+    assert (ending.ending, ending.rule) == (kind, rule)
+    assert (ended(ending) is None) is (kind is EndKind.UNKNOWN)
+
+
+def test_a_call_that_is_told_late_is_not_the_last_act():
+    """Readers tell calls without an answer at the end, without a time."""
+    reader = EndingReader(shipped())
+    events = [
+        Message(text="Fix it.", ts=1.0),
+        ModelCall(text="It is fixed.", ts=2.0),
+        ToolCall(name="Bash", args={"command": "make"}),
+    ]
+    for number, event in enumerate(events, start=1):
+        reader.see(event, number)
+    assert reader.read().ending is EndKind.FINISHED
+
+
+@pytest.mark.parametrize(
+    ("kind", "signal"), list(itertools.product(EndKind, ("SHIP", "ESCALATE", "CONTINUE", None)))
+)
+def test_only_a_ship_at_the_end_is_converged(kind, signal):
+    """CONVERGED is kept for SHIP, and never said of what failed, was cut off, or is at a limit."""
+    word = headline(kind, Verdict(), Verdict(), course=Course.HEALTHY, signal=signal)
+    assert (word is Headline.CONVERGED) is (signal == "SHIP" and kind in (EndKind.FINISHED, EndKind.UNKNOWN))
+
+
+STOP = Verdict(action=Action.STOP, cause=Cause.DIVERGENCE)
+WORDS = {
+    "a loop to the end": (EndKind.CUT_OFF, STOP, STOP, Headline.STUCK),
+    "a loop, then something else": (EndKind.CUT_OFF, STOP, Verdict(), Headline.CUT_OFF),
+    "a loop, then an answer": (EndKind.FINISHED, STOP, STOP, Headline.FINISHED),
+    "words unknown": (EndKind.UNKNOWN, Verdict(), Verdict(), Headline.HEALTHY),
+    "a limit": (EndKind.FINISHED, Verdict(action=Action.STOP, cause=Cause.LIMIT), Verdict(), Headline.LIMIT),
+    "nothing new": (
+        EndKind.UNKNOWN,
+        Verdict(action=Action.ESCALATE, cause=Cause.CONVERGENCE),
+        Verdict(action=Action.ESCALATE, cause=Cause.CONVERGENCE),
+        Headline.STUCK,
+    ),
+}
+
+
+@pytest.mark.parametrize(("kind", "highest", "latest", "word"), WORDS.values(), ids=WORDS)
+def test_words_go_before_loops_and_limits_before_words(kind, highest, latest, word):
+    """What is said last is how it ended; where nothing is said, a loop that goes on is."""
+    assert headline(kind, highest, latest, course=Course.HEALTHY) is word
+
+
+@pytest.mark.parametrize(
+    ("steps", "word"),
+    [
+        ([], Course.HEALTHY),
+        ([(Action.FINALIZE, Cause.CONVERGENCE)], Course.HEALTHY),
+        ([(Action.STOP, Cause.LIMIT)], Course.HEALTHY),
+        ([(Action.NUDGE, Cause.SPENDING)], Course.COSTLY),
+        ([(Action.NUDGE, Cause.SPENDING), (Action.NUDGE, Cause.DIVERGENCE)], Course.NOISY),
+        ([(Action.STOP, Cause.DIVERGENCE)], Course.NOISY),
+    ],
+)
+def test_how_it_went_comes_of_what_was_found(steps, word):
+    """A limit is how it ended, not how it went."""
+    assert course(steps) is word
+    assert course([], blind=True) is Course.UNKNOWN
+
+
+def test_every_word_has_a_meaning():
+    """No word without a sentence that defines it."""
+    assert set(MEANINGS) == set(Headline)
+    assert {Headline(word.value) for word in Course} <= set(Headline)
+
+
+def test_a_run_recovers_only_where_something_resolved_it():
+    """A new answer resolves a loop; that it merely stopped does not."""
+    loop = [ToolCall(name="ls", args={}, result="same")] * 6
+    recovery = RunRecorder()
+    for event in [*loop, *[ToolCall(name="read", args={"n": n}, result=f"new {n}") for n in range(12)]]:
+        recovery.record(event)
+    assert recovery.summary("run", "test").recovered is True
+    stuck = RunRecorder()
+    for event in loop:
+        stuck.record(event)
+    assert stuck.summary("run", "test").recovered is None
