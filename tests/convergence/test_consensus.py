@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -148,15 +150,43 @@ def test_claims_that_are_no_bare_answers_have_no_speakers() -> None:
     assert circles([("The cache is cold.", "80"), ("80",), ()]) == [None] * 3
 
 
-def test_agreeing_with_somebody_takes_the_answer_over() -> None:
-    readings = hear(
-        [("Ann", "The answer is 80."), ("Bob", "I agree with Ann."), ("Ann", "The answer is 80.")]
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("I agree with Ann.", {"80": "AB"}),
+        ("I fully agree with your answer.", {"80": "AB"}),
+        ("I agree with Ann, but not on 80.", None),
+        ("I agree with Cid.", None),
+        ("I disagree with Ann.", None),
+    ],
+)
+def test_agreeing_with_somebody_takes_the_answer_over(reply: str, expected: dict[str, str] | None) -> None:
+    readings = hear([("Ann", "The answer is 80."), ("Bob", reply), ("Ann", "80")])
+    assert holders(readings[-1]) == expected
+
+
+class OneMeaning:
+    """An embedder to which every text means the same."""
+
+    model = "one"
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        return np.ones((len(texts), 1), dtype=np.float32)
+
+
+def test_answers_in_other_words_are_one_by_meaning_and_never_against_the_contrast_guard() -> None:
+    warm, early, never = (
+        "The answer is to warm the cache before the day begins.",
+        "The answer is that all entries get loaded early each morning.",
+        "The answer is to warm no cache before the day begins.",
     )
-    assert holders(readings[-1]) == {"80": "AB"}
-    readings = hear(
-        [("Ann", "The answer is 80."), ("Bob", "I agree with Ann, but not on 80."), ("Ann", "80")]
-    )
-    assert readings[-1] is None
+    for other, unanimous in ((early, True), (never, False)):
+        talk = [("ann", warm), ("bob", other), ("ann", warm)]
+        with_meaning = hear(talk, ConsensusMeter(RULES, embedder=OneMeaning()))[-1]
+        without = hear(talk)[-1]
+        assert with_meaning is not None
+        assert without is not None
+        assert (with_meaning.unanimous, without.unanimous) == (unanimous, False)
 
 
 @pytest.mark.parametrize(

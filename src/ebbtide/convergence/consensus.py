@@ -29,6 +29,7 @@ _MOST_SPEAKERS: Final = 64  # more are a crowd: no reading, and bounded memory
 _LEFT: Final = 2  # circles without a word after which a speaker has left
 _BYSTANDER: Final = 2  # circles without any answer after which a speaker is no party
 _FEW_TOKENS: Final = 4  # under as many, words have to be equal
+_THE_OTHER: Final = ("you", "the other", "this answer", "that answer")
 _REMEMBERED: Final = 256  # answers that were given before
 
 
@@ -83,7 +84,7 @@ class ConsensusReading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Speaker:
+class _Party:
     answer: Answer | None = None
     claim: str | None = None
     circles: int = 0  # in which it spoke
@@ -110,7 +111,7 @@ class ConsensusMeter:
         self.rules = rules
         self._alike = alike or NoveltyRules()
         self._embedder = embedder
-        self._speakers: dict[str, _Speaker] = {}
+        self._speakers: dict[str, _Party] = {}
         self._in_circle: list[str] = []  # in the open circle
         self._answered = False  # whether anybody gave an answer in it
         self._answered_before = False  # or in the one before
@@ -163,7 +164,7 @@ class ConsensusMeter:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take up what `to_state` of another meter told."""
-        self._speakers = {agent: from_wire(_Speaker, speaker) for agent, speaker in state["speakers"]}
+        self._speakers = {agent: from_wire(_Party, speaker) for agent, speaker in state["speakers"]}
         self._in_circle, self._ever = list(state["in_circle"]), dict.fromkeys(state["ever"])
         self._answered, self._answered_before = state["answered"]
         self._before = {agent: from_wire(Answer, answer) for agent, answer in state["before"]}
@@ -171,24 +172,25 @@ class ConsensusMeter:
         self.latest = from_wire(ConsensusReading, state["latest"]) if state["latest"] else None
 
     def _hear(self, voice: Voice) -> None:
-        speaker = self._speakers.get(voice.agent, _Speaker())
+        speaker = self._speakers.get(voice.agent, _Party())
         if voice.endorses is not None:
             endorsed = self._named(voice.endorses, besides=voice.agent)
             voice = answered_as(voice, endorsed) if endorsed is not None else voice
         if voice.agent not in self._in_circle:
             self._in_circle.append(voice.agent)
         self._answered = self._answered or voice.answer is not None
-        self._speakers[voice.agent] = _Speaker(
+        self._speakers[voice.agent] = _Party(
             answer=voice.answer or speaker.answer,
             claim=voice.claim if voice.answer else speaker.claim,
             circles=speaker.circles,
         )
 
     def _named(self, words: str, *, besides: str) -> Answer | None:
-        """The answer of the speaker whose name the words begin with."""
+        """The answer of whom the words of "I agree with" begin with: a name, or the only other speaker."""
         lowered = words.lower()
-        for agent, speaker in self._speakers.items():
-            if agent != besides and lowered.startswith(agent.lower()):
+        others = {agent: speaker for agent, speaker in self._speakers.items() if agent != besides}
+        for agent, speaker in others.items():
+            if lowered.startswith(agent.lower()) or (len(others) == 1 and lowered.startswith(_THE_OTHER)):
                 return speaker.answer
         return None
 
