@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 from ebbtide.cli.rounds.scoring_options import ScoringOptions
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import ToolCall
 from ebbtide.events.transcript import Round
 from ebbtide.report.wording import round_cut
-from ebbtide.traces.input.source import STDIN, unpacked_pieces
+from ebbtide.traces.input.source import STDIN, gather, unpacked_pieces
 from ebbtide.traces.reading import Trace, load, loads, open_trace
 from ebbtide.traces.records.readers import TraceItem
 from ebbtide.traces.transcripts.turns import RoundUnit, Turn, TurnRounds
 
 _STDIN = "<stdin>"
+_MOST_STDIN = 64 << 20  # bytes that are read twice; what is longer is read as it comes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,13 +47,15 @@ def rounds_in(name: str, options: ScoringOptions) -> RoundSource:
     Raises:
         TranscriptError: It cannot be read, or nothing in it is a round.
     """
-    data = b"".join(unpacked_pieces(name)) if name == STDIN else None
-    if data is None:
-        trace = open_trace(name, unit=options.unit)
+    data, is_whole = None, True
+    if name == STDIN:
+        pieces = unpacked_pieces(STDIN)
+        data, is_whole = gather(b"", pieces, _MOST_STDIN)
+        trace = Trace.of(data if is_whole else chain((data,), pieces), source=_STDIN, unit=options.unit)
     else:
-        trace = Trace.of(data, source=_STDIN, unit=options.unit)
+        trace = open_trace(name, unit=options.unit)
     form = trace.format
-    if form.transcript_reader_at is None:
+    if form.transcript_reader_at is None or not is_whole:
         return _of_run(trace, trace, options)
     items = list(trace) if form.has_events else []
     if any(isinstance(item, ToolCall) for item in items) and not trace.faults:
