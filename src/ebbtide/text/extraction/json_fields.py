@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"(?P<key>\s*:)?|[\[\]{}]', re.DOTALL)
@@ -51,8 +52,17 @@ def json_fields(source: str, kinds: Mapping[str, str]) -> Iterator[Field]:
         elif mark in "]}":
             field = around.pop()
         elif token["key"]:
-            name = "".join(filter(str.isalpha, json.loads(token[0].rstrip(": \t\r\n")))).lower()
-            kind = kinds.get(name)
+            kind = kinds.get(_name(token[0]))
             field = (kind, True) if kind else (around[-1][0], False)
         else:
-            yield Field(field[0], json.loads(token[0]), *token.span(), field[1])
+            yield Field(field[0], _text(token[0]), *token.span(), field[1])
+
+
+@lru_cache(maxsize=512)
+def _name(token: str) -> str:
+    """The letters of a name, in lower case."""
+    return "".join(filter(str.isalpha, _text(token.rstrip(": \t\r\n")))).lower()
+
+
+def _text(token: str) -> str:
+    return str(json.loads(token)) if "\\" in token else token[1:-1]
