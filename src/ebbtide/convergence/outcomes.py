@@ -89,7 +89,7 @@ _UNCONDITIONAL = (
 
 
 def read_outcome(text: str, speaker: Speaker = Speaker.MODEL) -> OutcomeReading | None:
-    """What a turn says of how the work came out; None where it says nothing of it, or that work goes on.
+    """What a turn says of how the work came out; None where it says nothing of it.
 
     Args:
         text: The turn. What it quotes is not read.
@@ -97,8 +97,8 @@ def read_outcome(text: str, speaker: Speaker = Speaker.MODEL) -> OutcomeReading 
 
     >>> read_outcome("All 42 tests pass now. The fix is in.").outcome.value
     'finished'
-    >>> read_outcome("Once the tests pass, it is done. Let me run them.") is None
-    True
+    >>> read_outcome("Once the tests pass, it is done. Let me run them.").outcome.value
+    'going_on'
     """
     if not text.strip():
         empty = OutcomeReading(outcome=RunOutcome.FAILED, rule="failed.empty", text="", speaker=speaker)
