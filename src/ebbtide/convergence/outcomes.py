@@ -8,9 +8,8 @@ announces the next step has not finished. It is what somebody says, never a proo
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ebbtide.convergence import outcome_rules as rules
 from ebbtide.events.run_outcome import RunOutcome
@@ -20,11 +19,11 @@ from ebbtide.text.extraction.quoted import own_words
 from ebbtide.text.extraction.reading import read_sentence
 from ebbtide.text.extraction.sentences import Sentence, sentences
 from ebbtide.text.extraction.turn import Speaker
-from ebbtide.text.pattern_words import words_in
 from ebbtide.text.phrase_table import PhraseTable
 from ebbtide.text.phrases import PhraseMatch, PhraseRule, folded
 
 _LONGEST = 4_000  # characters of a turn that are read, at its beginning and its end
+_END = 400  # of these, characters at the end that are read first: most reports stand there
 _SHOWN = 160  # characters of the sentence that is kept as evidence
 _ASKING_END = 2  # sentences at the end of a turn among which a question is put to somebody
 _REQUEST_WORDS = 25  # a longer message of a person asks for something, whatever it thanks for
@@ -47,33 +46,19 @@ class OutcomeReading:
     speaker: Speaker = Speaker.MODEL
 
 
-class _Hit(NamedTuple):
-    outcome: RunOutcome
-    match: PhraseMatch
-
-
-class _Tables:
-    """The rules of one speaker, in one table: where several match, the order of the outcomes decides."""
-
-    def __init__(self, tables: Mapping[str, tuple[PhraseRule, ...]]) -> None:
-        self._table = PhraseTable((rule for table in tables.values() for rule in table), lower=True)
-
-    def hits(self, sentence: str, words: frozenset[str]) -> list[_Hit]:
-        return [
-            _Hit(RunOutcome(match.rule.id.partition(".")[0]), match)
-            for match in self._table.matches(sentence, words)
-        ]
+def _table(tables: Mapping[str, tuple[PhraseRule, ...]], *others: tuple[PhraseRule, ...]) -> PhraseTable:
+    """The rules of one speaker in one table, since a look at a sentence costs more than a rule."""
+    return PhraseTable((rule for rules in (*tables.values(), *others) for rule in rules), lower=True)
 
 
 _TABLES = {
-    Speaker.MODEL: _Tables(rules.AGENT),
-    Speaker.PERSON: _Tables(rules.PERSON),
-    Speaker.HARNESS: _Tables(rules.HARNESS),
+    Speaker.MODEL: _table(rules.AGENT, rules.GOES_ON, rules.OFFER),
+    Speaker.PERSON: _table(rules.PERSON),
+    Speaker.HARNESS: _table(rules.HARNESS),
 }
 _NOT_YET = PhraseTable(rules.NOT_YET, lower=True)
 _NOT_ALL = PhraseTable(rules.NOT_ALL, lower=True)
-_GOES_ON = PhraseTable(rules.GOES_ON, lower=True)
-_OFFER = PhraseTable(rules.OFFER, lower=True)
+_OFFERS = frozenset(rule.id for rule in rules.OFFER)
 _CAVEAT = PhraseTable(rules.CAVEATS, lower=True)
 _CLAUSE = re.compile(r"[,;:(\u2013\u2014]|\s-\s|\b(?:and|but|so|because|since|confirm(?:ed)? that|means)\b")
 _BAD = (RunOutcome.FAILED, RunOutcome.BLOCKED, RunOutcome.LIMIT)
@@ -103,32 +88,70 @@ def read_outcome(text: str, speaker: Speaker = Speaker.MODEL) -> OutcomeReading 
     if not text.strip():
         empty = OutcomeReading(outcome=RunOutcome.FAILED, rule="failed.empty", text="", speaker=speaker)
         return empty if speaker is Speaker.MODEL else None
-    head, tail, _ = excerpt(text if speaker is Speaker.HARNESS else own_words(text), _LONGEST)
-    turn = [
-        sentence for part in (head, tail) for sentence in sentences(part) if sentence.form is not Form.CODE
-    ]
-    return _person(turn) if speaker is Speaker.PERSON else _agent(turn, speaker)
+    spoken = text if speaker is Speaker.HARNESS else own_words(text)
+    if speaker is Speaker.PERSON:
+        return _person([sentence for part in _parts(spoken) for sentence in _prose(part)])
+    return _agent(spoken, speaker)
 
 
-def _agent(turn: list[Sentence], speaker: Speaker) -> OutcomeReading | None:
+def _parts(text: str) -> tuple[str, ...]:
+    head, tail, _ = excerpt(text, _LONGEST)
+    return (head, tail) if tail else (head,)
+
+
+def _prose(text: str) -> Iterator[Sentence]:
+    return (sentence for sentence in sentences(text) if sentence.form is not Form.CODE)
+
+
+def _from_the_end(text: str) -> Iterator[Sentence]:
+    """The sentences of a turn, the last first; its beginning is not looked at before its end was."""
+    for part in reversed(_parts(text)):
+        cut = part.find("\n", len(part) - _END) if len(part) > 2 * _END else -1
+        if cut > 0:
+            yield from reversed(list(_prose(part[cut:])))
+        yield from reversed(list(_prose(part if cut <= 0 else part[:cut])))
+
+
+def _agent(text: str, speaker: Speaker) -> OutcomeReading | None:
+    """The latest report counts, but for one that leaves the report before it as it is."""
     latest: OutcomeReading | None = None
-    for number, sentence in enumerate(turn):
-        lowered = folded(sentence.text)
-        words = words_in(lowered)
-        if _asks(lowered):
-            if number >= len(turn) - _ASKING_END and _OFFER.first(lowered, words) is None:
-                latest = _reading(RunOutcome.HANDED_BACK, "handed_back.question", sentence, speaker)
+    for number, sentence in enumerate(_from_the_end(text)):
+        reading = _report(sentence, speaker, at_end=number < _ASKING_END)
+        if reading is None:
             continue
-        if _OFFER.first(lowered, words) is not None:
-            continue
-        hit = _weightiest(_TABLES[speaker].hits(lowered, words), lowered)
-        more = _GOES_ON.first(lowered, words) if speaker is Speaker.MODEL else None
-        if more is not None and (hit is None or hit.outcome is not RunOutcome.HANDED_BACK):
-            latest = _reading(RunOutcome.GOING_ON, more.rule.id, sentence, speaker)
-            continue
-        if hit is not None and not (latest and _is_weaker(hit, latest, lowered, words)):
-            latest = _reading(hit.outcome, hit.match.rule.id, sentence, speaker)
+        if latest is not None:
+            return reading if _stands_before(reading, latest) else latest
+        # "I could not find it. TERMINATE" has finished nothing, and a caveat takes back no success.
+        if reading.rule not in _SIGNALS and not (reading.outcome in _BAD and _is_caveat(sentence)):
+            return reading
+        latest = reading
     return latest
+
+
+def _stands_before(reading: OutcomeReading, latest: OutcomeReading) -> bool:
+    """Whether an earlier report stands, although a signal or a caveat follows it."""
+    if latest.outcome is RunOutcome.FINISHED:
+        return reading.outcome in _BAD
+    return reading.outcome is RunOutcome.FINISHED
+
+
+def _is_caveat(sentence: Sentence) -> bool:
+    return _CAVEAT.first(folded(sentence.text)) is not None
+
+
+def _report(sentence: Sentence, speaker: Speaker, *, at_end: bool) -> OutcomeReading | None:
+    """What one sentence of an agent or a harness reports, if it reports anything."""
+    lowered = folded(sentence.text)
+    matches = _TABLES[speaker].matches(lowered)
+    if any(match.rule.id in _OFFERS for match in matches):
+        return None
+    if _asks(lowered):
+        return _reading(RunOutcome.HANDED_BACK, "handed_back.question", sentence, speaker) if at_end else None
+    announced = next((match for match in matches if match.rule.id.startswith("going_on.")), None)
+    hit = _weightiest([match for match in matches if not match.rule.id.startswith("going_on.")], lowered)
+    if announced is not None and (hit is None or _outcome(hit) is not RunOutcome.HANDED_BACK):
+        hit = announced
+    return None if hit is None else _reading(_outcome(hit), hit.rule.id, sentence, speaker)
 
 
 def _person(turn: list[Sentence]) -> OutcomeReading | None:
@@ -136,12 +159,12 @@ def _person(turn: list[Sentence]) -> OutcomeReading | None:
     length = sum(len(sentence.text.split()) for sentence in turn)
     for sentence in turn:
         lowered = folded(sentence.text)
-        hits = _TABLES[Speaker.PERSON].hits(lowered, words_in(lowered))
+        hits = _TABLES[Speaker.PERSON].matches(lowered)
         if _asks(lowered) or (not hits and _requests(lowered)):
             # Who thanks and asks for more has not said that it is over.
             latest = None if latest is None or latest.outcome is RunOutcome.FINISHED else latest
-        elif hits and (hits[0].outcome is not RunOutcome.FINISHED or length <= _REQUEST_WORDS):
-            latest = _reading(hits[0].outcome, hits[0].match.rule.id, sentence, Speaker.PERSON)
+        elif hits and (_outcome(hits[0]) is not RunOutcome.FINISHED or length <= _REQUEST_WORDS):
+            latest = _reading(_outcome(hits[0]), hits[0].rule.id, sentence, Speaker.PERSON)
     return latest
 
 
@@ -155,32 +178,27 @@ def _requests(lowered: str) -> bool:
     return read_sentence(lowered).kind in ("action", "question", "decision")
 
 
-def _weightiest(hits: list[_Hit], lowered: str) -> _Hit | None:
+def _outcome(match: PhraseMatch) -> RunOutcome:
+    return RunOutcome(match.rule.id.partition(".")[0])
+
+
+def _weightiest(matches: list[PhraseMatch], lowered: str) -> PhraseMatch | None:
     """Of the reports in a sentence that nothing takes back, the one that says most; else the first."""
-    standing = [hit for hit in hits if not _taken_back(hit, lowered)]
     return min(
-        standing,
-        key=lambda hit: (hit.match.rule.id not in _FIRST, hit.match.rule.id in _SIGNALS, hit.match.start),
+        (match for match in matches if not _taken_back(match, lowered)),
+        key=lambda match: (match.rule.id not in _FIRST, match.rule.id in _SIGNALS, match.start),
         default=None,
     )
 
 
-def _taken_back(hit: _Hit, lowered: str) -> bool:
-    if hit.match.rule.id in _UNCONDITIONAL:
+def _taken_back(match: PhraseMatch, lowered: str) -> bool:
+    if match.rule.id in _UNCONDITIONAL:
         return False
-    before = _CLAUSE.split(lowered[: hit.match.start])[-1]
+    before = _CLAUSE.split(lowered[: match.start])[-1]
     if _NOT_YET.first(before) is not None:
         return True
-    after = _CLAUSE.split(lowered[hit.match.end :], maxsplit=1)[0]
-    return hit.outcome is RunOutcome.FINISHED and _NOT_ALL.first(after) is not None
-
-
-def _is_weaker(hit: _Hit, latest: OutcomeReading, lowered: str, words: frozenset[str]) -> bool:
-    """Whether a report leaves the one before it in the same turn as it is."""
-    if hit.outcome is RunOutcome.FINISHED:
-        # "I could not find it. TERMINATE" has not finished anything.
-        return latest.outcome in _BAD and hit.match.rule.id in _SIGNALS
-    return latest.outcome is RunOutcome.FINISHED and _CAVEAT.first(lowered, words) is not None
+    after = _CLAUSE.split(lowered[match.end :], maxsplit=1)[0]
+    return _outcome(match) is RunOutcome.FINISHED and _NOT_ALL.first(after) is not None
 
 
 def _reading(outcome: RunOutcome, rule: str, sentence: Sentence, speaker: Speaker) -> OutcomeReading:

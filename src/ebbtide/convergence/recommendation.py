@@ -91,7 +91,8 @@ def recommend(
         rounds: Rounds so far.
         rounds_needed: Rounds that it takes for novelty to be LOW.
         rules: When low novelty means stop.
-        standing: Where the work stands; None where no witness is asked for, as the matrix of the spec does.
+        standing: Where the work stands; None after a round that is not low, and where no witness is asked,
+            as the matrix of the spec does.
     """
     low_run = len(readiness_of_low_run)
     stuck = low_run >= rules.stuck_rounds and Readiness.HIGH not in readiness_of_low_run
@@ -139,7 +140,7 @@ def recommend(
         too_short=too_short,
         rationale=" ".join(parts),
         hint=f"{hint} {caveat}" if caveat else hint,
-        witness=witness,
+        witness=witness if signal is Signal.SHIP else None,
     )
 
 

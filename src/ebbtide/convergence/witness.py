@@ -61,16 +61,21 @@ class Standing:
 
 
 class WorkOutcome:
-    """Keeps the latest report of an outcome, round by round."""
+    """Keeps the latest report of an outcome, round by round.
+
+    A turn that brings something new is read once a round that brings nothing follows it: till then nothing
+    depends on what it reports.
+    """
 
     def __init__(self) -> None:
-        self.latest: OutcomeReading | None = None
+        self._latest: OutcomeReading | None = None
+        self._unread: tuple[str, Speaker] | None = None  # the latest turn that brought something new
         self._actions: Witness | None = (
             None  # of the latest round that had any, until something is open again
         )
         self._dry_rounds = 0
 
-    def update(self, item: Round, readiness: RoundReadiness, *, low: bool, dry: bool) -> Standing:
+    def update(self, item: Round, readiness: RoundReadiness, *, low: bool, dry: bool) -> Standing | None:
         """Take one more round.
 
         Args:
@@ -78,24 +83,38 @@ class WorkOutcome:
             readiness: How ready it is.
             low: It brought next to nothing.
             dry: It brought nothing at all.
+
+        Returns:
+            Where the work stands; None after a round that brought something.
         """
+        self._dry_rounds = self._dry_rounds + 1 if dry else 0
         text = item.text if item.text is not None else item.summary
         speaker = Speaker.PERSON if item.is_by_person else Speaker.MODEL
-        reading = read_outcome(text, speaker) if text is not None else None
-        if reading is not None:
-            if not _only_ends(reading, self.latest):
-                self.latest = reading
-        elif not low:
-            self.latest = None
-        self._dry_rounds = self._dry_rounds + 1 if dry else 0
-        latest = self.latest
-        setback = latest if latest is not None and latest.outcome in SETBACKS else None
-        goes_on = latest is not None and latest.outcome is RunOutcome.GOING_ON
+        if not low and item.text is not None:
+            self._latest, self._actions, self._unread = None, None, (item.text, speaker)
+            return None
+        self._read()
+        reading = None if text is None else read_outcome(text, speaker)
+        if reading is not None and not _only_ends(reading, self._latest):
+            self._latest = reading
+        elif reading is None and not low:
+            self._latest = None
+        goes_on = self._latest is not None and self._latest.outcome is RunOutcome.GOING_ON
         actions = None if goes_on else _actions(readiness)
         # What a turn of raw text wants done is mostly the next step of the talk, and done by the next turn.
         passes = item.text is not None
         if passes or actions is not None or not low or readiness.open_questions_score < 1.0:
             self._actions = actions
+        return self._standing() if low else None
+
+    def _read(self) -> None:
+        """Read the turn that was put off."""
+        if self._unread is not None:
+            self._latest, self._unread = read_outcome(*self._unread), None
+
+    def _standing(self) -> Standing:
+        latest = self._latest
+        setback = latest if latest is not None and latest.outcome in SETBACKS else None
         return Standing(
             witness=None if setback is not None else _finished(latest) or self._actions,
             setback=setback,
@@ -104,15 +123,16 @@ class WorkOutcome:
 
     def to_state(self) -> dict[str, Any]:
         """What later rounds depend on, as plain data."""
+        self._read()
         return {
-            "latest": to_wire(self.latest) if self.latest else None,
+            "latest": to_wire(self._latest) if self._latest else None,
             "dry_rounds": self._dry_rounds,
             "actions": to_wire(self._actions) if self._actions else None,
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take up what `to_state` gave."""
-        self.latest = from_wire(OutcomeReading, state["latest"]) if state["latest"] else None
+        self._latest = from_wire(OutcomeReading, state["latest"]) if state["latest"] else None
         self._actions = from_wire(Witness, state["actions"]) if state["actions"] else None
         self._dry_rounds = int(state["dry_rounds"])
 
