@@ -115,6 +115,7 @@ class ConsensusMeter:
         self._in_circle: list[str] = []  # in the open circle
         self._answered = False  # whether anybody gave an answer in it
         self._answered_before = False  # or in the one before
+        self._alone: Round | Voice | None = None  # the latest turn of the only agent that has spoken
         self._ever: dict[str, None] = {}  # every answer that was given, the oldest first
         self._before: dict[str, Answer] = {}  # answers after the circle before
         self._circle = 0
@@ -122,7 +123,23 @@ class ConsensusMeter:
 
     def update(self, item: Round) -> ConsensusReading | None:
         """Hear a round; what holds after the circle that it completes, if it completes one."""
-        voices = voices_in(item)
+        if self._is_alone(item):
+            return None
+        if self._alone is not None:
+            first, self._alone = self._alone, None
+            self._take(_voices(first))
+        return self._take(voices_in(item))
+
+    def _is_alone(self, item: Round) -> bool:
+        """Whether one agent has spoken so far: its latest turn is kept, and read when another one speaks."""
+        if item.agent is None or item.is_by_person or self._speakers:
+            return False
+        if self._alone is not None and self._alone.agent != item.agent:
+            return False
+        self._alone = item
+        return True
+
+    def _take(self, voices: tuple[Voice, ...]) -> ConsensusReading | None:
         if max(len(voices), len(self._speakers)) > _MOST_SPEAKERS:
             return None
         if len(voices) > 1:
@@ -152,7 +169,9 @@ class ConsensusMeter:
 
     def to_state(self) -> dict[str, Any]:
         """Everything that it knows, as plain data."""
+        alone = None if self._alone is None else next(iter(_voices(self._alone)), None)
         return {
+            "alone": to_wire(alone) if alone else None,
             "speakers": [[agent, to_wire(speaker)] for agent, speaker in self._speakers.items()],
             "in_circle": list(self._in_circle),
             "answered": [self._answered, self._answered_before],
@@ -164,6 +183,7 @@ class ConsensusMeter:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take up what `to_state` of another meter told."""
+        self._alone = from_wire(Voice, state["alone"]) if state["alone"] else None
         self._speakers = {agent: from_wire(_Party, speaker) for agent, speaker in state["speakers"]}
         self._in_circle, self._ever = list(state["in_circle"]), dict.fromkeys(state["ever"])
         self._answered, self._answered_before = state["answered"]
@@ -295,6 +315,10 @@ class ConsensusMeter:
             return False
         left, right = self._embedder.embed([one.form, other.form])
         return float(left @ right) >= cosine_at_least(self._alike, self._embedder.model)
+
+
+def _voices(turn: Round | Voice) -> tuple[Voice, ...]:
+    return (turn,) if isinstance(turn, Voice) else voices_in(turn)
 
 
 def _weakest(answers: list[Answer]) -> Answer:

@@ -168,7 +168,7 @@ AGENT = {
         _anywhere("finished.terminate", r"terminate(?=\W*\Z)|task solved|#+stop#+|<(?:finish|done|complete|attempt_completion|promise)>|\[(?:done|finished|complete)\]|task_complete[d]?|task[_ ]done|finished chain|(?:run|status|state|exit[_ ]status)\W{1,3}(?:submitted|completed?|finished|success)"),
         _start("finished.approve", r"(?:approved?|accepted|lgtm|satisfied|agreed\W+terminate)(?=\W*\Z)"),
         _anywhere("finished.marked", r"mark(?:ed|ing)? (?:the |this |it )?(?:(?:active )?task )?(?:as )?(?:complete|done|finished|resolved)|(?:result|status|verdict|evaluation)\W{1,4}(?:pass(?:ed)?|correct|success)(?=\W*\Z)"),
-        _anywhere("finished.final-answer", r"<(?:solution|final)>|final[_ ]answer(?= ?[:=(>\u2013-]| is)|\\boxed\{|<(?:final_)?answer>|finish\[|(?:the|my|our) (?:final |correct |verified )?(?:answer|result|solution|output|value|total|sum) (?:is|was|=|to \w+ \w+ is)|the answer(?= ?:)"),
+        _anywhere("finished.final-answer", r"<(?:solution|final)>|final[_ ]answer(?= ?[:=(>\u2013-]| is)|\\boxed\{|<(?:final_)?answer>|finish\[|(?:the|my|our) (?:final |correct |verified )+(?:answer|result|solution|output|value|total|sum) (?:is|was|=|to \w+ \w+ is)|the answer(?= ?:)"),
         _anywhere(
             "finished.work-done",
             rf"{_WORK}(?: \w+){{0,4}}? (?:is|are|was|were|has been|have been|'s|has|have|looks|should be) {_ADVERBS}{_DONE}",
@@ -219,9 +219,10 @@ PERSON = {
         _start("failed.person-no", r"no+[,.!]? (?:that|this|it|you|still|don't|not|wrong)|wrong\b|nope\b"),
     ),
     "finished": (
+        _anywhere("finished.person-ends", r"#+(?:stop|end|done)#+|\[(?:stop|end|done)\]"),
         _anywhere(
             "finished.person-thanks",
-            r"thank(?:s| you)(?! (?:to|in advance))|(?:much |really )?appreciate(?:d| it| (?:the|your) help)|cheers|danke|merci|gracias|obrigad[oa]|grazie|#+stop#+",
+            r"thank(?:s| you)(?! (?:to|in advance))|(?:much |really )?appreciate(?:d| it| (?:the|your) help)|cheers|danke|merci|gracias|obrigad[oa]|grazie",
         ),
         _start(
             "finished.person-approves",

@@ -156,8 +156,11 @@ class EndingReader:
                 if event.text == "" and (not event.error) and number != tail[-1][0]:
                     continue  # it called a tool, or thought
                 reading = _words(event, number, several=several)
-                if thanks is not None and reading.ending is not EndKind.FAILED:
-                    reading = thanks  # whoever thanks for a failure has not got what was asked for
+                # Whoever thanks for a failure, or leaves before a question is answered, got nothing.
+                leaves = thanks is not None and thanks.rule == "finished.person-ends"
+                open_ends = (EndKind.FAILED, EndKind.HANDED_BACK) if leaves else (EndKind.FAILED,)
+                if thanks is not None and reading.ending not in open_ends:
+                    reading = thanks
                 yield reading
             elif isinstance(event, Message):
                 reading = _person(event, number)

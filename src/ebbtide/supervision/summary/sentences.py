@@ -65,8 +65,8 @@ _SAYS = {
     EndKind.LIMIT: "A limit ended it",
 }
 _CALLS = {
-    EndKind.FINISHED: "It ended with a call of {}, which hands in a result.",
-    EndKind.HANDED_BACK: "It asked a person, with a call of {}.",
+    EndKind.FINISHED: "It handed in its result with a call of {}.",
+    EndKind.HANDED_BACK: "It turned to a person with a call of {}.",
     EndKind.FAILED: "It gave up, with a call of {}.",
     EndKind.CUT_OFF: "It stops after a call of {}.",
 }
@@ -94,6 +94,8 @@ def ended(ending: RunEnding) -> str | None:
             sentence = "The harness reported an error"
         case "failed.empty":
             return "Its last answer is empty."
+        case "finished.person-ends":
+            sentence = "A person ended it"
         case rule if ending.by_person or rule.startswith("interrupted."):
             sentence = _PERSON_SAYS.get(how, _SAYS[how])
         case _:
