@@ -224,7 +224,7 @@ def test_a_person_is_asked_before_any_other_call() -> None:
             raise AssertionError
         assert (halt.value.verdict.action, halt.value.verdict.kind) == (Action.ESCALATE, "stuck_rounds")
         assert str(halt.value) == (
-            "2 rounds in a row brought nothing new, and there is no result to act on: more of the same will "
+            "2 rounds in a row brought nothing new, and nothing says that it is finished: more of the same will "
             "not help."
         )
     supervisor.acknowledge()

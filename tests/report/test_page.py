@@ -239,7 +239,7 @@ def test_whether_it_converged_is_always_said(make_stuck, make_healthy) -> None:
     """With a curve or without one."""
     assert "Not judged: there are no rounds of conversation." in Read(page([make_healthy()])).text()
     assert (
-        "No, stuck after 12 rounds: nothing new, and no result to act on."
+        "No, stuck after 12 rounds: nothing new, and nothing says that it is finished."
         in Read(page([make_stuck()])).text()
     )
 

@@ -150,7 +150,10 @@ def rounds(signal: str, *novelties: float, chain: str = "") -> tuple[RoundPoint,
             rounds("SHIP", 1.0, 0.0),
             "yes, after 2 rounds: the last brought nothing new, and the result was ready",
         ),
-        (rounds("ESCALATE", 1.0, 0.0), "no, stuck after 2 rounds: nothing new, and no result to act on"),
+        (
+            rounds("ESCALATE", 1.0, 0.0),
+            "no, stuck after 2 rounds: nothing new, and nothing says that it is finished",
+        ),
         (rounds("CONTINUE", 1.0, 0.15), "no, after 2 rounds: the last still brought something new"),
         (
             rounds("CONTINUE", 1.0, 0.14),

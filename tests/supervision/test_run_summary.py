@@ -224,7 +224,7 @@ def test_a_dry_stretch_is_one_finding_that_grows():
     (finding,) = noted((3, 40))
     assert (finding.first_event, finding.last_event, finding.cost_usd) == (3, 40, 38.0)
     assert finding.sentence == (
-        "38 rounds in a row brought nothing new, and there is no result to act on: more of the same will "
+        "38 rounds in a row brought nothing new, and nothing says that it is finished: more of the same will "
         "not help"
     )
     assert [(one.first_event, one.last_event, one.id) for one in noted((3, 6), (9, 12))] == [

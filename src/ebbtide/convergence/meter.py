@@ -20,7 +20,7 @@ from ebbtide.convergence.gaming import GamingFlag, RoundFacts, find_gaming
 from ebbtide.convergence.novelty import NoveltyMeter, RoundNovelty, is_low
 from ebbtide.convergence.novelty import classify as classify_novelty
 from ebbtide.convergence.readiness import Readiness, RoundReadiness, assess_readiness
-from ebbtide.convergence.recommendation import Recommendation, recommend
+from ebbtide.convergence.recommendation import Recommendation, recommend, with_last_words
 from ebbtide.convergence.score import ConvergenceScore, RoundSummary
 from ebbtide.convergence.signal import Signal
 from ebbtide.convergence.stability import Stability, StabilityMeter
@@ -212,7 +212,7 @@ class ConvergenceMeter(EngineState):
         return ConvergenceScore(
             profile=self._profile.name,
             rounds=tuple(self._rounds.values()),
-            recommendation=self._latest,
+            recommendation=with_last_words(self._latest, self._outcome.report() if self._outcome else None),
             flags=tuple(self._flags),
             composite=self._composite,
             semantic=self._embedder.model if self._embedder else None,

@@ -6,11 +6,12 @@ Source: novelty spec, section 4 (clauses S01 to S05, S08, B08).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ebbtide.codec import to_wire
 from ebbtide.convergence.novelty import Novelty
+from ebbtide.convergence.outcomes import OutcomeReading
 from ebbtide.convergence.readiness import ActionKind, Readiness, RoundReadiness
 from ebbtide.convergence.signal import Signal
 from ebbtide.convergence.witness import Standing, Witness, WitnessKind
@@ -147,7 +148,6 @@ def recommend(
 _WITNESSES = {
     WitnessKind.FINISHED: "It is said to be finished",
     WitnessKind.CONSENSUS: "All agree",
-    WitnessKind.ACTIONS: "There is something to do next and nothing is open",
 }
 _SETBACKS = {
     RunOutcome.FAILED: "It is said to have failed",
@@ -157,7 +157,34 @@ _SETBACKS = {
 }
 
 
+_LAST_WORDS = {
+    RunOutcome.FINISHED: (
+        "It is said to be finished. Run another round only if something is missing, and verify the result."
+    ),
+    RunOutcome.FAILED: "It is said to have failed. Change something before another round.",
+    RunOutcome.BLOCKED: "It is said to be blocked. Settle that before another round.",
+    RunOutcome.LIMIT: "A limit was reached. Raise it, or take what there is and verify it.",
+    RunOutcome.HANDED_BACK: "A person is asked. Answer before another round.",
+    RunOutcome.GOING_ON: "More is announced. Run another round; verify anything that you act on before then.",
+}
+
+
+def with_last_words(recommendation: Recommendation, reading: OutcomeReading | None) -> Recommendation:
+    """A CONTINUE whose hint fits how the work came out, as the last words say.
+
+    Args:
+        recommendation: After the last round.
+        reading: What it reports; None where it reports nothing.
+    """
+    if recommendation.signal is not Signal.CONTINUE or reading is None or reading.outcome not in _LAST_WORDS:
+        return recommendation
+    return replace(recommendation, hint=f"{_LAST_WORDS[reading.outcome]} (\u201c{reading.text}\u201d)")
+
+
 def _standing_in_words(standing: Standing) -> list[str]:
+    if standing.witness is not None and standing.witness.kind is WitnessKind.ACTIONS:
+        where = f"Round {standing.witness.round} says what to do next, and nothing is open"
+        return [f"{where}: \u201c{standing.witness.text}\u201d"]
     if standing.witness is not None:
         return [f"{_WITNESSES[standing.witness.kind]}: \u201c{standing.witness.text}\u201d"]
     if standing.setback is not None:

@@ -38,11 +38,13 @@ class Witness:
         kind: What it is.
         rule: The rule that recognised it.
         text: The words, cut.
+        round: The round that has it; None where it is not of one round.
     """
 
     kind: WitnessKind
     rule: str
     text: str
+    round: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,12 +102,17 @@ class WorkOutcome:
         elif reading is None and not low:
             self._latest = None
         goes_on = self._latest is not None and self._latest.outcome is RunOutcome.GOING_ON
-        actions = None if goes_on else _actions(readiness)
+        actions = None if goes_on else _actions(readiness, item.number)
         # What a turn of raw text wants done is mostly the next step of the talk, and done by the next turn.
         passes = item.text is not None
         if passes or actions is not None or not low or readiness.open_questions_score < 1.0:
             self._actions = actions
         return self._standing() if low else None
+
+    def report(self) -> OutcomeReading | None:
+        """The latest report; None where there is none, or something new came after it."""
+        self._read()
+        return self._latest
 
     def _read(self) -> None:
         """Read the turn that was put off."""
@@ -148,8 +155,10 @@ def _finished(latest: OutcomeReading | None) -> Witness | None:
     return Witness(kind=WitnessKind.FINISHED, rule=latest.rule, text=latest.text)
 
 
-def _actions(readiness: RoundReadiness) -> Witness | None:
+def _actions(readiness: RoundReadiness, number: int) -> Witness | None:
     if readiness.blocked or readiness.open_questions_score < 1.0:
         return None
     action = next((one for one in readiness.actions if one.kind is ActionKind.SPECIFIC), None)
-    return None if action is None else Witness(kind=WitnessKind.ACTIONS, rule=action.rule, text=action.text)
+    if action is None:
+        return None
+    return Witness(kind=WitnessKind.ACTIONS, rule=action.rule, text=action.text, round=number)

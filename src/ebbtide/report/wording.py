@@ -280,7 +280,9 @@ def convergence(summary: RunSummary) -> str:
                 f"yes, after {len(rounds):,} rounds: the last brought nothing new, and the result was ready"
             )
         case "ESCALATE":
-            sentence = f"no, stuck after {len(rounds):,} rounds: nothing new, and no result to act on"
+            sentence = (
+                f"no, stuck after {len(rounds):,} rounds: nothing new, and nothing says that it is finished"
+            )
         case _ if low:
             sentence = (
                 f"not yet, after {len(rounds):,} rounds: the last brought nothing new, too little to tell"

@@ -147,7 +147,7 @@ def reason(facts: Facts) -> str:
         stretch = f"{facts.rounds:,} rounds in a row brought nothing new"
         if facts.ready:
             return f"{stretch}: the result is as ready as it gets"
-        return f"{stretch}, and there is no result to act on: more of the same will not help"
+        return f"{stretch}, and nothing says that it is finished: more of the same will not help"
     return f"{burn(facts)}: {_burn_measure(facts)}"
 
 

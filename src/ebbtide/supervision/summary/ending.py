@@ -15,6 +15,7 @@ from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, N
 from ebbtide.events.run_outcome import RunOutcome
 from ebbtide.events.told_actions import told_action
 from ebbtide.events.tool_policy import ToolPolicies
+from ebbtide.events.transcript import Round
 from ebbtide.supervision.wording import MARK
 
 _TAIL: Final = 12  # events of a chain that may say how it ended
@@ -94,6 +95,7 @@ class EndingReader:
         self._unanswered: set[str] = set()  # chains with calls that got no answer
         self._latest_chain = ""
         self._has_words = False
+        self._has_rounds = False
 
     def see(self, event: Event, number: int) -> None:
         """Take the event of that number.
@@ -124,6 +126,14 @@ class EndingReader:
             self._speakers[name].add(event.agent)
         tail.append((number, event))
 
+    def hear(self, item: Round, number: int) -> None:
+        """Take a round that stands for no event, after the event of that number."""
+        text = item.summary if item.text is None else item.text
+        if text:
+            turn = Message if item.is_by_person else ModelCall
+            self._has_rounds = True
+            self.see(turn(text=text, agent=item.agent), number)
+
     def read(self) -> RunEnding:
         """How the run ended, up to the latest event."""
         chain = "" if "" in self._tails else self._latest_chain
@@ -137,7 +147,9 @@ class EndingReader:
         number, latest = tail[-1]
         if isinstance(latest, ModelCall) and latest.text == "" and chain in self._unanswered:
             return RunEnding(ending=EndKind.CUT_OFF, rule="call", text=NO_ANSWER, event=number)
-        several = len(self._speakers[chain]) >= _SPEAKERS
+        # A transcript may be of anything: its last words answer somebody only where a person takes part.
+        is_asked = any(isinstance(event, Message) for _, event in tail)
+        several = len(self._speakers[chain]) >= _SPEAKERS or (self._has_rounds and not is_asked)
         signal: RunEnding | None = None
         for reading in self._readings(tail, several=several):
             if reading.rule not in _SIGNALS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ebbtide.divergence.signals import LoopSignal
 from ebbtide.supervision import wording
@@ -185,6 +185,11 @@ class OtherNotes:
         note.last_event = max(note.last_event, event)
         if verdict.rank >= note.verdict.rank:
             note.verdict = verdict
+
+    def latest(self, verdict: Verdict) -> Verdict:
+        """A verdict about rounds with the facts of its latest report: how many rounds it came to be."""
+        notes = self._notes.get((verdict.kind, verdict.chain_id, ""))
+        return verdict if notes is None else replace(verdict, facts=notes[-1].verdict.facts)
 
     def findings(self, histories: Mapping[str, TallyHistory]) -> list[RunFinding]:
         """The findings, the earliest first.

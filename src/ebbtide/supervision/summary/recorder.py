@@ -19,7 +19,7 @@ from ebbtide.events.event import Event, ModelCall, ToolCall
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
-from ebbtide.supervision.facts import LimitFacts
+from ebbtide.supervision.facts import DryRoundFacts, LimitFacts
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.rounds import ReadRound
 from ebbtide.supervision.summary.ending import EndingReader, EndKind
@@ -147,6 +147,7 @@ class RunRecorder:
         tally = self.supervisor.tally_of(name)
         if self._latest is None and tally is not None:
             self._latest = self._histories[name] = TallyHistory(name, tally)
+        self._endings.hear(item, self.supervisor.events)
         if self._decides and not item.is_by_person and item.words:
             self._run_decisions().turn(item.words, agent=item.agent, event=self.supervisor.events)
 
@@ -223,6 +224,10 @@ class RunRecorder:
         if latest.rank > self._highest.rank:
             self._highest = latest
         highest = self._highest
+        if isinstance(highest.facts, DryRoundFacts):
+            is_same = latest.kind == highest.kind and latest.action is highest.action
+            highest = self._others.latest(highest)
+            latest = self._others.latest(latest) if is_same else latest
         uncounted = self.supervisor.uncounted_limits() if self._refuses_unknown else []
         if uncounted and highest.action is not Action.STOP:
             highest = latest = uncounted[0]

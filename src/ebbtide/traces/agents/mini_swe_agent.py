@@ -104,9 +104,11 @@ class MiniSweAgentReader:
     def _model_call(
         self, words: str | None, response: Mapping[str, Any], extra: Mapping[str, Any]
     ) -> ModelCall:
-        usage = openai_usage(response.get("usage") or extra.get("usage"))
+        spent = response.get("usage") or extra.get("usage")
+        usage = openai_usage(spent)
         usage.model = text(response.get("model")) or self._model
-        usage.cost_usd = dollars(extra.get("cost"))
+        # Routers state the cost with the tokens.
+        usage.cost_usd = dollars(extra.get("cost") or mapping(spent).get("cost"))
         return ModelCall(text=words or "", ts=self._ts, usage=reported(usage))
 
     def _observation(
