@@ -224,8 +224,8 @@ def test_a_person_is_asked_before_any_other_call() -> None:
             raise AssertionError
         assert (halt.value.verdict.action, halt.value.verdict.kind) == (Action.ESCALATE, "stuck_rounds")
         assert str(halt.value) == (
-            "2 rounds in a row brought nothing new, and nothing says that it is finished: more of the same will "
-            "not help."
+            "2 rounds in a row brought nothing new, and nothing says that it is finished: more of the same "
+            "will not help."
         )
     supervisor.acknowledge()
     for kind in ("llm", "tool"):
