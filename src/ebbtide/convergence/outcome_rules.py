@@ -264,16 +264,21 @@ GOES_ON = (
     _anywhere("going_on.next", r"(?:comes?|is|are|up|do|\w+ing) next(?=\W*\Z|:)|(?:the )?next (?:step|thing|up|round|part|one|command) (?:is|are|would|will|i|we)|now (?:for|on to|to) (?:the|step|part)|(?:starting|beginning|continuing) with"),
     _anywhere(
         "going_on.not-done",
-        r"(?:not|n't|isn't|aren't|hasn't|haven't) (?:yet )?(?:been )?(?:done|finished|complete(?:d)?|ready|over)(?: yet)|not (?:yet|done yet)|(?:still|yet) (?:to (?:do|come|be)|needs?|need(?:s|ed)? (?:to|work)|missing|remaining|in progress|running|working|don't know|have to)|(?:is|are) (?:now |still |currently )?(?:running|under way|underway|in progress)(?=\W*\Z)"
+        r"(?:not|n't|isn't|aren't|hasn't|haven't) (?:yet )?(?:been )?(?:done|finished|complete(?:d)?|ready|over)(?: yet)|not (?:yet|done yet)|(?<!you )(?:still|yet) (?:to (?:do|come|be)|needs?|need(?:s|ed)? (?:to|work)|missing|remaining|in progress|running|working|don't know|have to)|(?:is|are) (?:now |still |currently )?(?:running|under way|underway|in progress)(?=\W*\Z)"
         r"|work in progress|halfway|half ?way|so far|to be continued|(?:remains?|left) to (?:do|be)|more (?:steps|work|to do)|\d\d? ?% (?:done|complete|finished)|(?:is )?at \d\d? ?%|once (?:this|that|it) (?:is|has|returns|ends)",
     ),
 )
 
 #: An offer of more, which asks nothing of the person: the work was handed over before it.
 OFFER = (
+    # What is proposed and asked hands the work back, where nothing else is reported.
+    _anywhere(
+        "offer.proposal",
+        r"(?:would|do) you (?:like|want)(?: me)?(?: to)? (?:(?:also|help|more|explain|elaborate|see|know|continue with|add)\b|.{0,40}(?:more|further|another|else|as well|too|also)\b)|(?:want|like) me to (?:also|explain|elaborate)",
+    ),
     _anywhere(
         "offer.more",
-        r"anything (?:else|more)|any (?:other|further|more|additional|questions)|(?:is there|do you have|if you have|if there(?:'s| is)) (?:any|something|more)|need (?:any|more|further|help|assistance)|(?:would|do) you (?:like|want)(?: me)?(?: to)? (?:(?:also|help|more|explain|elaborate|see|know|continue with|add)\b|.{0,40}(?:more|further|another|else|as well|too|also)\b)|(?:want|like) me to (?:also|explain|elaborate)"
+        r"anything (?:else|more)|any (?:other|further|more|additional|questions)|(?:is there|do you have|if you have|if there(?:'s| is)) (?:any|something|more)|need (?:any|more|further|help|assistance)"
         r"|how (?:else )?(?:can|may) i (?:help|assist)|can i (?:help|assist)|feel free|happy to help|hope (?:this|that) helps|let me know if (?:you(?:'d| would)? (?:have|need|like (?:more|any|further|help|to (?:add|know|discuss|explore))|want (?:more|any|further|to)|run into|see|spot|notice|face|encounter)|there(?:'s| is| are)|anything|i can|any|something)|does (?:that|this|it) (?:help|make sense|answer|clear|clarify|sound)",
     ),
 )

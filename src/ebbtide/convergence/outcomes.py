@@ -58,6 +58,7 @@ _TABLES = {
 }
 _NOT_YET = PhraseTable(rules.NOT_YET, lower=True)
 _NOT_ALL = PhraseTable(rules.NOT_ALL, lower=True)
+_PROPOSAL = "handed_back.proposal"
 _OFFERS = frozenset(rule.id for rule in rules.OFFER)
 _CAVEAT = PhraseTable(rules.CAVEATS, lower=True)
 _CLAUSE = re.compile(r"[,;:(\u2013\u2014]|\s-\s|\b(?:and|but|so|because|since|confirm(?:ed)? that|means)\b")
@@ -115,9 +116,13 @@ def _from_the_end(text: str) -> Iterator[Sentence]:
 def _agent(text: str, speaker: Speaker) -> OutcomeReading | None:
     """The latest report counts, but for one that leaves the report before it as it is."""
     latest: OutcomeReading | None = None
+    proposal: OutcomeReading | None = None
     for number, sentence in enumerate(_from_the_end(text)):
         reading = _report(sentence, speaker, at_end=number < _ASKING_END)
         if reading is None:
+            continue
+        if reading.rule == _PROPOSAL:
+            proposal = reading
             continue
         if latest is not None:
             return reading if _stands_before(reading, latest) else latest
@@ -125,7 +130,7 @@ def _agent(text: str, speaker: Speaker) -> OutcomeReading | None:
         if reading.rule not in _SIGNALS and not (reading.outcome in _BAD and _is_caveat(sentence)):
             return reading
         latest = reading
-    return latest
+    return latest or proposal
 
 
 def _stands_before(reading: OutcomeReading, latest: OutcomeReading) -> bool:
@@ -143,8 +148,10 @@ def _report(sentence: Sentence, speaker: Speaker, *, at_end: bool) -> OutcomeRea
     """What one sentence of an agent or a harness reports, if it reports anything."""
     lowered = folded(sentence.text)
     matches = _TABLES[speaker].matches(lowered)
-    if any(match.rule.id in _OFFERS for match in matches):
-        return None
+    offer = next((match for match in matches if match.rule.id in _OFFERS), None)
+    if offer is not None:
+        proposes = offer.rule.id == "offer.proposal" and at_end and _asks(lowered)
+        return _reading(RunOutcome.HANDED_BACK, _PROPOSAL, sentence, speaker) if proposes else None
     if _asks(lowered):
         return _reading(RunOutcome.HANDED_BACK, "handed_back.question", sentence, speaker) if at_end else None
     announced = next((match for match in matches if match.rule.id.startswith("going_on.")), None)

@@ -188,9 +188,7 @@ def _decided(
     visible = decisions if everything else decisions[:_DECISIONS]
     if noise or len(visible) < len(decisions):
         sentences = count(len(decisions) + len(noise), "sentence")
-        lines.append(
-            Line(f"{f'{len(decisions):,}' if decisions else 'none'} of {sentences} that look like decisions")
-        )
+        lines.append(Line(f"{len(decisions):,} kept of {sentences} that could be decisions"))
     lines += [_decision(item) for item in visible]
     return [*lines, _more(len(decisions) - len(visible))] if len(visible) < len(decisions) else lines
 

@@ -221,7 +221,7 @@ def _words(call: ModelCall, number: int, *, several: bool) -> RunEnding:
             return RunEnding(ending=EndKind.CUT_OFF, rule="told", text=_cut(call.text), event=number)
         # Among several, the last words may be anybody's, and answer nobody.
         ending = EndKind.UNKNOWN if several else EndKind.FINISHED
-        return RunEnding(ending=ending, rule="answer", text=_cut(call.text), event=number)
+        return RunEnding(ending=ending, rule="answer", text=_last_line(call.text), event=number)
     ending = _BY_OUTCOME[reading.outcome]
     if several and ending is EndKind.HANDED_BACK and reading.rule != "handed_back.human":
         ending = EndKind.CUT_OFF  # one agent asks another, who did not answer
@@ -253,6 +253,12 @@ def _notice(event: Event, number: int) -> RunEnding | None:
     if reading is None:
         return RunEnding(ending=EndKind.FAILED, rule="notice", text=_cut(text), event=number)
     return RunEnding(ending=_BY_OUTCOME[reading.outcome], rule=reading.rule, text=reading.text, event=number)
+
+
+def _last_line(text: str) -> str:
+    """The end of an answer, which mostly holds its result."""
+    line = next((line.strip() for line in reversed(text[-4 * _SHOWN :].splitlines()) if line.strip()), "")
+    return line if len(line) <= _SHOWN else f"...{line[3 - _SHOWN :].lstrip()}"
 
 
 def _cut(text: str) -> str:
