@@ -18,22 +18,31 @@ def _anywhere(name: str, pattern: str) -> PhraseRule:
 
 
 _WORK = (
-    r"(?:task|job|work|issue|bug|problem|fix|change|changes|feature|migration|refactor(?:ing)?|implementation|upgrade"
-    r"|request|report|analysis|update|updates|setup|installation|deployment|cleanup|conversion|translation|script|pr"
+    r"(?:task|job|work|issue|bug|problem|fix|change|changes|feature|migration|refactor(?:ing)?"
+            r"|implementation|upgrade"
+    r"|request|report|analysis|update|updates|setup|installation|deployment|cleanup|conversion"
+            r"|translation|script|pr"
     r"|pull request|review|documentation|docs|ticket|order|reservation|booking|flight|refund|cancellation|it|this"
-    r"|everything|all (?:\w+ ){0,3}(?:tasks|changes|steps|items|files|work|issues|todos|requirements|of (?:it|them|this)))"
+    r"|everything|all (?:\w+ ){0,3}(?:tasks|changes|steps|items|files|work|issues|todos"
+            r"|requirements|of (?:it|them|this)))"
 )
 _DONE = (
-    r"(?:complete|completed|done|finished|resolved|fixed|solved|implemented|in place|merged|deployed|submitted|booked"
-    r"|cancelled|canceled|processed|confirmed|ready|updated|up to date|live|pushed|published|committed|installed|set up"
+    r"(?:complete|completed|done|finished|resolved|fixed|solved|implemented|in place|merged"
+            r"|deployed|submitted|booked"
+    r"|cancelled|canceled|processed|confirmed|ready|updated|up to date|live|pushed|published"
+            r"|committed|installed|set up"
     r"|cleaned up|verified|working|all set|finalized|concluded|closed)"
 )
 _ADVERBS = r"(?:all |also |already |both |finally |now |just |successfully |fully |been |correctly |properly )*"
 _DID = (
-    r"(?:added|adjusted|applied|booked|built|cancelled|canceled|changed|cleaned|committed|completed|configured|converted"
-    r"|corrected|created|deployed|documented|extracted|finished|fixed|generated|implemented|installed|integrated|made"
-    r"|merged|migrated|moved|opened|organized|placed|processed|published|pushed|put|rebuilt|refactored|refunded|removed"
-    r"|renamed|reorganized|replaced|reset|resolved|restored|reverted|rewritten|rewrote|saved|scheduled|sent|set up|solved"
+    r"(?:added|adjusted|applied|booked|built|cancelled|canceled|changed|cleaned|committed"
+            r"|completed|configured|converted"
+    r"|corrected|created|deployed|documented|extracted|finished|fixed|generated|implemented"
+            r"|installed|integrated|made"
+    r"|merged|migrated|moved|opened|organized|placed|processed|published|pushed|put|rebuilt"
+            r"|refactored|refunded|removed"
+    r"|renamed|reorganized|replaced|reset|resolved|restored|reverted|rewritten|rewrote|saved"
+            r"|scheduled|sent|set up|solved"
     r"|sorted|submitted|summari[sz]ed|switched|translated|updated|upgraded|uploaded|wired|wrote|written)"
 )
 
@@ -42,7 +51,8 @@ AGENT = {
     "limit": (
         _anywhere(
             "limit.reached",
-            r"(?:max(?:imum)?(?! retries exceeded with url)|step|token|cost|time|rate|usage|context|budget|recursion|turn|round|iteration|message|quota"
+            r"(?:max(?:imum)?(?! retries exceeded with url)|step|token|cost|time|rate|usage|context"
+            r"|budget|recursion|turn|round|iteration|message|quota"
             r"|request|call|retry|spending|hour|weekly|daily|session)s?"
             r"(?: (?:number|count|window|length|size|limits?|budget|of|allowed|consecutive|auto[- ]reply|rounds?|turns?"
             r"|steps?|tokens?|iterations?|retries|attempts|messages?|calls?|\(?[\d.,$]+\)?)){0,5}"
@@ -55,7 +65,8 @@ AGENT = {
         ),
         _anywhere(
             "limit.max-rounds",
-            r"max[_ ](?:rounds?|turns?|steps?|iterations?|tokens|retries|consecutive_auto_reply)(?:[_ ](?:reached|exceeded)|\W+\d+)?"
+            r"max[_ ](?:rounds?|turns?|steps?|iterations?|tokens|retries"
+            r"|consecutive_auto_reply)(?:[_ ](?:reached|exceeded)|\W+\d+)?"
             r"(?= (?:reached|exceeded|hit)|\W*\Z)|exit_(?:cost|context|format|error)|limitsexceeded",
         ),
         _anywhere(
@@ -66,8 +77,10 @@ AGENT = {
         ),
         _anywhere(
             "limit.stopped",
-            r"agent stopped due to|need more steps to|stop(?:ped|ping)? (?:the agent )?(?:after|at) \d+ (?:\w+ )?(?:steps|turns|rounds|iterations|calls)"
-            r"|only \d+ (?:steps|turns|rounds|iterations|calls|reflections|retries) (?:are |is )?allowed|maximum context length|context_length_exceeded",
+            r"agent stopped due to|need more steps to|stop(?:ped|ping)? (?:the agent )?(?:after"
+            r"|at) \d+ (?:\w+ )?(?:steps|turns|rounds|iterations|calls)"
+            r"|only \d+ (?:steps|turns|rounds|iterations|calls|reflections|retries) (?:are |is )?allowed"
+            r"|maximum context length|context_length_exceeded",
         ),
     ),
     "failed": (
@@ -75,71 +88,127 @@ AGENT = {
             "failed.unable",
             r"(?:i|we|agent|it|assistant|system|browser|team|they)(?:'m| am| was| were| are|'re| is)?"
             r"(?: still| currently| just| unfortunately| therefore| also| simply| not)* (?:unable|not able|powerless) to"
-            r"|(?:wasn't|weren't|isn't|aren't) (?:able|possible) to|won't be able to|unable to (?:find|locate|access|complete|determine|verify)",
+            r"|(?:wasn't|weren't|isn't|aren't) (?:able|possible) to|won't be able to|unable to (?:find"
+            r"|locate|access|complete|determine|verify)",
         ),
         _anywhere(
             "failed.could-not",
             r"(?:i|we|agent)(?: \w+){0,2} "
-            r"(?:can(?:'t|not| not)|could(?:n't| not)) (?:be )?(?!proceed|continue|go on|move forward|wait|think|imagine|stress|recommend|see (?:any|a reason)|thank|guarantee|start|make progress)\w+"
-            r"|(?:task|tests?|job|request|answer|problem|question|build|deployment|migration|this|that|it) (?:can(?:'t|not| not)|could(?:n't| not)) be"
-            r"|(?:cannot|can't|could not|couldn't|can not) be (?:made|done|determined|completed|found|solved|answered|reached|verified|fixed|resolved|satisfied|restored|accessed)",
+            r"(?:can(?:'t|not| not)|could(?:n't| not)) (?:be )?(?!proceed|continue|go on|move forward"
+            r"|wait|think|imagine|stress|recommend|see (?:any|a reason)|thank|guarantee|start"
+            r"|make progress)\w+"
+            r"|(?:task|tests?|job|request|answer|problem|question|build|deployment|migration|this|that"
+            r"|it) (?:can(?:'t|not| not)|could(?:n't| not)) be"
+            r"|(?:cannot|can't|could not|couldn't|can not) be (?:made|done|determined|completed|found"
+            r"|solved|answered|reached|verified|fixed|resolved|satisfied|restored|accessed)",
         ),
         _anywhere(
             "failed.no-success",
-            r"(?:was|is|were|been) (?:not (?:successful|completed|possible|solved|resolved|fixed)|unsuccessful)|without success|(?:as|be) unsuccessful|success\W{1,4}false"
+            r"(?:was|is|were|been) (?:not (?:successful|completed|possible|solved|resolved|fixed)"
+            r"|unsuccessful)|without success|(?:as|be) unsuccessful|success\W{1,4}false"
             r"|did(?:n't| not) (?:work|succeed|help|fix it|complete|resolve)|no luck|to no avail|not solvable|impossible to",
         ),
         _anywhere(
             "failed.failed",
-            r"(?:task|run|build|job|rollback|release|deployment|migration|attempts?|request|upload|test suite|pipeline|command|agent|execution|step|it|all \w+"
-            r"|tests?|\d+ tests?)(?: \w+){0,2} (?:failed|fails|failing|crashed|aborted|errored)(?! over| safe| gracefully| before\b)",
+            r"(?:task|run|build|job|rollback|release|deployment|migration|attempts?|request|upload"
+            r"|test suite|pipeline|command|agent|execution|step|it|all \w+"
+            r"|tests?|\d+ tests?)(?: \w+){0,2} (?:failed|fails|failing|crashed|aborted|errored)(?! over"
+            r"| safe| gracefully| before\b)",
         ),
         _start("failed.failed-to", r"(?:i |we |it )?(?:have |has |'ve )?failed (?:to|at|because|after|with)|task failed|failure\b|failed\b"),
         _anywhere("failed.give-up", r"(?:giv(?:e|en|ing)|gave|giving) up|out of ideas|at a loss|dead end|abandon(?:ed|ing)? (?:the|this)"),
         _anywhere(
             "failed.still",
-            r"(?:still|remains?|keeps?) (?:\w+ )?(?:failing|fails?|broken|red|wrong|crash(?:es|ing)|unresolved|unsolved|not work(?:ing|s)?"
-            r"|doesn't work|unfixed|throwing|erroring)",
+            r"(?:still|remains?|keeps?) (?:\w+ )?(?:failing|fails?|broken|red|wrong|crash(?:es|ing)"
+            r"|unresolved|unsolved|not work(?:ing|s)?|doesn't work|unfixed|throwing|erroring)",
         ),
         _anywhere(
             "failed.nothing",
-            r"no (?:relevant |matching |suitable |useful )?(?:results?|answer|data|information|solution|match(?:es)?|records?|documents?|access)"
-            r" (?:could be|was|were|is|are|has been|available|to)(?: \w+)?(?: (?:found|available|returned))?|i (?:do not|don't) know(?! if| whether| how you| which)"
-            r"|(?:do not|don't|does not|doesn't) have (?:enough (?:information|data|context)|access|the (?:necessary |required )?(?:permissions?|information|tools?|data|ability))"
-            r"|no (?:fix|changes?|progress|solution|workaround|further progress|answer|conclusion|agreement|result) (?:was|were|has been|have been|could be|is being) (?:made|found|reached|given|produced)"
-            r"|insufficient (?:information|data|evidence|permissions?)|not enough (?:information|data)|beyond my (?:capabilities|abilities)"
+            r"no (?:relevant |matching |suitable |useful )?(?:results?|answer|data|information|solution"
+            r"|match(?:es)?|records?|documents?|access)"
+            r" (?:could be|was|were|is|are|has been|available|to)(?: \w+)?(?: (?:found|available"
+            r"|returned))?|i (?:do not|don't) know(?! if| whether| how you| which)"
+            r"|(?:do not|don't|does not|doesn't) have (?:enough (?:information|data|context)|access"
+            r"|the (?:necessary |required )?(?:permissions?|information|tools?|data|ability))"
+            r"|no (?:fix|changes?|progress|solution|workaround|further progress|answer|conclusion"
+            r"|agreement|result) (?:was|were|has been|have been|could be|is being) (?:made|found|reached"
+            r"|given|produced)"
+            r"|insufficient (?:information|data|evidence|permissions?)|not enough (?:information|data)"
+            r"|beyond my (?:capabilities|abilities)"
             r"|cannot (?:assist|help)|can't (?:assist|help)|no answer",
         ),
         _start(
             "failed.error",
-            r"(?:\w*error|exception|traceback|fatal|api error|request timed out|timed? ?out|connection (?:error|refused|reset)"
-            r"|permission denied|access denied|unauthori[sz]ed|forbidden|invalid (?:api key|credentials|token)|internal server error|panic)\b(?! handling| message| codes?| is fixed| was fixed| has been| have been)",
+            r"(?:\w*error|exception|traceback|fatal|api error|request timed out|timed? ?out"
+            r"|connection (?:error|refused|reset)|permission denied|access denied|unauthori[sz]ed|forbidden|invalid (?:api key|credentials"
+            r"|token)|internal server error|panic)\b(?! handling| message| codes?| is fixed| was fixed"
+            r"| has been| have been)",
         ),
-        _anywhere("failed.encountered", r"encountered (?:an? |the )?(?:\w+ )?(?:error|exception|problem)|error (?:decoding|occurred|loading|opening|reading|parsing|\d{3})|(?:file|page|url|site|document) (?:was )?not found|no such file"),
-        _anywhere("failed.stuck", r"(?:i|we|it|agent)(?:'m| am| was| were|'re| are| got| is| keeps?)(?: \w+)? (?:stuck|going in circles|looping)|ran out of (?:steps|time|ideas|options)|stuck in a loop"),
-        _start("failed.apology", r"(?:unfortunately|regrettably|sadly|sorry|i'm sorry|i am sorry|i apologi[sz]e|apologies)\b(?=.{0,200}?\b(?:not|no|n't|unable|cannot|failed|without|couldn't|can't|only)\b)"),
+        _anywhere(
+            "failed.encountered",
+            r"encountered (?:an? |the )?(?:\w+ )?(?:error|exception|problem)|error (?:decoding|occurred"
+            r"|loading|opening|reading|parsing|\d{3})|(?:file|page|url|site|document) (?:was )?not found"
+            r"|no such file",
+        ),
+        _anywhere(
+            "failed.stuck",
+            r"(?:i|we|it|agent)(?:'m| am| was| were|'re| are| got| is| keeps?)(?: \w+)? (?:stuck"
+            r"|going in circles|looping)|ran out of (?:steps|time|ideas|options)|stuck in a loop",
+        ),
+        _start(
+            "failed.apology",
+            r"(?:unfortunately|regrettably|sadly|sorry|i'm sorry|i am sorry|i apologi[sz]e"
+            r"|apologies)\b(?=.{0,200}?\b(?:not|no|n't|unable|cannot|failed|without|couldn't|can't"
+            r"|only)\b)",
+        ),
         _start("failed.apology-but", r"(?:sorry|i'm sorry|i am sorry|i apologi[sz]e|apologies|my apologies),? but\b"),
-        _anywhere("failed.other-language", r"\w*(?:\u3067\u304d\u307e\u305b\u3093|\u65e0\u6cd5|\u5931\u8d25)\w*|konnte (?:\w+ ){0,3}nicht|nicht m\u00f6glich|n\u00e3o consegui|no (?:pude|he podido|fue posible)|n'ai pas (?:pu|r\u00e9ussi)|impossible de"),
-        _start("failed.result", r"(?:result|status|verdict|outcome|evaluation|score|your score \(.{1,30}\)|reward|exit_status|success)\W{1,4}(?:fail(?:ed|ure)?|incorrect|wrong|error|false|0(?:\.0+)?(?=\W*\Z))"),
-        _start("failed.unknown", r"(?:final answer: |answer: )?(?:unknown|undetermined|inconclusive|n/a|none found|unable to determine|not found)\W*\Z"),
+        _anywhere(
+            "failed.other-language",
+            r"\w*(?:\u3067\u304d\u307e\u305b\u3093|\u65e0\u6cd5|\u5931\u8d25)\w*"
+            r"|konnte (?:\w+ ){0,3}nicht|nicht m\u00f6glich|n\u00e3o consegui|no (?:pude|he podido"
+            r"|fue posible)|n'ai pas (?:pu|r\u00e9ussi)|impossible de",
+        ),
+        _start(
+            "failed.result",
+            r"(?:result|status|verdict|outcome|evaluation|score|your score \(.{1,30}\)|reward"
+            r"|exit_status|success)\W{1,4}(?:fail(?:ed|ure)?|incorrect|wrong|error|false"
+            r"|0(?:\.0+)?(?=\W*\Z))",
+        ),
+        _start(
+            "failed.unknown",
+            r"(?:final answer: |answer: )?(?:unknown|undetermined|inconclusive|n/a|none found"
+            r"|unable to determine|not found)\W*\Z",
+        ),
     ),
     "blocked": (
-        _anywhere("blocked.blocked", r"(?:am|is|are|i'm|we're|it's|remains?|still|currently|completely) blocked(?= (?:on|by|until|because|from)\b|\W*\Z)"),
+        _anywhere(
+            "blocked.blocked",
+            r"(?:am|is|are|i'm|we're|it's|remains?|still|currently|completely) blocked(?= (?:on|by|until"
+            r"|because|from)\b|\W*\Z)",
+        ),
         _anywhere(
             "blocked.waiting",
-            r"(?:i'm|i am|we're|we are|currently|now|it's|is|still|work is|remains?) (?:waiting (?:for|on)|awaiting|on hold|paused until|pending)"
-            r"(?! (?:tests?|the (?:build|tests?|server|page|output|command|process)))|pending (?:approval|review|access|sign-?off)\W*\Z",
+            r"(?:i'm|i am|we're|we are|currently|now|it's|is|still|work is|remains?) (?:waiting (?:for"
+            r"|on)|awaiting|on hold|paused until|pending)"
+            r"(?! (?:tests?|the (?:build|tests?|server|page|output|command|process)))"
+            r"|pending (?:approval|review|access|sign-?off)\W*\Z",
         ),
         _anywhere(
             "blocked.until",
-            r"(?:(?:can't|cannot|won't|stopping|stop here|stopped|parked|pausing|paused|on hold|held|nothing|not)\b.{0,80}\buntil|nothing (?:to do|left) but (?:to )?wait|stuck waiting|still pending|pending \W{1,3}third|set to pending)",
+            r"(?:(?:can't|cannot|won't|stopping|stop here|stopped|parked|pausing|paused|on hold|held"
+            r"|nothing|not)\b.{0,80}\buntil|nothing (?:to do|left) but (?:to )?wait|stuck waiting"
+            r"|still pending|pending \W{1,3}third|set to pending)",
         ),
         _anywhere("blocked.other-language", r"komme (?:\w+ ){0,2}nicht weiter|sobald (?:\w+ ){1,4}(?:freigeschaltet|freigegeben)"),
         _anywhere(
             "blocked.cannot-go-on",
-            r"(?:someone|somebody|an? \w+|they|ops|admins?|the \w+(?: team)?)(?: with \w+ \w+)? (?:has|have|needs?|must) to .{0,60}\bbefore|needs? .{0,40} (?:to|before (?:i|we) can) (?:continue|proceed)"
-            r"|(?:cannot|can't|can not|unable to|not able to) (?:proceed|continue|move forward|go on|start|go (?:any )?further|make progress)"
-            r"|(?:need|needs|require|requires) (?:access|credentials|an? (?:api )?(?:key|token|login)|permissions?|approval)(?: \w+){0,5} (?:before|to (?:proceed|continue))"
+            r"(?:someone|somebody|an? \w+|they|ops|admins?|the \w+(?: team)?)(?: with \w+ \w+)? (?:has"
+            r"|have|needs?|must) to .{0,60}\bbefore|needs? .{0,40} (?:to|before (?:i"
+            r"|we) can) (?:continue|proceed)"
+            r"|(?:cannot|can't|can not|unable to|not able to) (?:proceed|continue|move forward|go on"
+            r"|start|go (?:any )?further|make progress)"
+            r"|(?:need|needs|require|requires) (?:access|credentials|an? (?:api )?(?:key|token|login)"
+            r"|permissions?|approval)(?: \w+){0,5} (?:before|to (?:proceed|continue))"
             r"|(?:nothing|not much|no more) (?:more )?(?:i|we) can do until|(?:on hold|parked|paused|stopped) until",
         ),
         _start("blocked.label", r"(?:status: )?blocked(?: by| on| until|:|\W*\Z)"),
@@ -147,28 +216,60 @@ AGENT = {
     "handed_back": (
         _anywhere(
             "handed_back.human",
-            r"transferr?(?:ed|ing) (?:you |this |the \w+ |your \w+ )?(?:over )?to (?:a |an? |our )?(?:human|person|colleague|specialist|representative|agent|live|support|member|supervisor)"
-            r"|(?:escalat(?:ed|ing)|handed|handing|passed|passing|connect(?:ed|ing)|forward(?:ed|ing)) (?:you |this |it |the \w+ |your \w+ )?(?:over |on )?(?:to|with) (?:a |an? |our |the )?(?:\w+ ){0,2}(?:human|person|colleague|specialist|representative|live|support|on-?call|team|manager|operator|nurse|desk|line)"
+            r"transferr?(?:ed|ing) (?:you |this |the \w+ |your \w+ )?(?:over )?to (?:a |an? "
+            r"|our )?(?:human|person|colleague|specialist|representative|agent|live|support|member"
+            r"|supervisor)"
+            r"|(?:escalat(?:ed|ing)|handed|handing|passed|passing|connect(?:ed|ing)|forward(?:ed"
+            r"|ing)) (?:you |this |it |the \w+ |your \w+ )?(?:over |on )?(?:to|with) (?:a |an? |our "
+            r"|the )?(?:\w+ ){0,2}(?:human|person|colleague|specialist|representative|live|support"
+            r"|on-?call|team|manager|operator|nurse|desk|line)"
             r"|who (?:will|can) (?:call|contact|get back|take over|join|help|be in touch|reach)"
-            r"|(?:someone|a colleague|a human|a specialist|our team) (?:will|from \w+ will) (?:get back|take over|contact|reach|follow up|be in touch)",
+            r"|(?:someone|a colleague|a human|a specialist|our team) (?:will|from \w+ will) (?:get back"
+            r"|take over|contact|reach|follow up|be in touch)",
         ),
         _anywhere(
             "handed_back.your-turn",
-            r"(?:i'll|i will|i'd) (?:wait for|await|hold off until|leave (?:it|that|this) (?:to|with) you|let you (?:decide|choose|pick))|(?:over|back) to you|your (?:call|turn|choice|move)\b|(?:for|let|leave) (?:you|it (?:to|for) you|this (?:to|for) you) to (?:decide|choose|confirm|review|pick)|awaiting_user|you(?:'ll| will)? (?:need|have) to"
-            r"|waiting for your|awaiting your|up to you|i need (?:you to|your)|(?:before i (?:proceed|continue|go on|start|go ahead|make|do|touch|merge|push)).{0,80}(?:confirm|which|please|let me know|need)",
+            r"(?:i'll|i will|i'd) (?:wait for|await|hold off until|leave (?:it|that|this) (?:to"
+            r"|with) you|let you (?:decide|choose|pick))|(?:over|back) to you|your (?:call|turn|choice"
+            r"|move)\b|(?:for|let|leave) (?:you|it (?:to|for) you|this (?:to|for) you) to (?:decide"
+            r"|choose|confirm|review|pick)|awaiting_user|you(?:'ll| will)? (?:need|have) to"
+            r"|waiting for your|awaiting your|up to you|i need (?:you to|your)|(?:before i (?:proceed"
+            r"|continue|go on|start|go ahead|make|do|touch|merge|push)).{0,80}(?:confirm|which|please"
+            r"|let me know|need)",
         ),
         _anywhere(
             "handed_back.please",
-            r"(?:tell|show|send|give) me(?! if| about)|i(?:'ll| will)? (?:still )?need (?:to (?:see|know)|the|your|a|more)\b|please (?:toggle|add|give|paste|type|open|go|visit|restart|set|make|state|answer|reply|start)"
-            r"|(?:please|kindly|could you|can you)(?: also| then| just)? (?:confirm|choose|pick|select|provide|share|send|tell me|let me know|clarify|specify|advise|decide|review and|reply|respond|approve|paste|run|try|check|verify on|upload|attach|grant|log ?in|enter)"
-            r"|let me know (?:and|which|how you(?:'d| would) like|what you(?:'d| would)|whether|when you(?:'re| are| have)|if you(?:'d like me| want me| would like me| prefer|'d prefer)(?! (?:any|more|further|other|else)))",
+            r"(?:tell|show|send|give) me(?! if| about)|i(?:'ll| will)? (?:still )?need (?:to (?:see"
+            r"|know)|the|your|a|more)\b|please (?:toggle|add|give|paste|type|open|go|visit|restart|set"
+            r"|make|state|answer|reply|start)"
+            r"|(?:please|kindly|could you|can you)(?: also| then| just)? (?:confirm|choose|pick|select"
+            r"|provide|share|send|tell me|let me know|clarify|specify|advise|decide|review and|reply"
+            r"|respond|approve|paste|run|try|check|verify on|upload|attach|grant|log ?in|enter)"
+            r"|let me know (?:and|which|how you(?:'d| would) like|what you(?:'d| would)|whether"
+            r"|when you(?:'re| are| have)|if you(?:'d like me| want me| would like me| prefer"
+            r"|'d prefer)(?! (?:any|more|further|other|else)))",
         ),
     ),
     "finished": (
-        _anywhere("finished.terminate", r"terminate(?=\W*\Z)|task solved|#+stop#+|<(?:finish|done|complete|attempt_completion|promise)>|\[(?:done|finished|complete)\]|task_complete[d]?|task[_ ]done|finished chain|(?:run|status|state|exit[_ ]status)\W{1,3}(?:submitted|completed?|finished|success)"),
+        _anywhere(
+            "finished.terminate",
+            r"terminate(?=\W*\Z)|task solved|#+stop#+|<(?:finish|done|complete|attempt_completion"
+            r"|promise)>|\[(?:done|finished|complete)\]|task_complete[d]?|task[_ ]done|finished chain"
+            r"|(?:run|status|state|exit[_ ]status)\W{1,3}(?:submitted|completed?|finished|success)",
+        ),
         _start("finished.approve", r"(?:approved?|accepted|lgtm|satisfied|agreed\W+terminate)(?=\W*\Z)"),
-        _anywhere("finished.marked", r"mark(?:ed|ing)? (?:the |this |it )?(?:(?:active )?task )?(?:as )?(?:complete|done|finished|resolved)|(?:result|status|verdict|evaluation)\W{1,4}(?:pass(?:ed)?|correct|success)(?=\W*\Z)"),
-        _anywhere("finished.final-answer", r"<(?:solution|final)>|final[_ ]answer(?= ?[:=(>\u2013-]| is)|\\boxed\{|<(?:final_)?answer>|finish\[|(?:the|my|our) (?:final |correct |verified )+(?:answer|result|solution|output|value|total|sum) (?:is|was|=|to \w+ \w+ is)|the answer(?= ?:)"),
+        _anywhere(
+            "finished.marked",
+            r"mark(?:ed|ing)? (?:the |this |it )?(?:(?:active )?task )?(?:as )?(?:complete|done|finished"
+            r"|resolved)|(?:result|status|verdict|evaluation)\W{1,4}(?:pass(?:ed)?|correct"
+            r"|success)(?=\W*\Z)",
+        ),
+        _anywhere(
+            "finished.final-answer",
+            r"<(?:solution|final)>|final[_ ]answer(?= ?[:=(>\u2013-]| is)|\\boxed\{|<(?:final_)?answer>"
+            r"|finish\[|(?:the|my|our) (?:final |correct |verified )+(?:answer|result|solution|output"
+            r"|value|total|sum) (?:is|was|=|to \w+ \w+ is)|the answer(?= ?:)",
+        ),
         _anywhere(
             "finished.work-done",
             rf"{_WORK}(?: \w+){{0,4}}? (?:is|are|was|were|has been|have been|'s|has|have|looks|should be) {_ADVERBS}{_DONE}",
@@ -179,14 +280,56 @@ AGENT = {
         ),
         _anywhere(
             "finished.tests",
-            r"(?:all|every|\d+|\d+/\d+|the (?:full |whole |entire )?(?:test )?(?:suite|tests?|build|ci|checks?|pipeline))(?: (?:\w+ )?(?:of the )?(?:\d+ )?(?:tests?|checks?|specs?|cases|suite|unit tests|assertions))?"
+            r"(?:all|every|\d+|\d+/\d+|the (?:full |whole |entire )?(?:test )?(?:suite|tests?|build|ci"
+            r"|checks?|pipeline))(?: (?:\w+ )?(?:of the )?(?:\d+ )?(?:tests?|checks?|specs?|cases|suite"
+            r"|unit tests|assertions))?"
             r"(?: (?:are|is|now|all|still|successfully))* (?:pass(?:ed|es|ing)?|green|succeed(?:ed|s)?)",
         ),
-        _start("finished.done", r"(?:(?:ok|okay|great|perfect|and|we're|we are|i'm|i am|it's|that's it|everything is|you're|you are|all) ?[,!:\u2014-]? ?)*(?:all )?(?:done|finished|complete|completed|fixed|shipped|resolved|solved|merged|deployed|published|all set|good to go|ready to (?:submit|merge|use|go|review|ship|deploy)|task complete(?:d)?|mission accomplished|success|works now|fertig|erledigt|listo|hecho|terminado|completado|termin[\u00e9e]|c'est fait|pronto|feito|fatto|gotowe|klaar|\u0433\u043e\u0442\u043e\u0432\u043e)(?=\W|\Z)(?! (?:with (?:the )?(?:first|part|step|phase)|so far|\d+ of|half))"),
-        _anywhere("finished.other-language", r"\w*(?:\u5df2\u5b8c\u6210|\u5b8c\u6210\u4e86|\u5df2\u7ecf\u5b8c\u6210|\u4fee\u590d\u4e86|\u5b8c\u4e86\u3057\u307e\u3057\u305f|\uc644\ub8cc)\w*|(?:ist|sind|wurde|wurden) (?:\w+ ){0,3}(?:fertig|erledigt|abgeschlossen|behoben)|(?:est|sont|a \u00e9t\u00e9|ont \u00e9t\u00e9) (?:\w+ ){0,2}(?:termin\u00e9e?s?|corrig\u00e9e?s?|faite?s?)|(?:est\u00e1|est\u00e1n|ha sido|han sido) (?:\w+ ){0,2}(?:list[oa]s?|terminad[oa]s?|completad[oa]s?|corregid[oa]s?)|(?:est\u00e1|foi|foram) (?:\w+ ){0,2}(?:pront[oa]s?|conclu\u00edd[oa]s?|corrigid[oa]s?)"),
-        _anywhere("finished.successful", r"(?:completed|finished|done|applied|deployed|built|installed|merged|created|updated|processed|booked|cancelled|resolved|saved|committed|pushed|ran|succeeded|passed|generated|verified|migrated) successfully|successfully \w+ed|task success(?:ful)?(?:ly)?|(?:confirmed|verified|validated) (?:that )?(?:it|the fix|this|everything) (?:now )?(?:works|is correct)|(?:works|working) as (?:expected|intended|requested)|everything (?:now )?(?:works|passes|looks good|is in order)|ready (?:to submit|to merge|for (?:review|merge|use|production))|no further (?:action|changes|work|steps) (?:is|are)? ?(?:needed|required|necessary)|nothing (?:else|more|left) to (?:do|change|fix)|conclude (?:the|this) (?:task|conversation)|request satisfied|objective (?:achieved|met|complete)"),
-        _start("finished.summary", r"(?:#+ )?(?:final |here(?:'s| is) (?:a |the )?|quick |brief )?(?:summary(?: of (?:the |all |my )?(?:changes|work|what .{1,30}))?|what (?:i|was) (?:did|changed|done|fixed|built)|changes made|what changed)(?=\W*\Z|:)"),
-        _start("finished.here-is", r"(?:okay,? |ok,? |sure,? |great,? )?here(?:'s| is| are) (?:the |your |an? )?(?:final |complete |completed |full |finished |updated |revised |corrected |polished |requested |resulting )+\w+"),
+        _start(
+            "finished.done",
+            r"(?:(?:ok|okay|great|perfect|and|we're|we are|i'm|i am|it's|that's it|everything is|you're"
+            r"|you are|all) ?[,!:\u2014-]? ?)*(?:all )?(?:done|finished|complete|completed|fixed|shipped"
+            r"|resolved|solved|merged|deployed|published|all set|good to go|ready to (?:submit|merge|use"
+            r"|go|review|ship|deploy)|task complete(?:d)?|mission accomplished|success|works now|fertig"
+            r"|erledigt|listo|hecho|terminado|completado|termin[\u00e9e]|c'est fait|pronto|feito|fatto"
+            r"|gotowe|klaar|\u0433\u043e\u0442\u043e\u0432\u043e)(?=\W|\Z)(?! (?:with (?:the )?(?:first"
+            r"|part|step|phase)|so far|\d+ of|half))",
+        ),
+        _anywhere(
+            "finished.other-language",
+            r"\w*(?:\u5df2\u5b8c\u6210|\u5b8c\u6210\u4e86|\u5df2\u7ecf\u5b8c\u6210|\u4fee\u590d\u4e86"
+            r"|\u5b8c\u4e86\u3057\u307e\u3057\u305f|\uc644\ub8cc)\w*|(?:ist|sind|wurde"
+            r"|wurden) (?:\w+ ){0,3}(?:fertig|erledigt|abgeschlossen|behoben)|(?:est|sont"
+            r"|a \u00e9t\u00e9|ont \u00e9t\u00e9) (?:\w+ ){0,2}(?:termin\u00e9e?s?|corrig\u00e9e?s?"
+            r"|faite?s?)|(?:est\u00e1|est\u00e1n|ha sido|han sido) (?:\w+ ){0,2}(?:list[oa]s?"
+            r"|terminad[oa]s?|completad[oa]s?|corregid[oa]s?)|(?:est\u00e1|foi"
+            r"|foram) (?:\w+ ){0,2}(?:pront[oa]s?|conclu\u00edd[oa]s?|corrigid[oa]s?)",
+        ),
+        _anywhere(
+            "finished.successful",
+            r"(?:completed|finished|done|applied|deployed|built|installed|merged|created|updated"
+            r"|processed|booked|cancelled|resolved|saved|committed|pushed|ran|succeeded|passed|generated"
+            r"|verified|migrated) successfully|successfully \w+ed|task success(?:ful)?(?:ly)?"
+            r"|(?:confirmed|verified|validated) (?:that )?(?:it|the fix|this"
+            r"|everything) (?:now )?(?:works|is correct)|(?:works|working) as (?:expected|intended"
+            r"|requested)|everything (?:now )?(?:works|passes|looks good|is in order)|ready (?:to submit"
+            r"|to merge|for (?:review|merge|use|production))|no further (?:action|changes|work"
+            r"|steps) (?:is|are)? ?(?:needed|required|necessary)|nothing (?:else|more|left) to (?:do"
+            r"|change|fix)|conclude (?:the|this) (?:task|conversation)|request satisfied"
+            r"|objective (?:achieved|met|complete)",
+        ),
+        _start(
+            "finished.summary",
+            r"(?:#+ )?(?:final |here(?:'s| is) (?:a |the )?|quick |brief )?(?:summary(?: of (?:the |all "
+            r"|my )?(?:changes|work|what .{1,30}))?|what (?:i|was) (?:did|changed|done|fixed|built)"
+            r"|changes made|what changed)(?=\W*\Z|:)",
+        ),
+        _start(
+            "finished.here-is",
+            r"(?:okay,? |ok,? |sure,? |great,? )?here(?:'s| is| are) (?:the |your |an? )?(?:final "
+            r"|complete |completed |full |finished |updated |revised |corrected |polished |requested "
+            r"|resulting )+\w+",
+        ),
     ),
 }
 
@@ -198,7 +341,11 @@ HARNESS = {
     "finished": tuple(rule for rule in AGENT["finished"] if rule.id in _ENDS),
 
     "interrupted": (
-        _anywhere("interrupted.marker", r"(?:request )?interrupted by (?:the )?user|keyboardinterrupt|user (?:cancelled|canceled|aborted|stopped)|(?:run|task|session) (?:was )?(?:cancelled|canceled|aborted|interrupted)"),
+        _anywhere(
+            "interrupted.marker",
+            r"(?:request )?interrupted by (?:the )?user|keyboardinterrupt|user (?:cancelled|canceled"
+            r"|aborted|stopped)|(?:run|task|session) (?:was )?(?:cancelled|canceled|aborted|interrupted)",
+        ),
     ),
     "handed_back": (_anywhere("handed_back.awaiting", r"awaiting_user\w*|waiting for (?:user|human) input|press enter to|__interrupt__|approve, edit or reject"),),
 }
@@ -206,15 +353,26 @@ HARNESS = {
 #: What a person says of work that was handed over, at the start of a message or of a sentence in it.
 PERSON = {
     "interrupted": (
-        _anywhere("interrupted.marker", r"request interrupted by user|interrupted by (?:the )?user|keyboardinterrupt|user (?:cancelled|canceled|aborted|stopped)"),
+        _anywhere(
+            "interrupted.marker",
+            r"request interrupted by user|interrupted by (?:the )?user|keyboardinterrupt"
+            r"|user (?:cancelled|canceled|aborted|stopped)",
+        ),
         _start("interrupted.stop", r"(?<!#)(?:please )?(?:stop|cancel|abort|halt)(?: (?:it|this|that|now|right there|everything|the run))?\W*\Z"),
     ),
     "failed": (
         _anywhere(
             "failed.person-still",
-            r"(?:still|again|now) (?:\w+ )?(?:broken|not work(?:ing|s)?|doesn't work|fails?|failing|wrong|red|crash(?:es|ing)|the same (?:error|issue|problem)|happening|see(?:ing)? (?:the|that|it))"
-            r"|(?:that|this|it)(?:'s| is| was| did| does|n't)? ?(?:not (?:right|correct|what i|it|fixed|working|work|help)|n't (?:right|correct|what i|fixed|working|work|help)|wrong|incorrect|broken|worse|useless|didn't (?:work|help|fix)|doesn't (?:work|help|fix)|does not work|did not work|made it worse)"
-            r"|not (?:fixed|what i (?:asked|wanted|meant))|same (?:error|problem|issue)(?: as before| again)?\W*\Z|you (?:broke|forgot|missed|ignored|didn't)|(?:is|are) (?:still )?(?:red|down)|(?:isn't|not) (?:done|fixed|finished|solved)",
+            r"(?:still|again|now) (?:\w+ )?(?:broken|not work(?:ing|s)?|doesn't work|fails?|failing"
+            r"|wrong|red|crash(?:es|ing)|the same (?:error|issue|problem)|happening|see(?:ing)? (?:the"
+            r"|that|it))"
+            r"|(?:that|this|it)(?:'s| is| was| did| does|n't)? ?(?:not (?:right|correct|what i|it|fixed"
+            r"|working|work|help)|n't (?:right|correct|what i|fixed|working|work|help)|wrong|incorrect"
+            r"|broken|worse|useless|didn't (?:work|help|fix)|doesn't (?:work|help|fix)|does not work"
+            r"|did not work|made it worse)"
+            r"|not (?:fixed|what i (?:asked|wanted|meant))|same (?:error|problem|issue)(?: as before"
+            r"| again)?\W*\Z|you (?:broke|forgot|missed|ignored|didn't)|(?:is|are) (?:still )?(?:red"
+            r"|down)|(?:isn't|not) (?:done|fixed|finished|solved)",
         ),
         _start("failed.person-no", r"no+[,.!]? (?:that|this|it|you|still|don't|not|wrong)|wrong\b|nope\b"),
     ),
@@ -222,69 +380,20 @@ PERSON = {
         _anywhere("finished.person-ends", r"#+(?:stop|end|done)#+|\[(?:stop|end|done)\]"),
         _anywhere(
             "finished.person-thanks",
-            r"thank(?:s| you)(?! (?:to|in advance))|(?:much |really )?appreciate(?:d| it| (?:the|your) help)|cheers|danke|merci|gracias|obrigad[oa]|grazie",
+            r"thank(?:s| you)(?! (?:to|in advance))|(?:much |really )?appreciate(?:d| it| (?:the"
+            r"|your) help)|cheers|danke|merci|gracias|obrigad[oa]|grazie",
         ),
         _start(
             "finished.person-approves",
-            r"(?:(?:ok|okay|yes|yep|great|nice|ah|oh|wow|cool|awesome|alright)[,!.]? )*(?:perfect|excellent|great(?: (?:work|job|stuff))?|awesome|lgtm|approved?|looks (?:good|great|perfect)|all good|nice(?: (?:work|job|one))?|well done|good (?:job|work)|that(?:'s| is) (?:it|all|perfect|great|exactly what|what i (?:needed|wanted)|everything)|(?:it |that |this )?works(?: (?:now|great|perfectly|fine|like a charm))?|exactly what i (?:needed|wanted)|love it|ship it|merge it|merged|solved|fixed|confirmed|that (?:did|solved|fixed) it|i(?:'m| am) (?:happy|satisfied)|no(?:thing)? (?:else|more)|no,? that's (?:it|all|everything)|(?:reviewed|tested|checked|merged|approved|deployed|released|published)(?: and \w+)?|terminate|exit|done)\b",
+            r"(?:(?:ok|okay|yes|yep|great|nice|ah|oh|wow|cool|awesome|alright)[,!.]? )*(?:perfect"
+            r"|excellent|great(?: (?:work|job|stuff))?|awesome|lgtm|approved?|looks (?:good|great"
+            r"|perfect)|all good|nice(?: (?:work|job|one))?|well done|good (?:job|work)|that(?:'s"
+            r"| is) (?:it|all|perfect|great|exactly what|what i (?:needed|wanted)|everything)|(?:it "
+            r"|that |this )?works(?: (?:now|great|perfectly|fine|like a charm))?"
+            r"|exactly what i (?:needed|wanted)|love it|ship it|merge it|merged|solved|fixed|confirmed"
+            r"|that (?:did|solved|fixed) it|i(?:'m| am) (?:happy|satisfied)|no(?:thing)? (?:else|more)"
+            r"|no,? that's (?:it|all|everything)|(?:reviewed|tested|checked|merged|approved|deployed"
+            r"|released|published)(?: and \w+)?|terminate|exit|done)\b",
         ),
     ),
 }
-
-#: What stands before a report in its sentence and takes it back: it has not happened, or is asked or supposed.
-NOT_YET = (
-    _anywhere(
-        "open.condition",
-        r"if|once|when(?:ever)?|after|until|till|unless|before|as soon as|whether|in case|should|would|could|might|may|can|will|to"
-        r"|need|needs|must|let's|ensure|make sure|verify|check|see|so that|in order|assuming|provided|want|going to|plan|goal|expect(?:ed)?|suppose|try",
-    ),
-    _anywhere("open.negation", r"not|n't|isn't|aren't|hasn't|haven't|wasn't|weren't|never|nothing|nobody|no|none|without|hardly|barely|almost|nearly|partly|partially|half|yet to|far from|don't|doesn't|didn't"),
-)
-#: What follows a report in its sentence and takes it back.
-NOT_ALL = (_anywhere("open.part", r"so far|yet|for now|except|apart from|other than|of \d+|out of \d+|but (?:not|there|the|it|i|we|one|two|still)|however|although|remain(?:s|ing)?|to go|left"),)
-
-#: What an agent says it is about to do: work goes on.
-GOES_ON = (
-    _start(
-        "going_on.intent",
-        r"(?:(?:now|next|first|then|so|ok|okay|and|but|also|finally|great|good|perfect|alright|thought|with that(?: done)?|after that)\W+){0,3}"
-        r"(?:let me(?! know)|let's(?! conclude| terminate| end| finali[sz]e)|let us|i(?: still)? (?:need to|should|want to|must|have to)|we (?:need to|still need to|should|must|can now)"
-        r"|(?:time to|going to|moving on|continuing|proceeding|starting|next up|running|checking|working on|looking (?:into|at)|driving|heading|scanning|searching|reading))",
-    ),
-    _anywhere(
-        "going_on.promise",
-        r"(?:i|we)(?:'ll| will|'m going to| am going to|'re going to| are going to|'m now| am now|'m about to| am about to|'m still| am still|'m currently| am currently)"
-        r" (?!be (?:happy|glad|here|able|waiting|back)|let you|leave|stop|wait|await|conclude|finali[sz]e|terminate|end|hold|need|not |submit|waiting|blocked|unable|hand|pass|done|mark)\w+",
-    ),
-    _anywhere(
-        "going_on.doing",
-        r"(?:i'm|i am|we're|we are) (?:now |still |currently |already )?"
-        r"(?!waiting|putting|closing|handing|passing|leaving|stopping|transferring|escalating|going to|ending|giving|blocked|having|missing|being|hoping|asking|sorry|not\b)\w+ing",
-    ),
-    _anywhere("going_on.next", r"(?:comes?|is|are|up|do|\w+ing) next(?=\W*\Z|:)|(?:the )?next (?:step|thing|up|round|part|one|command) (?:is|are|would|will|i|we)|now (?:for|on to|to) (?:the|step|part)|(?:starting|beginning|continuing) with"),
-    _anywhere(
-        "going_on.not-done",
-        r"(?:not|n't|isn't|aren't|hasn't|haven't) (?:yet )?(?:been )?(?:done|finished|complete(?:d)?|ready|over)(?: yet)|not (?:yet|done yet)|(?<!you )(?:still|yet) (?:to (?:do|come|be)|needs?|need(?:s|ed)? (?:to|work)|missing|remaining|in progress|running|working|don't know|have to)|(?:is|are) (?:now |still |currently )?(?:running|under way|underway|in progress)(?=\W*\Z)"
-        r"|work in progress|halfway|half ?way|so far|to be continued|(?:remains?|left) to (?:do|be)|more (?:steps|work|to do)|\d\d? ?% (?:done|complete|finished)|(?:is )?at \d\d? ?%|once (?:this|that|it) (?:is|has|returns|ends)",
-    ),
-)
-
-#: An offer of more, which asks nothing of the person: the work was handed over before it.
-OFFER = (
-    # What is proposed and asked hands the work back, where nothing else is reported.
-    _anywhere(
-        "offer.proposal",
-        r"(?:would|do) you (?:like|want)(?: me)?(?: to)? (?:(?:also|help|more|explain|elaborate|see|know|continue with|add)\b|.{0,40}(?:more|further|another|else|as well|too|also)\b)|(?:want|like) me to (?:also|explain|elaborate)",
-    ),
-    _anywhere(
-        "offer.more",
-        r"anything (?:else|more)|any (?:other|further|more|additional|questions)|(?:is there|do you have|if you have|if there(?:'s| is)) (?:any|something|more)|need (?:any|more|further|help|assistance)"
-        r"|how (?:else )?(?:can|may) i (?:help|assist)|can i (?:help|assist)|feel free|happy to help|hope (?:this|that) helps|let me know if (?:you(?:'d| would)? (?:have|need|like (?:more|any|further|help|to (?:add|know|discuss|explore))|want (?:more|any|further|to)|run into|see|spot|notice|face|encounter)|there(?:'s| is| are)|anything|i can|any|something)|does (?:that|this|it) (?:help|make sense|answer|clear|clarify|sound)",
-    ),
-)
-
-#: What marks a failure as a remark beside work that is done.
-CAVEATS = (
-    _start("caveat.note", r"(?:note|caveat|nb|one (?:thing|caveat|note)|known (?:issue|limitation)s?|warning|limitations?)\b"),
-    _anywhere("caveat.unrelated", r"pre-?existing|unrelated|already (?:failing|broken|failed)|before (?:my|this|the) changes?|separate(?:ly)? from|not (?:related|caused)|out of scope"),
-)

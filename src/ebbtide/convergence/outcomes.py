@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ebbtide.convergence import outcome_polarity_rules as polarity
 from ebbtide.convergence import outcome_rules as rules
 from ebbtide.events.run_outcome import RunOutcome
 from ebbtide.text.excerpt import excerpt
@@ -52,15 +53,15 @@ def _table(tables: Mapping[str, tuple[PhraseRule, ...]], *others: tuple[PhraseRu
 
 
 _TABLES = {
-    Speaker.MODEL: _table(rules.AGENT, rules.GOES_ON, rules.OFFER),
+    Speaker.MODEL: _table(rules.AGENT, polarity.GOES_ON, polarity.OFFER),
     Speaker.PERSON: _table(rules.PERSON),
     Speaker.HARNESS: _table(rules.HARNESS),
 }
-_NOT_YET = PhraseTable(rules.NOT_YET, lower=True)
-_NOT_ALL = PhraseTable(rules.NOT_ALL, lower=True)
+_NOT_YET = PhraseTable(polarity.NOT_YET, lower=True)
+_NOT_ALL = PhraseTable(polarity.NOT_ALL, lower=True)
 _PROPOSAL = "handed_back.proposal"
-_OFFERS = frozenset(rule.id for rule in rules.OFFER)
-_CAVEAT = PhraseTable(rules.CAVEATS, lower=True)
+_OFFERS = frozenset(rule.id for rule in polarity.OFFER)
+_CAVEAT = PhraseTable(polarity.CAVEATS, lower=True)
 _CLAUSE = re.compile(r"[,;:(\u2013\u2014]|\s-\s|\b(?:and|but|so|because|since|confirm(?:ed)? that|means)\b")
 _BAD = (RunOutcome.FAILED, RunOutcome.BLOCKED, RunOutcome.LIMIT)
 _SIGNALS = ("finished.terminate", "finished.final-answer")  # which say that it ends, not how
