@@ -47,6 +47,7 @@ _LINES = Openings(_SECTIONS)
 _LEADING = (_CHECKBOXES, _LABELS, _OPENINGS, _NOTHING, _CODE, _COURTESY)
 _SENTENCES = Openings(*_LEADING, _REQUESTS, _QUESTIONS, _DECISIONS, _NARRATION, _ACTIONS, _PROMISES)
 _ANSWERS = Openings(_OF_PERSONS)
+_MAIN_CLAUSES = Openings(_PROMISES)
 _NO_KEYS: frozenset[str] = frozenset()
 
 # "It is unclear whether it scales" states something, "How does it scale" does not.
@@ -209,7 +210,7 @@ def _kind(rule: str) -> str:
 def _find(table: PhraseTable, lowered: str, place: Start, keys: frozenset[str]) -> PhraseMatch | None:
     """What stands at the start, or else inside of a sentence; without words to search for only the former."""
     match = table.opening(lowered, place) if table in place.tables else None
-    if match is None and keys:
+    if match is None and not table.by_words.words.isdisjoint(keys):
         match = table.leftmost(lowered, place.at, len(lowered), keys)
     return match
 
@@ -355,7 +356,7 @@ def _behind_front(text: str, lowered: str, at: int) -> str | None:
         if comma < 0:
             return None
         at = comma + 2
-        place = _SENTENCES.at(lowered, at)
+        place = _MAIN_CLAUSES.at(lowered, at)
         promise = _promise_rule(lowered, place)
         if promise is not None:
             return promise
