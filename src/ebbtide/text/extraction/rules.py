@@ -227,12 +227,12 @@ NARRATION = (
 
 _WE = r"(?:we|i|they|the team|everyone)"
 _ADVERBS = r"(?:all |also |already |both |finally |now |then |just |therefore |thus |have |had |jointly |unanimously |only |instead )*"
+# Whoever takes up a tool does the next step, and decides nothing.
+_TOOL = r"(?! (?:(?:the|a|an|our|this) )?(?:[`\w./-]+ ){1,2}(?:command|functions?|tools?)\b)"
 _CHOICES = (
-    r"(?:go|going) (?:with|ahead with)|use|adopt|choose|pick|opt for|stick (?:with|to)|keep|drop|standardi[sz]e on"
+    rf"(?:go|going) (?:with|ahead with)|use{_TOOL}|adopt|choose|pick|opt for|stick (?:with|to)|keep|drop|standardi[sz]e on"
     r"|settle (?:on|for)|switch(?:ing)? to|mov(?:e|ing) to|migrate to|replace|prefer|postpone|defer|abandon|ship"
 )
-# Whoever takes up a tool does the next step, and decides nothing.
-_TOOL = r"(?! (?:(?:the|a|an|our|this) )?(?:[`\w./-]+ ){1,2}(?:command|endpoint|functions?|tools?|utility)\b)"
 
 DECISIONS = (
     _anywhere(
@@ -246,7 +246,7 @@ DECISIONS = (
     ),
     _anywhere(
         "decision.will-use",
-        rf"(?:we|i)(?:'ll| will| shall|'re going to| are going to|'re| are) {_ADVERBS}(?:not )?(?:{_CHOICES}){_TOOL}",
+        rf"(?:we|i)(?:'ll| will| shall|'re going to| are going to|'re| are) {_ADVERBS}(?:not )?(?:{_CHOICES})",
     ),
     _anywhere(
         "decision.lets-proceed", rf"(?:let's|let us) {_ADVERBS}(?:proceed|move forward|go ahead|work) with"
@@ -261,7 +261,7 @@ DECISIONS = (
         r"(?:we|i) (?:fully |all )?(?:concur|agree) with (?:the|this|your|his|her|their) (?:\w+ )?"
         r"(?:conclusion|decision|plan|proposal|approach|recommendation)s?",
     ),
-    _anywhere("decision.lets-use", rf"(?:let's|let us) {_ADVERBS}(?:not )?(?:{_CHOICES}){_TOOL}"),
+    _anywhere("decision.lets-use", rf"(?:let's|let us) {_ADVERBS}(?:not )?(?:{_CHOICES})"),
     _anywhere(
         "decision.the-decision",
         r"(?:the|our|my|final) (?:final )?(?:decision|choice|resolution) (?:is|was|will be|has been)"
