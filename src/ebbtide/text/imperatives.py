@@ -9,34 +9,35 @@ IMPERATIVE_VERBS = frozenset(
     announce answer append apply approve archive arrange ask assemble assess assign attach audit automate
     avoid back backfill backport begin benchmark bind block book bootstrap break bring build bump bundle
     buy cache calculate call cancel capture change check choose clean clear click clone close collect
-    combine commit compare compile complete compress compute configure confirm connect consider contact
-    continue convert copy correct count cover create cross-check cut deal debug decide declare decode
-    decrease default define delegate delete deliver deploy deprecate design detach determine disable
-    disconnect discuss distinguish distribute document double-check downgrade download draft draw drop
-    dump duplicate edit email embed emit enable encapsulate encode encrypt end enforce ensure enter
-    escalate estimate evaluate examine execute expand explore export expose extend extract fetch file fill
-    filter finalise finalize find finish fix flag flush focus follow force format forward freeze gather
-    generate get give go grant group hand handle harden hide hire hold identify implement import improve
-    include increase index inform initialise initialize inject inline insert inspect install instrument
-    integrate introduce investigate invite invoke isolate issue join keep kill label launch learn leave
-    lift limit link lint list load localise localize lock log look lower mail make map mark measure
-    mention merge migrate mirror mock modify monitor mount move name navigate normalise normalize notify
-    obtain offer omit open order organise organize outline override pack package parse partition paste
-    patch pause pay perform pick pin ping place plan plot point populate port post postpone prefer prepare
-    present preserve prevent print prioritise prioritize proceed process profile promote propose protect
-    provide provision prune publish pull purchase purge push put query queue raise randomise randomize
-    rank re-examine re-run read rebase rebuild recalculate recheck recompute reconsider record recover
-    recruit redact redeploy redesign redirect reduce refactor refine refresh refund regenerate register
-    reindex reject relabel release reload relocate rely remove rename render renew reorder repair repeat
-    replace replay reply report reproduce request require rerun reschedule research reserve reset resolve
-    restart restore restrict resume retest retire retrain retrieve retry return reuse revert review revise
-    revoke rework rewrite roll rollback rotate route run sample sanitise sanitize save scale scan schedule
-    scrape scroll search secure select send separate serve set settle share ship shorten show shrink shut
-    sign simplify simulate skip solve sort specify spin split squash stage standardise standardize start
-    stop store streamline strengthen strip stub study submit subscribe summarise summarize support swap
-    switch sync tag take tell test throttle tidy tighten time trace track train transfer transform
-    translate treat trigger trim truncate try tune turn type unblock undo uninstall unlock unpin
-    unsubscribe update upgrade upload use validate verify visit vote wait warm watch wire wrap write
+    combine commit compare compile complete compose compress compute conduct configure confirm connect
+    consider contact continue convert copy correct count cover create cross-check cut deal debug decide
+    declare decode decrease default define delegate delete deliver deploy deprecate design detach
+    determine develop disable disconnect discuss distinguish distribute document double-check downgrade
+    download draft draw drop dump duplicate edit email embed emit enable encapsulate encode encrypt end
+    enforce ensure enter escalate establish estimate evaluate examine execute expand explore export expose
+    extend extract fetch file fill filter finalise finalize find finish fix flag flush focus follow force
+    format forward freeze gather generate get give go grant group hand handle harden hide hire hold
+    identify implement import improve include increase index inform initialise initialize inject inline
+    insert inspect install instrument integrate introduce investigate invite invoke isolate issue iterate
+    join keep kill label launch learn leave lift limit link lint list load localise localize lock log look
+    lower mail make map mark measure mention merge migrate mirror mock modify monitor mount move name
+    navigate normalise normalize notify obtain offer omit open order organise organize outline override
+    pack package parse partition paste patch pause pay perform pick pin ping place plan plot point
+    populate port post postpone prefer prepare present preserve prevent print prioritise prioritize
+    proceed process profile promote propose protect provide provision prune publish pull purchase purge
+    push put query queue raise randomise randomize rank re-examine re-run read rebase rebuild recalculate
+    recheck recompute reconsider record recover recruit redact redeploy redesign redirect reduce refactor
+    refine refresh refund regenerate register reindex reject relabel release reload relocate rely remove
+    rename render renew reorder repair repeat replace replay reply report reproduce request require rerun
+    reschedule research reserve reset resolve restart restore restrict resume retest retire retrain
+    retrieve retry return reuse revert review revise revoke rework rewrite roll rollback rotate route run
+    sample sanitise sanitize save scale scan schedule scrape scroll search secure select send separate
+    serve set settle share ship shorten show shrink shut sign simplify simulate skip solve sort specify
+    spin split squash stage standardise standardize start stop store streamline strengthen strip stub
+    study submit subscribe summarise summarize support swap switch sync tag take tell test throttle tidy
+    tighten time trace track train transfer transform translate treat trigger trim truncate try tune turn
+    type unblock undo uninstall unlock unpin unsubscribe update upgrade upload use validate verify visit
+    vote wait warm watch wire wrap write
     """.split()
 )
 

@@ -100,6 +100,11 @@ def test_decision_and_action_are_claims():
         ("Next steps: none", ()),
         ("Next steps:\n- None", ()),
         ("## Next steps\n- Should we stop?", ()),
+        (
+            "The following steps will be implemented:\n1. The lease\n2. The broker",
+            ("The lease", "The broker"),
+        ),
+        ("I'll do the following:\n- Broker first", ("Broker first",)),
     ],
 )
 def test_section(text, actions):
@@ -214,6 +219,13 @@ def test_person():
     found = extract("Thanks! Yes, please go ahead with those changes.", speaker=Speaker.PERSON)
     assert found.decisions == found.next_actions == ("Yes, please go ahead with those changes.",)
     assert extract("That sounds good.", speaker=Speaker.PERSON).claims == ()
+
+
+def test_request_is_a_question_and_an_action():
+    """Whoever asks whether the other can do something wants it done, and waits for an answer."""
+    found = extract("Could you check the lease?", speaker=Speaker.PERSON)
+    assert found.open_questions == found.next_actions == ("Could you check the lease?",)
+    assert found.claims == ()
 
 
 def test_own_answer():

@@ -4,7 +4,7 @@
 
 import pytest
 
-from ebbtide.text.extraction import order_rules, person_rules, rules
+from ebbtide.text.extraction import order_rules, person_rules, question_rules, rules
 from ebbtide.text.extraction.reading import is_nothing, read_sentence, section_kind
 
 #: A sentence for each rule that decides about a sentence, in the words of nobody's data.
@@ -20,8 +20,15 @@ EXAMPLES = [
     ("decision.the-decision", "Our final decision is a monthly release."),
     ("decision.made", "The board made the decision without us."),
     ("decision.going-with", "Going with plan B."),
+    ("decision.leaving", "Leaving it as it is."),
     ("question.label", "Open question: the owner of the cache"),
     ("question.mark", "Who owns the cache?"),
+    ("question.request", "Could you please rotate the keys?"),
+    ("question.need-from-you", "To renew the lease, I'll need your broker number."),
+    ("question.need-from-you", "I will need the lease ID and the reason."),
+    ("question.please-tell", "Please provide your broker number."),
+    ("question.please-tell", "To renew it, please confirm that you agree."),
+    ("question.let-me-know", "Let me know which of the two leases it is."),
     ("question.should-we", "Should we shard by tenant"),
     ("question.inverted", "Is there a way to undo the import"),
     ("question.wh", "Which broker do we trust"),
@@ -38,16 +45,24 @@ EXAMPLES = [
     ("action.next-step", "The next step is to rotate the keys."),
     ("action.owner", "@mina will rotate the keys."),
     ("action.please", "Please rotate the keys."),
+    ("action.please-then", "Now that the lease is there, Renewer, please renew the others."),
     ("action.negative", "Do not rotate the keys."),
     ("action.obligation", "The keys leaked, so we have to rotate them."),
     ("action.needs-done", "The keys need to be rotated."),
     ("action.deadline", "Mina will rotate the keys by Friday."),
     ("action.promise", "Then I'll rotate the keys."),
     ("action.narrated", "Now let me rotate the keys."),
+    ("action.narrated", "Let me do the same for the leases."),
+    ("action.narrated", "First, let me see what leases expired."),
+    ("action.promise", "To be sure, I'll attempt to renew the lease."),
+    ("action.promise", "Let's use the lease_finder tool to see them."),
     ("action.ongoing", "Rotating the keys."),
     ("action.promise", "Once the keys are there, I'll rotate them."),
     ("action.imperative", "Rotate the keys."),
     ("action.imperative", "To be safe, rotate the keys."),
+    ("action.imperative", "Once it is up, connect with the broker."),
+    ("action.imperative", "Commit these leases:"),
+    ("action.imperative", "Develop a lease that lasts."),
     ("claim.ticked-box", "[x] rotate the keys"),
     ("pleasantry.acknowledgement", "Sounds good to me!"),
     ("pleasantry.agreement", "You're absolutely right."),
@@ -105,6 +120,12 @@ CLAIMS = [
     "I see that the broker is already patched.",
     "Here is what broke it: the lease expired.",
     "I need the broker logs of Monday.",
+    "I'll need the broker logs of Monday.",
+    "Leaving the lease open costs a broker.",
+    "We'll see fewer leases.",
+    "I'll have the broker.",
+    "Let me explain why the lease expired.",
+    "If there was a fault, please contact the broker.",
     "Open standards solve this.",
     "Return flight",
     "Search Titles",
@@ -155,9 +176,9 @@ def test_rule(rule, text):
 
 def test_every_rule_has_an_example():
     """No rule is without an example, but for the tables that are matched as a part of something else."""
-    parts = {rule.id for table in (rules.CODE, rules.TAGS) for rule in table}
+    parts = {rule.id for table in (rules.CODE, question_rules.TAGS) for rule in table}
     sections = {rule.id for rule in rules.SECTIONS} | {"remark.label"}
-    modules = (rules, order_rules)
+    modules = (rules, question_rules, order_rules)
     values = [value for module in modules for value in vars(module).values()]
     tables = [value for value in values if isinstance(value, tuple)]
     ids = {rule.id for table in tables for rule in table}
@@ -167,13 +188,17 @@ def test_every_rule_has_an_example():
 #: A sentence for each rule of what a person says.
 OF_PERSONS = [
     ("decision.approved", "Yes, please go ahead with those changes."),
+    ("decision.approved", "In that case, please go ahead and renew the lease."),
+    ("decision.willing", "If it costs a day, I'm willing to wait."),
     ("decision.approved-it", "Great, do it!"),
     ("decision.sounds-good", "That sounds good."),
     ("decision.agreed", "Approved."),
     ("decision.chosen", "I'd like to proceed with the smaller model."),
     ("decision.picked", "OK, I'll take the second one."),
+    ("decision.picked", "I want to use my own lease first."),
     ("decision.lets", "Let's remove that."),
     ("action.request", "I was hoping to change the lease."),
+    ("action.request", "Hi there, I'd like to renew the lease."),
 ]
 
 
@@ -187,7 +212,7 @@ def test_rule_of_persons(rule, text):
 def test_every_rule_of_persons_has_an_example():
     """No rule is without an example."""
     ids = [rule.id for rule in (*person_rules.APPROVALS, *person_rules.REQUESTS)]
-    assert ids == [rule for rule, _ in OF_PERSONS]
+    assert ids == list(dict(OF_PERSONS))
 
 
 @pytest.mark.parametrize(
@@ -244,6 +269,20 @@ def test_narration_states_nothing():
 def test_question_mark_of_a_title(text, asks):
     """A question mark in a title at the end asks nothing."""
     assert (read_sentence(text).kind == "question") is asks
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Could you please tell me your broker number?",
+        "Can you help me with that?",
+        "Would you like a lease?",
+        "Could you confirm that the lease holds?",
+    ],
+)
+def test_question_that_asks_for_no_work(text):
+    """Whoever asks to be told something asks, and wants nothing done."""
+    assert read_sentence(text).rule == "question.mark"
 
 
 @pytest.mark.parametrize("text", CLAIMS)

@@ -27,6 +27,11 @@ ACTIONS = (
     ),
     _text("action.owner", r"@[\w.-]+[,:]? (?:will|to|should|must|can you|could you|please|is going to)"),
     _text("action.please", r"please (?!note|find|see|wait|feel|let|be |accept|forgive|excuse)\w+"),
+    # "In that case, please cancel it"; behind "if you have questions" it is a courtesy.
+    _anywhere(
+        "action.please-then",
+        r"(?<=, )please (?!note|find|see|wait|feel|let|be |accept|forgive|excuse|ask|contact|reach|do not|don't|stand|advise)\w+(?= \w)",
+    ),
     _text(
         "action.negative",
         r"(?:do not|don't|never|always) \w+",
@@ -51,8 +56,8 @@ ACTIONS = (
 )
 
 
-#: "I'll" and its like, before a verb of IMPERATIVE_VERBS: a promise to do something. Whoever lets himself do it
-#: tells what comes next in the conversation, and states nothing.
+#: "I'll" and its like, before a verb: a promise to do something. Whoever lets himself do it tells what comes
+#: next in the conversation, and states nothing.
 PROMISES = (
     _text(
         "action.narrated",

@@ -22,7 +22,10 @@ from ebbtide.text.imperatives import (
 
 # The last ones stand in headings as orders, so that they are no plain nouns.
 _AMBIGUOUS: Final = NOUNS_TOO | ADJECTIVES_TOO | {"audit", "build", "go", "merge", "read", "rebase", "write"}
-_NO_GERUNDS: Final = frozenset("assuming considering following including using".split())
+_NO_GERUNDS: Final = frozenset(
+    "assuming avoiding considering deferring following including keeping leaving omitting postponing"
+    " skipping using".split()
+)
 _QUOTES: Final = frozenset("\"'\u201c`")
 _TITLE_WORDS: Final = 4  # words up to which a line in capitals is a button or a title
 _LITTLE: Final = 3  # letters

@@ -14,8 +14,9 @@ def _text(name: str, pattern: str) -> PhraseRule:
 
 
 _NOD = (
-    r"(?:(?:yes|yeah|yep|yup|sure|ok|okay|great|perfect|alright|all right|good|fine|cool|nice|thanks|thank you|then|and|so)"
-    r"(?:,? please)?(?:[,.!;:]+ | - | ))*"
+    r"(?:(?:yes|yeah|yep|yup|sure|ok|okay|great|perfect|alright|all right|good|fine|cool|nice|thanks|thank you|then|and|so"
+    r"|in that case|if so|for now|actually|well"
+    r"|(?:if|since|as|given|with|because) [^,.?!]{1,100}(?=, ))(?:,? please)?(?:[,.!;:]+ | - | ))*"
 )
 _PLEASE = r"(?:please |just |you can |you may |now |then )*"
 _ON = r"(?:proceed|go ahead|move forward|continue(?=\W*\Z))"
@@ -27,6 +28,7 @@ _LOOKS = (
 #: Approvals and choices.
 APPROVALS = (
     _text("decision.approved", rf"{_NOD}{_PLEASE}{_ON}(?: and| with| by| on| as)?"),
+    _text("decision.willing", rf"{_NOD}(?:i'm|i am|we're|we are) willing to"),
     _text("decision.approved-it", rf"{_NOD}{_PLEASE}(?:do (?:it|that|so|this)|make it so|ship it|merge it)"),
     _text(
         "decision.sounds-good",
@@ -44,7 +46,7 @@ APPROVALS = (
     ),
     _text(
         "decision.picked",
-        rf"{_NOD}(?:i'll|i will|i'd|i would)(?: like to| rather| just)* (?:take|choose|pick|prefer|opt for|go with|go for|stick with|keep|use|accept)",
+        rf"{_NOD}(?:i'll|i will|i'd|i would|i (?:want|prefer) to)(?: like to| rather| just)* (?:take|choose|pick|prefer|opt for|go with|go for|stick with|keep|use|accept)",
     ),
     _text("decision.lets", rf"{_NOD}(?:let's|let us) (?:just |now |then |also |not )*(?!{_LOOKS}\b)[a-z]+"),
 )

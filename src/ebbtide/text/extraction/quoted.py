@@ -163,12 +163,16 @@ class QuotedMatter:
 
 
 def _bounds(stretches: list[QuotedStretch]) -> tuple[list[int], list[int]]:
+    if not stretches:
+        return [], []
     apart = _disjoint(stretches)
     return [stretch.start for stretch in apart], [stretch.end for stretch in apart]
 
 
 def _is_inside(at: int, bounds: tuple[list[int], list[int]]) -> bool:
     starts, ends = bounds
+    if not starts:
+        return False
     number = bisect_right(starts, at) - 1
     return number >= 0 and at < ends[number]
 

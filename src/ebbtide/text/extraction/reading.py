@@ -6,9 +6,9 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from ebbtide.text.extraction import order_rules, person_rules, rules
+from ebbtide.text.extraction import order_rules, person_rules, question_rules, rules
 from ebbtide.text.extraction.orders import base_of, is_order, is_titled
-from ebbtide.text.extraction.words import FILLER, FINITE, OBJECTS
+from ebbtide.text.extraction.words import FILLER, FINITE, NO_DEEDS, OBJECTS, PARTICLES
 from ebbtide.text.imperatives import IMPERATIVE_VERBS, NOUNS_TOO
 from ebbtide.text.pattern_words import words_in
 from ebbtide.text.phrase_table import Openings, PhraseTable, Start
@@ -32,9 +32,10 @@ _LABELS = _table(rules.LABELS, after=r"(?=\s*:|\s+[-\u2013\u2014]\s)")
 _OPENINGS = _table(rules.OPENINGS, after=_CLAUSE_END)
 _CODE = _table(rules.CODE, after="")
 _NARRATION = _table(rules.NARRATION)
-_COURTESY = _table(rules.COURTESY)
-_TAGS = _table(rules.TAGS, behind="", after=r"\Z")
-_QUESTIONS = _table(rules.QUESTIONS)
+_COURTESY = _table(question_rules.COURTESY)
+_REQUESTS = _table(question_rules.REQUESTS)
+_TAGS = _table(question_rules.TAGS, behind="", after=r"\Z")
+_QUESTIONS = _table(question_rules.QUESTIONS)
 # What stands in quotes is the title of something: "I'll Keep the Light".
 _DECISIONS = _table(rules.DECISIONS, behind=r"(?<![\w\"\u201c])")
 _ACTIONS = _table(order_rules.ACTIONS)
@@ -44,12 +45,13 @@ _OF_PERSONS = _table((*person_rules.APPROVALS, *person_rules.REQUESTS))
 
 _LINES = Openings(_SECTIONS)
 _LEADING = (_CHECKBOXES, _LABELS, _OPENINGS, _NOTHING, _CODE, _COURTESY)
-_SENTENCES = Openings(*_LEADING, _QUESTIONS, _DECISIONS, _NARRATION, _ACTIONS, _PROMISES)
+_SENTENCES = Openings(*_LEADING, _REQUESTS, _QUESTIONS, _DECISIONS, _NARRATION, _ACTIONS, _PROMISES)
 _ANSWERS = Openings(_OF_PERSONS)
+_MAIN_CLAUSES = Openings(_PROMISES)
 _NO_KEYS: frozenset[str] = frozenset()
 
 # "It is unclear whether it scales" states something, "How does it scale" does not.
-_STATING = frozenset(rule.id for rule in rules.QUESTIONS if rule.anchor is Anchor.ANYWHERE)
+_STATING = frozenset(rule.id for rule in question_rules.QUESTIONS if rule.anchor is Anchor.ANYWHERE)
 
 # What comes next, told to nobody in particular, and a nod: neither says anything about the subject.
 _TELLING = frozenset("break describe list outline present report share show summarise summarize tell".split())
@@ -141,14 +143,12 @@ def read_sentence(
     """
     lowered = folded(text)
     last = _question_end(lowered)
-    if person and last is None:
-        opening = _ANSWERS.at(lowered)
-        answer = _OF_PERSONS.opening(lowered, opening) if opening.tables else None
-        if answer is not None:
-            name = answer.rule.id
-            return SentenceReading(name, opening.at, len(text), states=name not in _NOT_STATING)
+    if person and last is None and (answer := _answer(lowered, 0)) is not None:
+        return answer
     place, skipped, label = _content_start(lowered)
     start = place.at
+    if person and last is None and start and (answer := _answer(lowered, start)) is not None:
+        return answer
     words = words_of(lowered, start)
     end = len(text)
     if not words:
@@ -187,6 +187,16 @@ def read_sentence(
     return SentenceReading(rule, start, end, states=kind != "question" and rule not in _NOT_STATING)
 
 
+def _answer(lowered: str, at: int) -> SentenceReading | None:
+    """What a person approves or asks for, in words that from a model would be politeness."""
+    opening = _ANSWERS.at(lowered, at)
+    answer = _OF_PERSONS.opening(lowered, opening) if opening.tables else None
+    if answer is None:
+        return None
+    name = answer.rule.id
+    return SentenceReading(name, at, len(lowered), states=name not in _NOT_STATING)
+
+
 @cache
 def _searched() -> frozenset[str]:
     """The words for which the inside of a sentence is searched; most have none of them."""
@@ -200,7 +210,7 @@ def _kind(rule: str) -> str:
 def _find(table: PhraseTable, lowered: str, place: Start, keys: frozenset[str]) -> PhraseMatch | None:
     """What stands at the start, or else inside of a sentence; without words to search for only the former."""
     match = table.opening(lowered, place) if table in place.tables else None
-    if match is None and keys:
+    if match is None and not table.by_words.words.isdisjoint(keys):
         match = table.leftmost(lowered, place.at, len(lowered), keys)
     return match
 
@@ -264,7 +274,10 @@ def _question_rule(lowered: str, place: Start, *, answered: bool) -> str:
     courtesy = _COURTESY.opening(lowered, place) if _COURTESY in place.tables else None
     if courtesy is not None:
         return courtesy.rule.id
-    return "structure.heading" if answered else "question.mark"
+    if answered:
+        return "structure.heading"
+    request = _REQUESTS.opening(lowered, place) if _REQUESTS in place.tables else None
+    return request.rule.id if request is not None else "question.mark"
 
 
 def _statement_rule(
@@ -297,7 +310,10 @@ def _empty_rule(text: str, lowered: str, place: Start, words: list[str], *, head
             return narration.rule.id
     if not (leads_in or heading):
         return None
-    is_clause = not FINITE.isdisjoint(words) or (words[0] in IMPERATIVE_VERBS and words[0] not in NOUNS_TOO)
+    ordered = words[0] in IMPERATIVE_VERBS and (
+        words[0] not in NOUNS_TOO or (words[1:2] and words[1] in OBJECTS)
+    )
+    is_clause = ordered or not FINITE.isdisjoint(words)
     short = len(words) <= _SHORT_LEAD_IN and not is_clause
     titled = len(words) > 1 and is_titled(text)
     if leads_in and (short or titled or FILLER.issuperset(words)):
@@ -323,9 +339,13 @@ def _order_rule(text: str, lowered: str, place: Start, words: list[str]) -> str 
 def _promise_rule(lowered: str, place: Start) -> str | None:
     promise = _PROMISES.opening(lowered, place) if _PROMISES in place.tables else None
     verb = _WORD.search(lowered, promise.end) if promise is not None else None
-    if promise is None or verb is None or verb[0] not in IMPERATIVE_VERBS:
+    if promise is None or verb is None:
         return None
     rule = promise.rule.id
+    if verb[0] not in IMPERATIVE_VERBS:
+        sees = verb[0] == "see" and rule == "action.promise"
+        if sees or verb[0] in NO_DEEDS or FILLER.issuperset(words_of(lowered, verb.end())):
+            return None
     return "narration.telling" if rule == "action.narrated" and verb[0] in _TELLING else rule
 
 
@@ -336,11 +356,16 @@ def _behind_front(text: str, lowered: str, at: int) -> str | None:
         if comma < 0:
             return None
         at = comma + 2
-        place = _SENTENCES.at(lowered, at)
+        place = _MAIN_CLAUSES.at(lowered, at)
         promise = _promise_rule(lowered, place)
         if promise is not None:
             return promise
         verb, *rest = words_of(lowered[at : at + _FRONT_READ]) or [""]
-        if rest and rest[0] in OBJECTS and verb in IMPERATIVE_VERBS and is_order(text, at, [verb, *rest]):
+        acts = (
+            rest
+            and verb in IMPERATIVE_VERBS
+            and (rest[0] in OBJECTS or (rest[0] in PARTICLES and verb not in NOUNS_TOO))
+        )
+        if acts and is_order(text, at, [verb, *rest]):
             return "action.imperative"
     return None

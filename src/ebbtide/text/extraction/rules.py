@@ -1,4 +1,4 @@
-"""The wordings by which a sentence of raw text is taken for a decision, a question, an action, or for nothing.
+"""The wordings by which a sentence of raw text is taken for a decision or for nothing, and its place for more.
 
 The part of an id before the dot is what the rule finds. Patterns are matched in lower case with straight
 apostrophes. English; questions are also known by the question marks of other scripts.
@@ -6,6 +6,7 @@ apostrophes. English; questions are also known by the question marks of other sc
 
 from __future__ import annotations
 
+from ebbtide.text.extraction.question_rules import TO_BE_TOLD
 from ebbtide.text.phrases import Anchor, PhraseRule
 
 
@@ -34,10 +35,12 @@ SECTIONS = (
     ),
     _text(
         "action.section",
-        r"(?:some |our |my |the |here are |these are |immediate |recommended |suggested |proposed |concrete |remaining |next )*"
+        r"(?:some |our |my |the |here are |these are |immediate |recommended |suggested |proposed |concrete |remaining |next |following )*"
         r"(?:steps?|next|actions?(?: items?| plan| points?)?|action items?|to[- ]?dos?(?: list)?|tasks?|follow[- ]?ups?"
         r"|plan(?: of action)?|what(?:'s| is) next|remaining work|work items?)"
-        r"(?: are| to take| to do| remaining| going forward| for .{1,60})*",
+        r"(?: are| to take| to do| remaining| going forward| (?:will|need to|are to) be \w+ed| for .{1,60})*"
+        r"|(?:(?:now|first|next|so)\W+)?(?:(?:i|we)(?:'ll| will|'re going to| need to)|let's|let me)"
+        r" (?:\w+ ){0,3}(?:the following|these)(?: (?:\w+ )?(?:steps|actions|tasks))?",
     ),
     # These end what a heading above them began.
     _text(
@@ -91,12 +94,6 @@ _CLOSED_ADJECTIVES = (
     "great|good|excellent|fair|nice|interesting|important|wonderful|fantastic|valid|lovely|smart|clever|thoughtful"
     "|insightful|helpful|perfect|amazing|awesome|brilliant|solid"
 )
-
-_IF_YOU_WANT = (
-    r"(?:if|whether) (?:you(?:'d| would)? (?:like|want|wish|prefer|agree)(?: me)? to (?!know|add|share|discuss|learn|ask)\w+"
-    r"|(?:i|we) (?:should|can|may))"
-)
-_WHICH = r"(?:which|what|how|when|where) (?:\w+ )?(?:\w+ )?you(?:'d| would)? (?:like|want|prefer)"
 
 #: Clauses that open a sentence and say nothing about its subject. What comes after them is read on its own.
 OPENINGS = (
@@ -152,7 +149,7 @@ OPENINGS = (
     ),
     _text(
         "pleasantry.let-me-know",
-        rf"(?:and |so |just |please |but )*let (?:me|us) know(?! (?:{_IF_YOU_WANT}|{_WHICH}))"
+        rf"(?:and |so |just |please |but )*let (?:me|us) know(?! {TO_BE_TOLD})"
         r"(?:,? (?:if|how|what|when|whether|in case|your|about) (?:you|there|any|anything|i|we|this|that|it|thoughts)\b.{0,160}?)?"
         r"|if you (?:have|need|require) any\b.{0,80}?|if there(?:'s| is| are) any(?:thing)?(?: else)?\b.{0,80}?"
         r"|(?:and |please |just )*(?:feel free to|(?:don't|do not) hesitate to|you can always)"
@@ -228,95 +225,12 @@ NARRATION = (
 )
 
 
-#: Questions that ask nothing about the subject.
-COURTESY = (
-    _text(
-        "pleasantry.offer-question",
-        r"(?:so |and |now )?(?:how|what) (?:else )?(?:can|may|could) i (?:help|assist|do for)\b",
-    ),
-    _text(
-        "pleasantry.anything-else",
-        r"(?:(?:so|and|now),? )?(?:(?:is|was) there |do you (?:need|have|want) |would you like |can i (?:help|assist) (?:you )?with |are there )?"
-        r"(?:anything (?:else|more|specific)|something else|any (?:other |further |more |additional )*(?:questions?|help|assistance|thoughts))",
-    ),
-    _text(
-        "pleasantry.does-that-help",
-        r"(?:(?:so|and|now),? )?(?:does|did|do) (?:that|this|it|these) (?:help|make (?:any )?sense|answer|work for you|sound (?:good|ok|okay|right|fine))"
-        r"|(?:how|what) (?:does|do) (?:that|this|it|you) (?:sound|think|say)|make(?:s)? sense|sounds? (?:good|ok|okay|right)"
-        r"|how are you|how's it going|(?:you )?(?:know what i mean|see|get it)",
-    ),
-    _text("pleasantry.may-i-help", r"(?:can|may|could) i (?:help|assist) you\b"),
-    # Nothing but one of these words and the question mark.
-    _text(
-        "pleasantry.tag",
-        r"(?:right|ok(?:ay)?|yes|no|really|huh|hm+|agreed|correct|seriously|so|sure)(?=\W*\Z)",
-    ),
-)
-
-#: Ends of a statement that turn it into a request for a nod.
-TAGS = (
-    _anywhere(
-        "question.tag",
-        r"[,;\u2013\u2014-]\s*(?:right|correct|ok(?:ay)?|yes|no|yeah|eh|huh|agreed|don't you think"
-        r"|(?:is|are|was|were|do|does|did|has|have|wo|ca|could|would|should)n't (?:it|they|you|we|he|she|that|there))",
-    ),
-)
-
-_OPEN_WORDS = r"(?:whether|if|how|why|what|which|who|where|when)"
-
-#: Questions without a question mark.
-QUESTIONS = (
-    _text("question.should-we", r"(?:so |and |or |but )?(?:should|shall) (?:we|i)\b[^,]*\Z"),
-    _text(
-        "question.inverted",
-        r"(?:so |and |or |but )?(?:do|does|did|can|could|would|is|are|will) (?:we|you|they|there|anyone|someone)\b[^,:]*\Z"
-        r"|would you (?:like|prefer)(?: me)?(?: to)?(?=\W*\Z)",
-    ),
-    # Whoever asks to be told whether to go on waits for an answer; "if you need anything else" is a courtesy.
-    _text(
-        "question.let-me-know",
-        rf"(?:please |just |so |and )*let (?:me|us) know (?:{_IF_YOU_WANT}|{_WHICH})",
-    ),
-    _text(
-        "question.wh",
-        r"(?:how|what|which|who|where|when|why)(?: [\w-]+){0,3}? (?:should|can|could|do|does|did|shall|would) (?:we|i|you|they|it)\b[^,]*\Z"
-        r"|what (?:if|about)\b",
-    ),
-    _anywhere(
-        "question.unclear",
-        r"(?:unclear|undecided|unsure|uncertain|unknown|not (?:yet |entirely |quite |really |at all )?"
-        rf"(?:clear|sure|certain|known|decided|agreed|settled))(?: yet)?(?: to (?:me|us))?,? {_OPEN_WORDS}",
-    ),
-    _anywhere("question.tbd", r"tb[dc]|to be (?:decided|determined|clarified|discussed)"),
-    _anywhere(
-        "question.remains-open",
-        r"(?:open|unresolved|unanswered) questions?(?= (?:is|remains|whether|how|if)\b)"
-        r"|remains? (?:open|unclear|unresolved|undecided|unanswered|to be seen)|still (?:undecided|unclear|unresolved)",
-    ),
-    _anywhere(
-        "question.to-decide",
-        r"(?:need|have|has|needs|remains|yet) to (?:be )?(?:decided?|figured? out|clarif(?:y|ied)|determined?|find out|agreed?)"
-        rf"(?: on| upon)? {_OPEN_WORDS}",
-    ),
-    _anywhere(
-        "question.wondering",
-        rf"(?:i|we)(?:'m| am|'re| are| was)? wonder(?:ing)? {_OPEN_WORDS}|the (?:open |main |big )?question is {_OPEN_WORDS}"
-        rf"|(?:don't|do not|doesn't|does not) (?:yet |really )?know (?:yet )?{_OPEN_WORDS}",
-    ),
-    # What blocks is open, and readiness looks for it among what is open. Weak words such as "missing" and
-    # "depends on" stand in too much prose that blocks nothing.
-    _anywhere(
-        "question.blocked",
-        r"(?:am|is|are|'m|'re|remains?|still|currently|completely) blocked(?= (?:on|by|until|because)\b|[.!,;]|$)"
-        r"|(?:am|is|are|'m|'re|still|currently) waiting (?:on|for)|(?:cannot|can't|unable to|not able to) proceed",
-    ),
-)
-
-
 _WE = r"(?:we|i|they|the team|everyone)"
 _ADVERBS = r"(?:all |also |already |both |finally |now |then |just |therefore |thus |have |had |jointly |unanimously |only |instead )*"
+# Whoever takes up a tool does the next step, and decides nothing.
+_TOOL = r"(?! (?:(?:the|a|an|our|this) )?(?:[`\w./-]+ ){1,2}(?:command|functions?|tools?)\b)"
 _CHOICES = (
-    r"(?:go|going) (?:with|ahead with)|use|adopt|choose|pick|opt for|stick (?:with|to)|keep|drop|standardi[sz]e on"
+    rf"(?:go|going) (?:with|ahead with)|use{_TOOL}|adopt|choose|pick|opt for|stick (?:with|to)|keep|drop|standardi[sz]e on"
     r"|settle (?:on|for)|switch(?:ing)? to|mov(?:e|ing) to|migrate to|replace|prefer|postpone|defer|abandon|ship"
 )
 
@@ -355,6 +269,10 @@ DECISIONS = (
     ),
     _anywhere("decision.made", r"(?:made|makes?|reached) (?:the|a|our) (?:final )?(?:decision|choice)"),
     _text("decision.going-with", r"(?:so )?(?:going with|(?:decided|agreed) (?:to|on|that|against))"),
+    _text(
+        "decision.leaving",
+        r"(?:leaving|deferring|postponing|skipping) (?:it|this|that|these|those|them|both)(?: \w+)? (?:for|until|as|out|alone|there|here|to)",
+    ),
 )
 
 

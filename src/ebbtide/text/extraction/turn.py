@@ -210,8 +210,9 @@ _KINDS = {
 }
 _LEADS_INTO_LIST = frozenset({"decision.decided", "decision.was-decided"})
 _ORDERS_TOO = frozenset(
-    {"decision.approved", "decision.lets", "decision.lets-proceed"}
-)  # what is decided is to be done
+    # What is decided is to be done, and so is what is asked for.
+    {"decision.approved", "decision.lets", "decision.lets-proceed", "question.request"}
+)
 _ANSWERS = re.compile(
     r"(?:because|(?:yes|no|nope|yep)[,.:]|the answer is|(?:that's|it's) because)\b|(?:yes|no)[,.]",
     re.IGNORECASE,

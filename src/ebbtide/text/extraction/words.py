@@ -39,6 +39,16 @@ FINITE = frozenset(
     """.split()
 )
 
+#: Verbs that promise nothing to be done: "I'll have to", "we'll see", "let me explain why".
+NO_DEEDS = frozenset(
+    """
+    admit agree appear apologise apologize appreciate assume be become believe can clarify die differ elaborate
+    explain fail feel forget guess happen hate have hear help hope know like love mean miss must need never not
+    note notice only own owe prefer promise quote realise realize regret remain remember say seem soon stay
+    suggest suppose think understand want wish wonder
+    """.split()
+)
+
 #: Words that an order puts between its verb and what it acts on, or that are what it acts on.
 OBJECTS = frozenset(
     "a all an another any both each every everything her him his it its me my no one our some that the their them these"
