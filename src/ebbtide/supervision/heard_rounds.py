@@ -7,11 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from ebbtide.divergence.loop_state import LoopState
+from ebbtide.divergence.monitor import tools_of
 from ebbtide.divergence.signals import LoopSignal
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
 from ebbtide.supervision.rounds import ReadRound
+from ebbtide.supervision.summary.ending import EndingReader, RunEnding
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
 
@@ -27,11 +29,13 @@ class HeardRounds:
         rounds: In the order of the run, numbered from 1.
         tool_calls: Calls of tools in the whole run.
         conversations: Chains with rounds, this one among them.
+        ending: How the run ended.
     """
 
     rounds: tuple[Round, ...]
     tool_calls: int
     conversations: int
+    ending: RunEnding
 
 
 def heard_rounds(items: Iterable[Event | Round], profile: Profile = Profile.DEFAULT) -> HeardRounds:
@@ -41,7 +45,7 @@ def heard_rounds(items: Iterable[Event | Round], profile: Profile = Profile.DEFA
         items: The events of the run, in its order.
         profile: Its section `supervision` says which turns are rounds.
     """
-    listener = _RoundListener()
+    listener = _RoundListener(EndingReader(tools_of(None, profile.divergence)))
     supervisor = Supervisor(profile, eager_rounds=_EVERY_ROUND, listener=listener)
     for item in items:
         supervisor.record(item)
@@ -55,6 +59,7 @@ def heard_rounds(items: Iterable[Event | Round], profile: Profile = Profile.DEFA
         ),
         tool_calls=listener.tool_calls,
         conversations=len(listener.chains),
+        ending=listener.ending.read(),
     )
 
 
@@ -62,11 +67,13 @@ def heard_rounds(items: Iterable[Event | Round], profile: Profile = Profile.DEFA
 class _RoundListener:
     """Keeps the rounds; all else is passed over."""
 
+    ending: EndingReader
     chains: dict[str, list[ReadRound]] = field(default_factory=lambda: defaultdict(list))
     tool_calls: int = 0
 
     def event(self, event: Event, number: int, loops: LoopState) -> None:
         self.tool_calls += isinstance(event, ToolCall)
+        self.ending.see(event, number)
 
     def loop(self, signal: LoopSignal, verdict: Verdict) -> None:
         pass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.cli.rounds.round_source import RoundSource, rounds_in
@@ -12,8 +12,11 @@ from ebbtide.cli.rounds.scoring_options import ScoringOptions
 from ebbtide.cli.terminal import warn
 from ebbtide.convergence.meter import RoundReading
 from ebbtide.convergence.score import ConvergenceScore
+from ebbtide.convergence.signal import Signal
 from ebbtide.errors import TranscriptError
 from ebbtide.report.plurals import count
+from ebbtide.supervision.summary.ending import EndKind, RunEnding
+from ebbtide.supervision.summary.sentences import ended
 from ebbtide.traces.input.source import STDIN
 from ebbtide.traces.transcripts.turns import RoundUnit
 
@@ -74,11 +77,22 @@ def score_conversation(name: str, options: ScoringOptions, *, quiet: bool = Fals
     readings = tuple(reading for item in source.rounds if (reading := meter.update(item)))
     return ScoredConversation(
         name=_title(name, source),
-        score=meter.score(),
+        score=_over(meter.score(), source.ending),
         readings=readings,
         tool_calls=source.tool_calls,
         cut=source.cut,
     )
+
+
+def _over(score: ConvergenceScore, ending: RunEnding | None) -> ConvergenceScore:
+    """The score of a run that is over: whoever asks whether to go on hears how it ended."""
+    recommendation = score.recommendation
+    if ending is None or ending.ending in (EndKind.UNKNOWN, EndKind.CUT_OFF):
+        return score
+    if recommendation.signal is not Signal.CONTINUE:
+        return score
+    hint = f"The run is over. {ended(ending)}"
+    return replace(score, recommendation=replace(recommendation, hint=hint))
 
 
 def _judged(

@@ -11,6 +11,7 @@ from ebbtide.errors import TranscriptError
 from ebbtide.events.event import ToolCall
 from ebbtide.events.transcript import Round
 from ebbtide.report.wording import round_cut
+from ebbtide.supervision.summary.ending import RunEnding
 from ebbtide.traces.input.source import STDIN, gather, unpacked_pieces
 from ebbtide.traces.reading import Trace, load, loads, open_trace
 from ebbtide.traces.records.readers import TraceItem
@@ -29,12 +30,14 @@ class RoundSource:
         rounds: What is scored.
         cut: How they were cut, in a sentence.
         tool_calls: Calls of tools, which are not judged here.
+        ending: How the run ended; None of what is no run.
     """
 
     title: str
     rounds: tuple[Round, ...]
     cut: str
     tool_calls: int = 0
+    ending: RunEnding | None = None
 
 
 def rounds_in(name: str, options: ScoringOptions) -> RoundSource:
@@ -94,6 +97,7 @@ def _of_run(trace: Trace, items: Iterable[TraceItem], options: ScoringOptions) -
         title=trace.source,
         rounds=rounds,
         tool_calls=conversation.tool_calls,
+        ending=conversation.ending,
         cut=round_cut(
             len(rounds),
             form=trace.format.name,
