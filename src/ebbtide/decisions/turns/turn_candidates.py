@@ -35,6 +35,7 @@ _CHOOSING = frozenset(
         "choice.kept",
     )
 )
+_MAY_CHOOSE = frozenset(("action.obligation", "action.commitment"))
 _LABELLED = frozenset(("decision.section", "decision.label", "decision.field"))
 _SHORT = 20  # characters
 _LEAD_IN = re.compile(r"^[^\S\n]*(?![-*+]\s)(\S[^\n]{0,80}):[*_]*[^\S\n]*\n", re.MULTILINE)
@@ -126,7 +127,7 @@ def _rule(item: ExtractedItem) -> str | None:
         return None
     if item.kind is ItemKind.DECISION:
         return item.rule
-    if item.rule.startswith("action.") and item.rule != "action.obligation":
+    if item.rule.startswith("action.") and item.rule not in _MAY_CHOOSE:
         return None
     words = words_in(text)
     proposal = PROPOSALS.first(text, words)

@@ -346,6 +346,8 @@ def _promise_rule(lowered: str, place: Start) -> str | None:
         sees = verb[0] == "see" and rule == "action.promise"
         if sees or verb[0] in NO_DEEDS or FILLER.issuperset(words_of(lowered, verb.end())):
             return None
+        # Of what is meant by these less is known: it may state a choice as well.
+        return "action.commitment" if rule == "action.promise" else rule
     return "narration.telling" if rule == "action.narrated" and verb[0] in _TELLING else rule
 
 

@@ -269,10 +269,6 @@ DECISIONS = (
     ),
     _anywhere("decision.made", r"(?:made|makes?|reached) (?:the|a|our) (?:final )?(?:decision|choice)"),
     _text("decision.going-with", r"(?:so )?(?:going with|(?:decided|agreed) (?:to|on|that|against))"),
-    _text(
-        "decision.leaving",
-        r"(?:leaving|deferring|postponing|skipping) (?:it|this|that|these|those|them|both)(?: \w+)? (?:for|until|as|out|alone|there|here|to)",
-    ),
 )
 
 
