@@ -95,8 +95,7 @@ AGENT = {
             "failed.could-not",
             r"(?:i|we|agent)(?: \w+){0,2} "
             r"(?:can(?:'t|not| not)|could(?:n't| not)) (?:be )?(?!proceed|continue|go on|move forward"
-            r"|wait|think|imagine|stress|recommend|see (?:any|a reason)|thank|guarantee|start"
-            r"|make progress)\w+"
+            r"|wait|think|imagine|stress|recommend|see (?:any|a reason)|thank|guarantee|start|make progress)\w+"
             r"|(?:task|tests?|job|request|answer|problem|question|build|deployment|migration|this|that"
             r"|it) (?:can(?:'t|not| not)|could(?:n't| not)) be"
             r"|(?:cannot|can't|could not|couldn't|can not) be (?:made|done|determined|completed|found"
@@ -134,8 +133,7 @@ AGENT = {
             r"|agreement|result) (?:was|were|has been|have been|could be|is being) (?:made|found|reached"
             r"|given|produced)"
             r"|insufficient (?:information|data|evidence|permissions?)|not enough (?:information|data)"
-            r"|beyond my (?:capabilities|abilities)"
-            r"|cannot (?:assist|help)|can't (?:assist|help)|no answer",
+            r"|beyond my (?:capabilities|abilities)|cannot (?:assist|help)|can't (?:assist|help)|no answer",
         ),
         _start(
             "failed.error",
@@ -147,8 +145,7 @@ AGENT = {
         _anywhere(
             "failed.encountered",
             r"encountered (?:an? |the )?(?:\w+ )?(?:error|exception|problem)|error (?:decoding|occurred"
-            r"|loading|opening|reading|parsing|\d{3})|(?:file|page|url|site|document) (?:was )?not found"
-            r"|no such file",
+            r"|loading|opening|reading|parsing|\d{3})|(?:file|page|url|site|document) (?:was )?not found|no such file",
         ),
         _anywhere(
             "failed.stuck",
@@ -158,21 +155,18 @@ AGENT = {
         _start(
             "failed.apology",
             r"(?:unfortunately|regrettably|sadly|sorry|i'm sorry|i am sorry|i apologi[sz]e"
-            r"|apologies)\b(?=.{0,200}?\b(?:not|no|n't|unable|cannot|failed|without|couldn't|can't"
-            r"|only)\b)",
+            r"|apologies)\b(?=.{0,200}?\b(?:not|no|n't|unable|cannot|failed|without|couldn't|can't|only)\b)",
         ),
         _start("failed.apology-but", r"(?:sorry|i'm sorry|i am sorry|i apologi[sz]e|apologies|my apologies),? but\b"),
         _anywhere(
             "failed.other-language",
-            r"\w*(?:\u3067\u304d\u307e\u305b\u3093|\u65e0\u6cd5|\u5931\u8d25)\w*"
-            r"|konnte (?:\w+ ){0,3}nicht|nicht m\u00f6glich|n\u00e3o consegui|no (?:pude|he podido"
+            r"konnte (?:\w+ ){0,3}nicht|nicht m\u00f6glich|n\u00e3o consegui|no (?:pude|he podido"
             r"|fue posible)|n'ai pas (?:pu|r\u00e9ussi)|impossible de",
         ),
         _start(
             "failed.result",
             r"(?:result|status|verdict|outcome|evaluation|score|your score \(.{1,30}\)|reward"
-            r"|exit_status|success)\W{1,4}(?:fail(?:ed|ure)?|incorrect|wrong|error|false"
-            r"|0(?:\.0+)?(?=\W*\Z))",
+            r"|exit_status|success)\W{1,4}(?:fail(?:ed|ure)?|incorrect|wrong|error|false|0(?:\.0+)?(?=\W*\Z))",
         ),
         _start(
             "failed.unknown",
@@ -196,15 +190,14 @@ AGENT = {
         _anywhere(
             "blocked.until",
             r"(?:(?:can't|cannot|won't|stopping|stop here|stopped|parked|pausing|paused|on hold|held"
-            r"|nothing|not)\b.{0,80}\buntil|nothing (?:to do|left) but (?:to )?wait|stuck waiting"
+            r"|nothing|not) .{0,80}until|nothing (?:to do|left) but (?:to )?wait|stuck waiting"
             r"|still pending|pending \W{1,3}third|set to pending)",
         ),
         _anywhere("blocked.other-language", r"komme (?:\w+ ){0,2}nicht weiter|sobald (?:\w+ ){1,4}(?:freigeschaltet|freigegeben)"),
         _anywhere(
             "blocked.cannot-go-on",
             r"(?:someone|somebody|an? \w+|they|ops|admins?|the \w+(?: team)?)(?: with \w+ \w+)? (?:has"
-            r"|have|needs?|must) to .{0,60}\bbefore|needs? .{0,40} (?:to|before (?:i"
-            r"|we) can) (?:continue|proceed)"
+            r"|have|needs?|must) to .{0,60}\bbefore|needs? .{0,40} (?:to|before (?:i|we) can) (?:continue|proceed)"
             r"|(?:cannot|can't|can not|unable to|not able to) (?:proceed|continue|move forward|go on"
             r"|start|go (?:any )?further|make progress)"
             r"|(?:need|needs|require|requires) (?:access|credentials|an? (?:api )?(?:key|token|login)"
@@ -217,8 +210,7 @@ AGENT = {
         _anywhere(
             "handed_back.human",
             r"transferr?(?:ed|ing) (?:you |this |the \w+ |your \w+ )?(?:over )?to (?:a |an? "
-            r"|our )?(?:human|person|colleague|specialist|representative|agent|live|support|member"
-            r"|supervisor)"
+            r"|our )?(?:human|person|colleague|specialist|representative|agent|live|support|member|supervisor)"
             r"|(?:escalat(?:ed|ing)|handed|handing|passed|passing|connect(?:ed|ing)|forward(?:ed"
             r"|ing)) (?:you |this |it |the \w+ |your \w+ )?(?:over |on )?(?:to|with) (?:a |an? |our "
             r"|the )?(?:\w+ ){0,2}(?:human|person|colleague|specialist|representative|live|support"
@@ -261,8 +253,7 @@ AGENT = {
         _anywhere(
             "finished.marked",
             r"mark(?:ed|ing)? (?:the |this |it )?(?:(?:active )?task )?(?:as )?(?:complete|done|finished"
-            r"|resolved)|(?:result|status|verdict|evaluation)\W{1,4}(?:pass(?:ed)?|correct"
-            r"|success)(?=\W*\Z)",
+            r"|resolved)|(?:result|status|verdict|evaluation)\W{1,4}(?:pass(?:ed)?|correct|success)(?=\W*\Z)",
         ),
         _anywhere(
             "finished.final-answer",
@@ -297,9 +288,7 @@ AGENT = {
         ),
         _anywhere(
             "finished.other-language",
-            r"\w*(?:\u5df2\u5b8c\u6210|\u5b8c\u6210\u4e86|\u5df2\u7ecf\u5b8c\u6210|\u4fee\u590d\u4e86"
-            r"|\u5b8c\u4e86\u3057\u307e\u3057\u305f|\uc644\ub8cc)\w*|(?:ist|sind|wurde"
-            r"|wurden) (?:\w+ ){0,3}(?:fertig|erledigt|abgeschlossen|behoben)|(?:est|sont"
+            r"(?:ist|sind|wurde|wurden) (?:\w+ ){0,3}(?:fertig|erledigt|abgeschlossen|behoben)|(?:est|sont"
             r"|a \u00e9t\u00e9|ont \u00e9t\u00e9) (?:\w+ ){0,2}(?:termin\u00e9e?s?|corrig\u00e9e?s?"
             r"|faite?s?)|(?:est\u00e1|est\u00e1n|ha sido|han sido) (?:\w+ ){0,2}(?:list[oa]s?"
             r"|terminad[oa]s?|completad[oa]s?|corregid[oa]s?)|(?:est\u00e1|foi"
@@ -334,6 +323,16 @@ AGENT = {
 }
 
 _ENDS = ("finished.terminate", "finished.marked", "finished.final-answer", "finished.tests")
+#: The same in scripts that write no spaces, where a report stands inside of a word.
+UNSPACED = (
+    _anywhere("failed.unspaced", r"\w*(?:\u3067\u304d\u307e\u305b\u3093|\u65e0\u6cd5|\u5931\u8d25)\w*"),
+    _anywhere(
+        "finished.unspaced",
+        r"\w*(?:\u5df2\u5b8c\u6210|\u5b8c\u6210\u4e86|\u5df2\u7ecf\u5b8c\u6210|\u4fee\u590d\u4e86"
+        r"|\u5b8c\u4e86\u3057\u307e\u3057\u305f|\uc644\ub8cc)\w*",
+    ),
+)
+
 #: What the program around an agent prints; it asks nobody, and announces nothing.
 HARNESS = {
     "limit": AGENT["limit"],

@@ -57,6 +57,7 @@ _TABLES = {
     Speaker.PERSON: _table(rules.PERSON),
     Speaker.HARNESS: _table(rules.HARNESS),
 }
+_UNSPACED = PhraseTable(rules.UNSPACED, lower=True)
 _NOT_YET = PhraseTable(polarity.NOT_YET, lower=True)
 _NOT_ALL = PhraseTable(polarity.NOT_ALL, lower=True)
 _PROPOSAL = "handed_back.proposal"
@@ -149,6 +150,8 @@ def _report(sentence: Sentence, speaker: Speaker, *, at_end: bool) -> OutcomeRea
     """What one sentence of an agent or a harness reports, if it reports anything."""
     lowered = folded(sentence.text)
     matches = _TABLES[speaker].matches(lowered)
+    if not lowered.isascii():
+        matches += _UNSPACED.matches(lowered)
     offer = next((match for match in matches if match.rule.id in _OFFERS), None)
     if offer is not None:
         proposes = offer.rule.id == "offer.proposal" and at_end and _asks(lowered)
