@@ -6,16 +6,7 @@ sentence by sentence. English, and the shortest reports of some other languages.
 
 from __future__ import annotations
 
-from ebbtide.text.phrases import Anchor, PhraseRule
-
-
-def _start(name: str, pattern: str) -> PhraseRule:
-    return PhraseRule(id=name, pattern=pattern, anchor=Anchor.TEXT)
-
-
-def _anywhere(name: str, pattern: str) -> PhraseRule:
-    return PhraseRule(id=name, pattern=pattern)
-
+from ebbtide.text.phrases import anywhere, at_start
 
 _WORK = (
     r"(?:task|job|work|issue|bug|problem|fix|change|changes|feature|migration|refactor(?:ing)?"
@@ -46,10 +37,12 @@ _DID = (
     r"|sorted|submitted|summari[sz]ed|switched|translated|updated|upgraded|uploaded|wired|wrote|written)"
 )
 
+#: Rules of what says that a run ends, and not how.
+SIGNALS = ("finished.terminate", "finished.final-answer")
 #: Reports of an agent, and what harnesses print. The first table that matches a sentence decides.
 AGENT = {
     "limit": (
-        _anywhere(
+        anywhere(
             "limit.reached",
             r"(?:max(?:imum)?(?! retries exceeded with url)|step|token|cost|time|rate|usage|context"
             r"|budget|recursion|turn|round|iteration|message|quota"
@@ -58,24 +51,24 @@ AGENT = {
             r"|steps?|tokens?|iterations?|retries|attempts|messages?|calls?|\(?[\d.,$]+\)?)){0,5}"
             r"(?: (?:was|were|has been|have been|is|limit))? (?:reached|exceeded|exhausted|hit)",
         ),
-        _anywhere(
+        anywhere(
             "limit.ran-into",
             r"(?:reached|hit|exceeded|exceeds|ran into|exhausted|used up)(?: (?:the|its|my|our|your|a))?"
             r" (?:\w+ ){0,2}(?:max(?:imum)?|limits?|quota|cap|ceiling|budget)(?! to\b)",
         ),
-        _anywhere(
+        anywhere(
             "limit.max-rounds",
             r"max[_ ](?:rounds?|turns?|steps?|iterations?|tokens|retries"
             r"|consecutive_auto_reply)(?:[_ ](?:reached|exceeded)|\W+\d+)?"
             r"(?= (?:reached|exceeded|hit)|\W*\Z)|exit_(?:cost|context|format|error)|limitsexceeded",
         ),
-        _anywhere(
+        anywhere(
             "limit.out-of",
             r"(?:ran |run |running )?out of (?:budget|credits?|tokens|context|time|steps|turns|quota)"
             r"|credit balance is too low|prompt is too long|context (?:length|window) exceeded|insufficient_quota"
             r"|too many requests|rate[- ]limited",
         ),
-        _anywhere(
+        anywhere(
             "limit.stopped",
             r"agent stopped due to|need more steps to|stop(?:ped|ping)? (?:the agent )?(?:after"
             r"|at) \d+ (?:\w+ )?(?:steps|turns|rounds|iterations|calls)"
@@ -84,14 +77,14 @@ AGENT = {
         ),
     ),
     "failed": (
-        _anywhere(
+        anywhere(
             "failed.unable",
             r"(?:i|we|agent|it|assistant|system|browser|team|they)(?:'m| am| was| were| are|'re| is)?"
             r"(?: still| currently| just| unfortunately| therefore| also| simply| not)* (?:unable|not able|powerless) to"
             r"|(?:wasn't|weren't|isn't|aren't) (?:able|possible) to|won't be able to|unable to (?:find"
             r"|locate|access|complete|determine|verify)",
         ),
-        _anywhere(
+        anywhere(
             "failed.could-not",
             r"(?:i|we|agent)(?: \w+){0,2} "
             r"(?:can(?:'t|not| not)|could(?:n't| not)) (?:be )?(?!proceed|continue|go on|move forward"
@@ -101,27 +94,27 @@ AGENT = {
             r"|(?:cannot|can't|could not|couldn't|can not) be (?:made|done|determined|completed|found"
             r"|solved|answered|reached|verified|fixed|resolved|satisfied|restored|accessed)",
         ),
-        _anywhere(
+        anywhere(
             "failed.no-success",
             r"(?:was|is|were|been) (?:not (?:successful|completed|possible|solved|resolved|fixed)"
             r"|unsuccessful)|without success|(?:as|be) unsuccessful|success\W{1,4}false"
             r"|did(?:n't| not) (?:work|succeed|help|fix it|complete|resolve)|no luck|to no avail|not solvable|impossible to",
         ),
-        _anywhere(
+        anywhere(
             "failed.failed",
             r"(?:task|run|build|job|rollback|release|deployment|migration|attempts?|request|upload"
             r"|test suite|pipeline|command|agent|execution|step|it|all \w+"
             r"|tests?|\d+ tests?)(?: \w+){0,2} (?:failed|fails|failing|crashed|aborted|errored)(?! over"
             r"| safe| gracefully| before\b)",
         ),
-        _start("failed.failed-to", r"(?:i |we |it )?(?:have |has |'ve )?failed (?:to|at|because|after|with)|task failed|failure\b|failed\b"),
-        _anywhere("failed.give-up", r"(?:giv(?:e|en|ing)|gave|giving) up|out of ideas|at a loss|dead end|abandon(?:ed|ing)? (?:the|this)"),
-        _anywhere(
+        at_start("failed.failed-to", r"(?:i |we |it )?(?:have |has |'ve )?failed (?:to|at|because|after|with)|task failed|failure\b|failed\b"),
+        anywhere("failed.give-up", r"(?:giv(?:e|en|ing)|gave|giving) up|out of ideas|at a loss|dead end|abandon(?:ed|ing)? (?:the|this)"),
+        anywhere(
             "failed.still",
             r"(?:still|remains?|keeps?) (?:\w+ )?(?:failing|fails?|broken|red|wrong|crash(?:es|ing)"
             r"|unresolved|unsolved|not work(?:ing|s)?|doesn't work|unfixed|throwing|erroring)",
         ),
-        _anywhere(
+        anywhere(
             "failed.nothing",
             r"no (?:relevant |matching |suitable |useful )?(?:results?|answer|data|information|solution"
             r"|match(?:es)?|records?|documents?|access)"
@@ -135,66 +128,66 @@ AGENT = {
             r"|insufficient (?:information|data|evidence|permissions?)|not enough (?:information|data)"
             r"|beyond my (?:capabilities|abilities)|cannot (?:assist|help)|can't (?:assist|help)|no answer",
         ),
-        _start(
+        at_start(
             "failed.error",
             r"(?:\w*error|exception|traceback|fatal|api error|request timed out|timed? ?out"
             r"|connection (?:error|refused|reset)|permission denied|access denied|unauthori[sz]ed|forbidden|invalid (?:api key|credentials"
             r"|token)|internal server error|panic)\b(?! handling| message| codes?| is fixed| was fixed"
             r"| has been| have been)",
         ),
-        _anywhere(
+        anywhere(
             "failed.encountered",
             r"encountered (?:an? |the )?(?:\w+ )?(?:error|exception|problem)|error (?:decoding|occurred"
             r"|loading|opening|reading|parsing|\d{3})|(?:file|page|url|site|document) (?:was )?not found|no such file",
         ),
-        _anywhere(
+        anywhere(
             "failed.stuck",
             r"(?:i|we|it|agent)(?:'m| am| was| were|'re| are| got| is| keeps?)(?: \w+)? (?:stuck"
             r"|going in circles|looping)|ran out of (?:steps|time|ideas|options)|stuck in a loop",
         ),
-        _start(
+        at_start(
             "failed.apology",
             r"(?:unfortunately|regrettably|sadly|sorry|i'm sorry|i am sorry|i apologi[sz]e"
             r"|apologies)\b(?=.{0,200}?\b(?:not|no|n't|unable|cannot|failed|without|couldn't|can't|only)\b)",
         ),
-        _start("failed.apology-but", r"(?:sorry|i'm sorry|i am sorry|i apologi[sz]e|apologies|my apologies),? but\b"),
-        _anywhere(
+        at_start("failed.apology-but", r"(?:sorry|i'm sorry|i am sorry|i apologi[sz]e|apologies|my apologies),? but\b"),
+        anywhere(
             "failed.other-language",
             r"konnte (?:\w+ ){0,3}nicht|nicht m\u00f6glich|n\u00e3o consegui|no (?:pude|he podido"
             r"|fue posible)|n'ai pas (?:pu|r\u00e9ussi)|impossible de",
         ),
-        _start(
+        at_start(
             "failed.result",
             r"(?:result|status|verdict|outcome|evaluation|score|your score \(.{1,30}\)|reward"
             r"|exit_status|success)\W{1,4}(?:fail(?:ed|ure)?|incorrect|wrong|error|false|0(?:\.0+)?(?=\W*\Z))",
         ),
-        _start(
+        at_start(
             "failed.unknown",
             r"(?:final answer: |answer: )?(?:unknown|undetermined|inconclusive|n/a|none found"
             r"|unable to determine|not found)\W*\Z",
         ),
     ),
     "blocked": (
-        _anywhere(
+        anywhere(
             "blocked.blocked",
             r"(?:am|is|are|i'm|we're|it's|remains?|still|currently|completely) blocked(?= (?:on|by|until"
             r"|because|from)\b|\W*\Z)",
         ),
-        _anywhere(
+        anywhere(
             "blocked.waiting",
             r"(?:i'm|i am|we're|we are|currently|now|it's|is|still|work is|remains?) (?:waiting (?:for"
             r"|on)|awaiting|on hold|paused until|pending)"
             r"(?! (?:tests?|the (?:build|tests?|server|page|output|command|process)))"
             r"|pending (?:approval|review|access|sign-?off)\W*\Z",
         ),
-        _anywhere(
+        anywhere(
             "blocked.until",
             r"(?:(?:can't|cannot|won't|stopping|stop here|stopped|parked|pausing|paused|on hold|held"
             r"|nothing|not) .{0,80}until|nothing (?:to do|left) but (?:to )?wait|stuck waiting"
             r"|still pending|pending \W{1,3}third|set to pending)",
         ),
-        _anywhere("blocked.other-language", r"komme (?:\w+ ){0,2}nicht weiter|sobald (?:\w+ ){1,4}(?:freigeschaltet|freigegeben)"),
-        _anywhere(
+        anywhere("blocked.other-language", r"komme (?:\w+ ){0,2}nicht weiter|sobald (?:\w+ ){1,4}(?:freigeschaltet|freigegeben)"),
+        anywhere(
             "blocked.cannot-go-on",
             r"(?:someone|somebody|an? \w+|they|ops|admins?|the \w+(?: team)?)(?: with \w+ \w+)? (?:has"
             r"|have|needs?|must) to .{0,60}\bbefore|needs? .{0,40} (?:to|before (?:i|we) can) (?:continue|proceed)"
@@ -204,10 +197,10 @@ AGENT = {
             r"|permissions?|approval)(?: \w+){0,5} (?:before|to (?:proceed|continue))"
             r"|(?:nothing|not much|no more) (?:more )?(?:i|we) can do until|(?:on hold|parked|paused|stopped) until",
         ),
-        _start("blocked.label", r"(?:status: )?blocked(?: by| on| until|:|\W*\Z)"),
+        at_start("blocked.label", r"(?:status: )?blocked(?: by| on| until|:|\W*\Z)"),
     ),
     "handed_back": (
-        _anywhere(
+        anywhere(
             "handed_back.human",
             r"transferr?(?:ed|ing) (?:you |this |the \w+ |your \w+ )?(?:over )?to (?:a |an? "
             r"|our )?(?:human|person|colleague|specialist|representative|agent|live|support|member|supervisor)"
@@ -219,7 +212,7 @@ AGENT = {
             r"|(?:someone|a colleague|a human|a specialist|our team) (?:will|from \w+ will) (?:get back"
             r"|take over|contact|reach|follow up|be in touch)",
         ),
-        _anywhere(
+        anywhere(
             "handed_back.your-turn",
             r"(?:i'll|i will|i'd) (?:wait for|await|hold off until|leave (?:it|that|this) (?:to"
             r"|with) you|let you (?:decide|choose|pick))|(?:over|back) to you|your (?:call|turn|choice"
@@ -229,7 +222,7 @@ AGENT = {
             r"|continue|go on|start|go ahead|make|do|touch|merge|push)).{0,80}(?:confirm|which|please"
             r"|let me know|need)",
         ),
-        _anywhere(
+        anywhere(
             "handed_back.please",
             r"(?:tell|show|send|give) me(?! if| about)|i(?:'ll| will)? (?:still )?need (?:to (?:see"
             r"|know)|the|your|a|more)\b|please (?:toggle|add|give|paste|type|open|go|visit|restart|set"
@@ -243,40 +236,40 @@ AGENT = {
         ),
     ),
     "finished": (
-        _anywhere(
+        anywhere(
             "finished.terminate",
             r"terminate(?=\W*\Z)|task solved|#+stop#+|<(?:finish|done|complete|attempt_completion"
             r"|promise)>|\[(?:done|finished|complete)\]|task_complete[d]?|task[_ ]done|finished chain"
             r"|(?:run|status|state|exit[_ ]status)\W{1,3}(?:submitted|completed?|finished|success)",
         ),
-        _start("finished.approve", r"(?:approved?|accepted|lgtm|satisfied|agreed\W+terminate)(?=\W*\Z)"),
-        _anywhere(
+        at_start("finished.approve", r"(?:approved?|accepted|lgtm|satisfied|agreed\W+terminate)(?=\W*\Z)"),
+        anywhere(
             "finished.marked",
             r"mark(?:ed|ing)? (?:the |this |it )?(?:(?:active )?task )?(?:as )?(?:complete|done|finished"
             r"|resolved)|(?:result|status|verdict|evaluation)\W{1,4}(?:pass(?:ed)?|correct|success)(?=\W*\Z)",
         ),
-        _anywhere(
+        anywhere(
             "finished.final-answer",
             r"<(?:solution|final)>|final[_ ]answer(?= ?[:=(>\u2013-]| is)|\\boxed\{|<(?:final_)?answer>"
             r"|finish\[|(?:the|my|our) (?:final |correct |verified )+(?:answer|result|solution|output"
             r"|value|total|sum) (?:is|was|=|to \w+ \w+ is)|the answer(?= ?:)",
         ),
-        _anywhere(
+        anywhere(
             "finished.work-done",
             rf"{_WORK}(?: \w+){{0,4}}? (?:is|are|was|were|has been|have been|'s|has|have|looks|should be) {_ADVERBS}{_DONE}",
         ),
-        _anywhere(
+        anywhere(
             "finished.did",
             rf"(?:i|we)(?:'ve| have|'ve)? {_ADVERBS}{_DID}",
         ),
-        _anywhere(
+        anywhere(
             "finished.tests",
             r"(?:all|every|\d+|\d+/\d+|the (?:full |whole |entire )?(?:test )?(?:suite|tests?|build|ci"
             r"|checks?|pipeline))(?: (?:\w+ )?(?:of the )?(?:\d+ )?(?:tests?|checks?|specs?|cases|suite"
             r"|unit tests|assertions))?"
             r"(?: (?:are|is|now|all|still|successfully))* (?:pass(?:ed|es|ing)?|green|succeed(?:ed|s)?)",
         ),
-        _start(
+        at_start(
             "finished.done",
             r"(?:(?:ok|okay|great|perfect|and|we're|we are|i'm|i am|it's|that's it|everything is|you're"
             r"|you are|all) ?[,!:\u2014-]? ?)*(?:all )?(?:done|finished|complete|completed|fixed|shipped"
@@ -286,7 +279,7 @@ AGENT = {
             r"|gotowe|klaar|\u0433\u043e\u0442\u043e\u0432\u043e)(?=\W|\Z)(?! (?:with (?:the )?(?:first"
             r"|part|step|phase)|so far|\d+ of|half))",
         ),
-        _anywhere(
+        anywhere(
             "finished.other-language",
             r"(?:ist|sind|wurde|wurden) (?:\w+ ){0,3}(?:fertig|erledigt|abgeschlossen|behoben)|(?:est|sont"
             r"|a \u00e9t\u00e9|ont \u00e9t\u00e9) (?:\w+ ){0,2}(?:termin\u00e9e?s?|corrig\u00e9e?s?"
@@ -294,7 +287,7 @@ AGENT = {
             r"|terminad[oa]s?|completad[oa]s?|corregid[oa]s?)|(?:est\u00e1|foi"
             r"|foram) (?:\w+ ){0,2}(?:pront[oa]s?|conclu\u00edd[oa]s?|corrigid[oa]s?)",
         ),
-        _anywhere(
+        anywhere(
             "finished.successful",
             r"(?:completed|finished|done|applied|deployed|built|installed|merged|created|updated"
             r"|processed|booked|cancelled|resolved|saved|committed|pushed|ran|succeeded|passed|generated"
@@ -307,13 +300,13 @@ AGENT = {
             r"|change|fix)|conclude (?:the|this) (?:task|conversation)|request satisfied"
             r"|objective (?:achieved|met|complete)",
         ),
-        _start(
+        at_start(
             "finished.summary",
             r"(?:#+ )?(?:final |here(?:'s| is) (?:a |the )?|quick |brief )?(?:summary(?: of (?:the |all "
             r"|my )?(?:changes|work|what .{1,30}))?|what (?:i|was) (?:did|changed|done|fixed|built)"
             r"|changes made|what changed)(?=\W*\Z|:)",
         ),
-        _start(
+        at_start(
             "finished.here-is",
             r"(?:okay,? |ok,? |sure,? |great,? )?here(?:'s| is| are) (?:the |your |an? )?(?:final "
             r"|complete |completed |full |finished |updated |revised |corrected |polished |requested "
@@ -325,8 +318,8 @@ AGENT = {
 _ENDS = ("finished.terminate", "finished.marked", "finished.final-answer", "finished.tests")
 #: The same in scripts that write no spaces, where a report stands inside of a word.
 UNSPACED = (
-    _anywhere("failed.unspaced", r"\w*(?:\u3067\u304d\u307e\u305b\u3093|\u65e0\u6cd5|\u5931\u8d25)\w*"),
-    _anywhere(
+    anywhere("failed.unspaced", r"\w*(?:\u3067\u304d\u307e\u305b\u3093|\u65e0\u6cd5|\u5931\u8d25)\w*"),
+    anywhere(
         "finished.unspaced",
         r"\w*(?:\u5df2\u5b8c\u6210|\u5b8c\u6210\u4e86|\u5df2\u7ecf\u5b8c\u6210|\u4fee\u590d\u4e86"
         r"|\u5b8c\u4e86\u3057\u307e\u3057\u305f|\uc644\ub8cc)\w*",
@@ -340,27 +333,27 @@ HARNESS = {
     "finished": tuple(rule for rule in AGENT["finished"] if rule.id in _ENDS),
 
     "interrupted": (
-        _anywhere(
+        anywhere(
             "interrupted.marker",
             r"(?:request )?interrupted by (?:the )?user|keyboardinterrupt|user (?:cancelled|canceled"
             r"|aborted|stopped)|(?:run|task|session) (?:was )?(?:cancelled|canceled|aborted|interrupted)",
         ),
     ),
-    "handed_back": (_anywhere("handed_back.awaiting", r"awaiting_user\w*|waiting for (?:user|human) input|press enter to|__interrupt__|approve, edit or reject"),),
+    "handed_back": (anywhere("handed_back.awaiting", r"awaiting_user\w*|waiting for (?:user|human) input|press enter to|__interrupt__|approve, edit or reject"),),
 }
 
 #: What a person says of work that was handed over, at the start of a message or of a sentence in it.
 PERSON = {
     "interrupted": (
-        _anywhere(
+        anywhere(
             "interrupted.marker",
             r"request interrupted by user|interrupted by (?:the )?user|keyboardinterrupt"
             r"|user (?:cancelled|canceled|aborted|stopped)",
         ),
-        _start("interrupted.stop", r"(?<!#)(?:please )?(?:stop|cancel|abort|halt)(?: (?:it|this|that|now|right there|everything|the run))?\W*\Z"),
+        at_start("interrupted.stop", r"(?<!#)(?:please )?(?:stop|cancel|abort|halt)(?: (?:it|this|that|now|right there|everything|the run))?\W*\Z"),
     ),
     "failed": (
-        _anywhere(
+        anywhere(
             "failed.person-still",
             r"(?:still|again|now) (?:\w+ )?(?:broken|not work(?:ing|s)?|doesn't work|fails?|failing"
             r"|wrong|red|crash(?:es|ing)|the same (?:error|issue|problem)|happening|see(?:ing)? (?:the"
@@ -373,16 +366,16 @@ PERSON = {
             r"| again)?\W*\Z|you (?:broke|forgot|missed|ignored|didn't)|(?:is|are) (?:still )?(?:red"
             r"|down)|(?:isn't|not) (?:done|fixed|finished|solved)",
         ),
-        _start("failed.person-no", r"no+[,.!]? (?:that|this|it|you|still|don't|not|wrong)|wrong\b|nope\b"),
+        at_start("failed.person-no", r"no+[,.!]? (?:that|this|it|you|still|don't|not|wrong)|wrong\b|nope\b"),
     ),
     "finished": (
-        _anywhere("finished.person-ends", r"#+(?:stop|end|done)#+|\[(?:stop|end|done)\]"),
-        _anywhere(
+        anywhere("finished.person-ends", r"#+(?:stop|end|done)#+|\[(?:stop|end|done)\]"),
+        anywhere(
             "finished.person-thanks",
             r"thank(?:s| you)(?! (?:to|in advance))|(?:much |really )?appreciate(?:d| it| (?:the"
             r"|your) help)|cheers|danke|merci|gracias|obrigad[oa]|grazie",
         ),
-        _start(
+        at_start(
             "finished.person-approves",
             r"(?:(?:ok|okay|yes|yep|great|nice|ah|oh|wow|cool|awesome|alright)[,!.]? )*(?:perfect"
             r"|excellent|great(?: (?:work|job|stuff))?|awesome|lgtm|approved?|looks (?:good|great"

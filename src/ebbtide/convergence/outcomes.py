@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from ebbtide.convergence import outcome_polarity_rules as polarity
 from ebbtide.convergence import outcome_rules as rules
-from ebbtide.events.run_outcome import RunOutcome
-from ebbtide.text.excerpt import excerpt
+from ebbtide.events.run_outcome import FAILURES, RunOutcome
+from ebbtide.text.excerpt import excerpt, one_line
 from ebbtide.text.extraction.blocks import Form
 from ebbtide.text.extraction.quoted import own_words
 from ebbtide.text.extraction.reading import read_sentence
@@ -64,8 +64,6 @@ _PROPOSAL = "handed_back.proposal"
 _OFFERS = frozenset(rule.id for rule in polarity.OFFER)
 _CAVEAT = PhraseTable(polarity.CAVEATS, lower=True)
 _CLAUSE = re.compile(r"[,;:(\u2013\u2014]|\s-\s|\b(?:and|but|so|because|since|confirm(?:ed)? that|means)\b")
-_BAD = (RunOutcome.FAILED, RunOutcome.BLOCKED, RunOutcome.LIMIT)
-_SIGNALS = ("finished.terminate", "finished.final-answer")  # which say that it ends, not how
 _FIRST = ("handed_back.human", "blocked.until", "blocked.cannot-go-on")  # whatever else their sentence says
 _UNCONDITIONAL = (
     "finished.terminate",
@@ -129,7 +127,7 @@ def _agent(text: str, speaker: Speaker) -> OutcomeReading | None:
         if latest is not None:
             return reading if _stands_before(reading, latest) else latest
         # "I could not find it. TERMINATE" has finished nothing, and a caveat takes back no success.
-        if reading.rule not in _SIGNALS and not (reading.outcome in _BAD and _is_caveat(sentence)):
+        if reading.rule not in rules.SIGNALS and not (reading.outcome in FAILURES and _is_caveat(sentence)):
             return reading
         latest = reading
     return latest or proposal
@@ -138,7 +136,7 @@ def _agent(text: str, speaker: Speaker) -> OutcomeReading | None:
 def _stands_before(reading: OutcomeReading, latest: OutcomeReading) -> bool:
     """Whether an earlier report stands, although a signal or a caveat follows it."""
     if latest.outcome is RunOutcome.FINISHED:
-        return reading.outcome in _BAD
+        return reading.outcome in FAILURES
     return reading.outcome is RunOutcome.FINISHED
 
 
@@ -197,7 +195,7 @@ def _weightiest(matches: list[PhraseMatch], lowered: str) -> PhraseMatch | None:
     """Of the reports in a sentence that nothing takes back, the one that says most; else the first."""
     return min(
         (match for match in matches if not _taken_back(match, lowered)),
-        key=lambda match: (match.rule.id not in _FIRST, match.rule.id in _SIGNALS, match.start),
+        key=lambda match: (match.rule.id not in _FIRST, match.rule.id in rules.SIGNALS, match.start),
         default=None,
     )
 
@@ -213,6 +211,4 @@ def _taken_back(match: PhraseMatch, lowered: str) -> bool:
 
 
 def _reading(outcome: RunOutcome, rule: str, sentence: Sentence, speaker: Speaker) -> OutcomeReading:
-    text = sentence.text
-    cut = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3].rstrip()}..."
-    return OutcomeReading(outcome=outcome, rule=rule, text=cut, speaker=speaker)
+    return OutcomeReading(outcome=outcome, rule=rule, text=one_line(sentence.text, _SHOWN), speaker=speaker)

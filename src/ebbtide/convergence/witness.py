@@ -12,14 +12,12 @@ from enum import StrEnum
 from typing import Any
 
 from ebbtide.codec import from_wire, to_wire
+from ebbtide.convergence.outcome_rules import SIGNALS
 from ebbtide.convergence.outcomes import OutcomeReading, read_outcome
 from ebbtide.convergence.readiness import ActionKind, RoundReadiness
-from ebbtide.events.run_outcome import RunOutcome
+from ebbtide.events.run_outcome import SETBACKS, RunOutcome
 from ebbtide.events.transcript import Round
 from ebbtide.text.extraction.turn import Speaker
-
-SETBACKS = (RunOutcome.FAILED, RunOutcome.BLOCKED, RunOutcome.LIMIT, RunOutcome.HANDED_BACK)
-_SIGNALS = ("finished.terminate", "finished.final-answer")  # which say that it ends, not how
 
 
 class WitnessKind(StrEnum):
@@ -146,7 +144,7 @@ class WorkOutcome:
 
 def _only_ends(reading: OutcomeReading, latest: OutcomeReading | None) -> bool:
     """Whether a report says that a talk ends that had failed: "TERMINATE" takes back no failure."""
-    return latest is not None and latest.outcome in SETBACKS and reading.rule in _SIGNALS
+    return latest is not None and latest.outcome in SETBACKS and reading.rule in SIGNALS
 
 
 def _finished(latest: OutcomeReading | None) -> Witness | None:

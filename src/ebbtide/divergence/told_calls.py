@@ -186,20 +186,14 @@ class ToldCalls:
     def _finding(  # noqa: PLR0917
         self, kind: LoopKind, key: Key, tools: tuple[str, ...], count: int, at: int, first: int, event: int
     ) -> Finding | None:
-        if count != at and self._registry.carry(key, count, self._repetition.calls, event):
-            return CARRIED_ON
-        return _suspected(
-            Finding(
-                kind=kind,
-                key=key,
-                count=count,
-                at=at,
-                calls=count,
-                first_event=first,
-                begins=count == at,
-                tools=tools,
-            )
+        now = self._repetition.calls
+        finding = self._registry.streak(
+            kind, key, "", count=count, at=at, first=first, now=now, event=event, is_proof=False
         )
+        if finding is CARRIED_ON:
+            return CARRIED_ON
+        finding.tools, finding.tool = tools, None
+        return _suspected(finding)
 
     def _result(self, action: ToldAction) -> str:
         """What came of an action, so that the same is equal."""

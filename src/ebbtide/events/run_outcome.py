@@ -15,3 +15,9 @@ class RunOutcome(StrEnum):
     LIMIT = "limit"  #: a limit ended it
     GOING_ON = "going_on"  #: more is announced, or something is not done yet
     INTERRUPTED = "interrupted"  #: a person stopped it
+
+
+#: Work that did not come to its end.
+FAILURES = (RunOutcome.FAILED, RunOutcome.BLOCKED, RunOutcome.LIMIT)
+#: What speaks against a result that is ready.
+SETBACKS = (*FAILURES, RunOutcome.HANDED_BACK)

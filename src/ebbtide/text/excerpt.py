@@ -32,6 +32,16 @@ class Excerpt(NamedTuple):
         return f"{self.head}\n\n{self.tail}" if self.left_out else self.head
 
 
+def one_line(text: str, most: int) -> str:
+    """The beginning of a text on one line of at most so many characters.
+
+    >>> one_line("a  long   story of it", 12)
+    'a long st...'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 3].rstrip()}..."
+
+
 def excerpt(text: str, most: int = LONGEST_TEXT) -> Excerpt:
     """The beginning and the end of a text that is longer than `most` characters, cut between lines or words.
 

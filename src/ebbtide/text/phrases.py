@@ -74,6 +74,16 @@ class PhraseRule:
         return "".join((*parts, text[end:]))
 
 
+def at_start(name: str, pattern: str) -> PhraseRule:
+    """A rule of that name for the start of a text."""
+    return PhraseRule(id=name, pattern=pattern, anchor=Anchor.TEXT)
+
+
+def anywhere(name: str, pattern: str) -> PhraseRule:
+    """A rule of that name for any place in a text."""
+    return PhraseRule(id=name, pattern=pattern)
+
+
 class PhraseMatch(NamedTuple):
     """A rule and the words that it matched, at ``text[start:end]``."""
 

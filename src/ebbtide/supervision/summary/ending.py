@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, TypeGuard
 
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Role, ToolCall
-from ebbtide.events.run_outcome import RunOutcome
+from ebbtide.events.run_outcome import SETBACKS, RunOutcome
 from ebbtide.events.told_actions import told_action
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
 from ebbtide.supervision.wording import MARK
+from ebbtide.text.excerpt import one_line
 
 _TAIL: Final = 12  # events of a chain that may say how it ended
 _CHAINS: Final = 512
@@ -26,7 +27,6 @@ _SHOWN: Final = 160
 NO_ANSWER: Final = "the last call got no answer"  #: what the end of a run says of its last call
 #: Messages that ask an agent nothing: commands to the harness, and notes of our own.
 _COMMANDS: Final = ("<command-name>", "<local-command", "/exit", "/quit", "/clear", MARK)
-_SIGNALS: Final = ("finished.terminate", "finished.final-answer")
 
 
 class EndKind(StrEnum):
@@ -57,7 +57,7 @@ def ending_of(outcome: RunOutcome) -> EndKind:
     return _BY_OUTCOME[outcome]
 
 
-_SETBACKS: Final = (EndKind.FAILED, EndKind.BLOCKED, EndKind.LIMIT, EndKind.HANDED_BACK)
+_SETBACKS: Final = tuple(map(ending_of, SETBACKS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,21 +138,23 @@ class EndingReader:
         """How the run ended, up to the latest event."""
         chain = "" if "" in self._tails else self._latest_chain
         tail = self._tails.get(chain)
-        if not tail or not self._has_words:
-            ending = (
-                self._act(tail[-1][1], tail[-1][0]) if tail and isinstance(tail[-1][1], ToolCall) else None
-            )
-            # Where calls are all that was recorded, the last of them is not the last thing that happened.
-            return RunEnding() if ending is None or ending.rule == "call" else ending
+        if not tail:
+            return RunEnding()
         number, latest = tail[-1]
+        if not self._has_words:
+            # Where calls are all that was recorded, the last of them is not the last thing that happened.
+            ending = self._act(latest, number) if isinstance(latest, ToolCall) else RunEnding()
+            return RunEnding() if ending.rule == "call" else ending
         if isinstance(latest, ModelCall) and latest.text == "" and chain in self._unanswered:
             return RunEnding(ending=EndKind.CUT_OFF, rule="call", text=NO_ANSWER, event=number)
         # A transcript may be of anything: its last words answer somebody only where a person takes part.
         is_asked = any(isinstance(event, Message) for _, event in tail)
         several = len(self._speakers[chain]) >= _SPEAKERS or (self._has_rounds and not is_asked)
+        from ebbtide.convergence.outcome_rules import SIGNALS
+
         signal: RunEnding | None = None
         for reading in self._readings(tail, several=several):
-            if reading.rule not in _SIGNALS:
+            if reading.rule not in SIGNALS:
                 # "TERMINATE" says that it ended; the words before it say how.
                 return reading if signal is None or reading.ending in _SETBACKS else signal
             signal = signal or reading
@@ -179,7 +181,7 @@ class EndingReader:
                 if reading.ending is not EndKind.FINISHED:
                     yield thanks or reading
                 thanks = thanks or reading
-            elif (report := _notice(event, number)) is not None:
+            elif isinstance(event, Notice) and (report := _notice(event, number)) is not None:
                 yield thanks or report
         if thanks is not None:
             yield thanks
@@ -190,7 +192,7 @@ class EndingReader:
         if outcome is None or call.error:
             text = NO_ANSWER if call.result is None and not call.error else ""
             return RunEnding(ending=EndKind.CUT_OFF, rule="call", text=text or call.name, event=number)
-        return RunEnding(ending=_BY_OUTCOME[outcome], rule="tool", text=call.name, event=number)
+        return RunEnding(ending=ending_of(outcome), rule="tool", text=call.name, event=number)
 
 
 def _may_end(event: Event) -> TypeGuard[ToolCall | ModelCall | Message | Notice]:
@@ -210,57 +212,49 @@ def _is_unanswered(event: Event) -> bool:
 
 
 def _words(call: ModelCall, number: int, *, several: bool) -> RunEnding:
-    from ebbtide.convergence.outcomes import read_outcome
-    from ebbtide.text.extraction.turn import Speaker  # the engines of text take long to load
-
-    if call.text is None:
+    text = call.text
+    if text is None:
         return RunEnding(event=number)
-    reading = read_outcome(call.text, Speaker.MODEL)
-    if reading is None:
-        if told_action(call.text) is not None:
-            return RunEnding(ending=EndKind.CUT_OFF, rule="told", text=_cut(call.text), event=number)
-        # Among several, the last words may be anybody's, and answer nobody.
-        ending = EndKind.UNKNOWN if several else EndKind.FINISHED
-        return RunEnding(ending=ending, rule="answer", text=_last_line(call.text), event=number)
-    ending = _BY_OUTCOME[reading.outcome]
-    if several and ending is EndKind.HANDED_BACK and reading.rule != "handed_back.human":
-        ending = EndKind.CUT_OFF  # one agent asks another, who did not answer
-    return RunEnding(ending=ending, rule=reading.rule, text=reading.text, event=number)
+    reading = _report("model", text, number)
+    if reading is not None:
+        if several and reading.ending is EndKind.HANDED_BACK and reading.rule != "handed_back.human":
+            return replace(reading, ending=EndKind.CUT_OFF)  # one agent asks another, who did not answer
+        return reading
+    if told_action(text) is not None:
+        return RunEnding(ending=EndKind.CUT_OFF, rule="told", text=one_line(text, _SHOWN), event=number)
+    # Among several, the last words may be anybody's, and answer nobody.
+    ending = EndKind.UNKNOWN if several else EndKind.FINISHED
+    return RunEnding(ending=ending, rule="answer", text=_last_line(text), event=number)
 
 
 def _person(message: Message, number: int) -> RunEnding:
-    from ebbtide.convergence.outcomes import read_outcome
-    from ebbtide.text.extraction.turn import Speaker
-
     text = message.text or ""
-    reading = read_outcome(text, Speaker.PERSON)
-    if reading is None:
-        return RunEnding(
-            ending=EndKind.CUT_OFF, rule="unanswered", text=_cut(text), event=number, by_person=True
-        )
-    ending = _BY_OUTCOME[reading.outcome]
-    return RunEnding(ending=ending, rule=reading.rule, text=reading.text, event=number, by_person=True)
+    reading = _report("person", text, number) or RunEnding(
+        ending=EndKind.CUT_OFF, rule="unanswered", text=one_line(text, _SHOWN), event=number
+    )
+    return replace(reading, by_person=True)
 
 
-def _notice(event: Event, number: int) -> RunEnding | None:
-    from ebbtide.convergence.outcomes import read_outcome
+def _notice(notice: Notice, number: int) -> RunEnding | None:
+    text = notice.text or ""
+    reading = _report("harness", text, number)
+    if reading is not None or not notice.error:
+        return reading
+    return RunEnding(ending=EndKind.FAILED, rule="notice", text=one_line(text, _SHOWN), event=number)
+
+
+def _report(speaker: str, text: str, number: int) -> RunEnding | None:
+    """What a text reports of the end; `speaker` is the value of a `Speaker`."""
+    from ebbtide.convergence.outcomes import read_outcome  # the engines of text take long to load
     from ebbtide.text.extraction.turn import Speaker
 
-    text = event.text or "" if isinstance(event, Notice) else ""
-    reading = read_outcome(text, Speaker.HARNESS) if text else None
-    if reading is None and not getattr(event, "error", False):
-        return None
+    reading = read_outcome(text, Speaker(speaker))
     if reading is None:
-        return RunEnding(ending=EndKind.FAILED, rule="notice", text=_cut(text), event=number)
-    return RunEnding(ending=_BY_OUTCOME[reading.outcome], rule=reading.rule, text=reading.text, event=number)
+        return None
+    return RunEnding(ending=ending_of(reading.outcome), rule=reading.rule, text=reading.text, event=number)
 
 
 def _last_line(text: str) -> str:
     """The end of an answer, which mostly holds its result."""
     line = next((line.strip() for line in reversed(text[-4 * _SHOWN :].splitlines()) if line.strip()), "")
     return line if len(line) <= _SHOWN else f"...{line[3 - _SHOWN :].lstrip()}"
-
-
-def _cut(text: str) -> str:
-    line = " ".join(text[: 4 * _SHOWN].split())
-    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 3].rstrip()}..."

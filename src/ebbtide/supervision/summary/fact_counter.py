@@ -22,6 +22,7 @@ from ebbtide.supervision.summary.run_facts import (
     RunFacts,
     Waiting,
 )
+from ebbtide.text.excerpt import one_line
 
 _NAMES: Final = 512  # tools, messages and calls that are counted one by one
 _LISTED: Final = 8
@@ -96,7 +97,7 @@ class FactCounter:
         if not _CODE.fullmatch(line):
             _count(self._messages, template)
             if template in self._messages and template not in self._examples:
-                self._examples[template] = _cut(line)
+                self._examples[template] = one_line(line, _SHOWN)
 
     def _look(self, call: ToolCall) -> None:
         self._lookups += 1
@@ -106,7 +107,7 @@ class FactCounter:
         key = identity[0]
         _count(self._looks, key)
         if key in self._looks and key not in self._titles:
-            self._titles[key] = _cut(f"{call.name} {argument_text(call.args)}".strip())
+            self._titles[key] = one_line(f"{call.name} {argument_text(call.args)}", _SHOWN)
 
     def _wait(self, seconds: float, event: Event, loops: LoopState) -> None:
         is_call = isinstance(event, ToolCall)
@@ -168,8 +169,3 @@ def _is_opaque(result: object) -> bool:
     if isinstance(result, str):
         return _OPAQUE.fullmatch(result.strip()) is not None
     return type(result).__repr__ is object.__repr__
-
-
-def _cut(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 3].rstrip()}..."

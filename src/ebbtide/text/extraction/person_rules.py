@@ -6,12 +6,7 @@ They are looked for at the start of a sentence that a person says, before greeti
 
 from __future__ import annotations
 
-from ebbtide.text.phrases import Anchor, PhraseRule
-
-
-def _text(name: str, pattern: str) -> PhraseRule:
-    return PhraseRule(id=name, pattern=pattern, anchor=Anchor.TEXT)
-
+from ebbtide.text.phrases import at_start
 
 _NOD = (
     r"(?:(?:yes|yeah|yep|yup|sure|ok|okay|great|perfect|alright|all right|good|fine|cool|nice|thanks|thank you|then|and|so"
@@ -27,33 +22,33 @@ _LOOKS = (
 
 #: Approvals and choices.
 APPROVALS = (
-    _text("decision.approved", rf"{_NOD}{_PLEASE}{_ON}(?: and| with| by| on| as)?"),
-    _text("decision.willing", rf"{_NOD}(?:i'm|i am|we're|we are) willing to"),
-    _text("decision.approved-it", rf"{_NOD}{_PLEASE}(?:do (?:it|that|so|this)|make it so|ship it|merge it)"),
-    _text(
+    at_start("decision.approved", rf"{_NOD}{_PLEASE}{_ON}(?: and| with| by| on| as)?"),
+    at_start("decision.willing", rf"{_NOD}(?:i'm|i am|we're|we are) willing to"),
+    at_start("decision.approved-it", rf"{_NOD}{_PLEASE}(?:do (?:it|that|so|this)|make it so|ship it|merge it)"),
+    at_start(
         "decision.sounds-good",
         rf"{_NOD}(?:(?:that|this|it|(?:the|your) plan) )?(?:all )?(?:sounds|looks|seems) (?:good|great|perfect|fine|right|reasonable)"
         r"|(?:that|this|it) works(?: (?:for me|great|well|perfectly))?(?=\W*\Z)|works for me",
     ),
-    _text(
+    at_start(
         "decision.agreed",
         rf"{_NOD}(?:approved|lgtm|i (?:approve|accept|confirm)|i(?:'m| am) (?:fine|ok|okay|happy|good|comfortable) with)",
     ),
-    _text(
+    at_start(
         "decision.chosen",
         rf"{_NOD}(?:(?:i'd|i would|i) (?:like|want|prefer) to |i(?:'m| am) (?:interested in|ready to|happy to) |let's |let us |we can )"
         r"(?:proceed|proceeding|go ahead|going ahead|go|going|move forward|moving forward) (?:with|for|ahead)",
     ),
-    _text(
+    at_start(
         "decision.picked",
         rf"{_NOD}(?:i'll|i will|i'd|i would|i (?:want|prefer) to)(?: like to| rather| just)* (?:take|choose|pick|prefer|opt for|go with|go for|stick with|keep|use|accept)",
     ),
-    _text("decision.lets", rf"{_NOD}(?:let's|let us) (?:just |now |then |also |not )*(?!{_LOOKS}\b)[a-z]+"),
+    at_start("decision.lets", rf"{_NOD}(?:let's|let us) (?:just |now |then |also |not )*(?!{_LOOKS}\b)[a-z]+"),
 )
 
 #: What a person asks to be done, in words that from a model would only tell of itself.
 REQUESTS = (
-    _text(
+    at_start(
         "action.request",
         rf"{_NOD}(?:(?:i|we) (?:really |also |just |still |would |do )*(?:need|want|like|wish)|(?:i'd|we'd) (?:really |also )?(?:like|love)"
         r"|i (?:was|am) (?:hoping|looking|trying|calling)|i'm (?:hoping|looking|trying|calling))(?: you)? to "

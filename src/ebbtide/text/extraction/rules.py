@@ -7,33 +7,24 @@ apostrophes. English; questions are also known by the question marks of other sc
 from __future__ import annotations
 
 from ebbtide.text.extraction.question_rules import TO_BE_TOLD
-from ebbtide.text.phrases import Anchor, PhraseRule
-
-
-def _text(name: str, pattern: str) -> PhraseRule:
-    return PhraseRule(id=name, pattern=pattern, anchor=Anchor.TEXT)
-
-
-def _anywhere(name: str, pattern: str) -> PhraseRule:
-    return PhraseRule(id=name, pattern=pattern)
-
+from ebbtide.text.phrases import anywhere, at_start
 
 #: Headings, and lines like them, that say what the sentences below are. They are matched as a whole.
 SECTIONS = (
-    _text(
+    at_start(
         "decision.section",
         r"(?:architecture |design |final |key |main |our |the )*"
         r"(?:decisions?(?: outcomes?| log| summary)?|agreements?|agreed|decided"
         r"|what (?:we(?:'ve| have)? |was |has been )?(?:decided|agreed)(?: on)?)(?: made| taken| so far| today)*",
     ),
-    _text(
+    at_start(
         "question.section",
         r"(?:some |our |my |the |here are |these are |remaining |outstanding |open |unresolved |key |pending |further )*"
         r"(?:questions?|unknowns?|open (?:issues?|points?|items?)|unresolved(?: issues?)?|tb[dc]"
         r"|to be (?:decided|determined|clarified)|what(?:'s| is) (?:still )?(?:open|unclear))"
         r"(?: remaining| remain| left| are| for (?:you|the team|later))*",
     ),
-    _text(
+    at_start(
         "action.section",
         r"(?:some |our |my |the |here are |these are |immediate |recommended |suggested |proposed |concrete |remaining |next |following )*"
         r"(?:steps?|next|actions?(?: items?| plan| points?)?|action items?|to[- ]?dos?(?: list)?|tasks?|follow[- ]?ups?"
@@ -43,7 +34,7 @@ SECTIONS = (
         r" (?:\w+ ){0,3}(?:the following|these)(?: (?:\w+ )?(?:steps|actions|tasks))?",
     ),
     # These end what a heading above them began.
-    _text(
+    at_start(
         "claim.section",
         r"(?:known |key |main |the |our |possible |potential )*"
         r"(?:risks?|context|background|summary|overview|findings?|consequences|pros(?: and cons)?|cons|notes?|assumptions?"
@@ -55,20 +46,20 @@ SECTIONS = (
 
 #: What stands before a colon or a dash and says what comes after it.
 LABELS = (
-    _text(
+    at_start(
         "decision.label",
         r"(?:final |key |our |the )*(?:decisions?(?: #?\d+)?|(?:decided|agreed)(?=\s*:))",
     ),
-    _text(
+    at_start(
         "question.label",
         r"(?:remaining |open |unresolved |key )*(?:questions?|tb[dc]|unclear)(?: #?\d+)?|q\d*(?=:)|unresolved",
     ),
-    _text(
+    at_start(
         "action.label",
         r"(?:immediate |recommended |suggested |the |our |my )*"
         r"(?:next (?:steps?|actions?)|actions?(?: items?)?|to[- ]?dos?|fixme|follow[- ]?ups?)(?: #?\d+)?",
     ),
-    _text(
+    at_start(
         "remark.label",
         r"(?:claim|comment|critique|feedback|fyi|nb|note|observation|reasoning|reflection|response|review|summary|thought)(?: #?\d+)?",
     ),
@@ -76,13 +67,13 @@ LABELS = (
 
 #: The boxes of a task list.
 CHECKBOXES = (
-    _text("action.open-box", r"\[ ?\]|\u2610"),
-    _text("claim.ticked-box", r"\[[x\u2713\u2714]\]|[\u2611\u2705\u2713\u2714]"),
+    at_start("action.open-box", r"\[ ?\]|\u2610"),
+    at_start("claim.ticked-box", r"\[[x\u2713\u2714]\]|[\u2611\u2705\u2713\u2714]"),
 )
 
 #: Answers that say that a list is empty.
 NOTHING = (
-    _text(
+    at_start(
         "fragment.none",
         r"(?:none|nothing|n/?a|nil|no(?:ne)? (?:open |further |more )*(?:questions?|actions?|decisions?|items?|steps?)?"
         r"|not applicable)"
@@ -97,7 +88,7 @@ _CLOSED_ADJECTIVES = (
 
 #: Clauses that open a sentence and say nothing about its subject. What comes after them is read on its own.
 OPENINGS = (
-    _text(
+    at_start(
         "pleasantry.acknowledgement",
         r"(?:(?:oh|ah|well|so|and|hm+)[, ]+)?"
         r"(?:ok(?:ay)?|sure(?: thing)?|alright|all right|right|great|perfect|excellent|awesome|nice|wonderful|fantastic"
@@ -107,7 +98,7 @@ OPENINGS = (
         r"|(?:(?:that|this|it|all|everything) )?(?:sounds|looks) (?:good|great|perfect|fine)(?: (?:to|for) (?:me|us))?"
         r"|(?:that|this|it) works for (?:me|us)|sounds like a plan|good to (?:know|hear))",
     ),
-    _text(
+    at_start(
         "pleasantry.agreement",
         r"(?:i |we )?(?:totally |completely |fully |strongly |absolutely )*agreed?(?: (?:with (?:you|that|this)|completely|100 ?%))?"
         r"|you(?:'re| are) (?:absolutely |totally |completely |quite |so )?(?:right|correct)"
@@ -115,30 +106,30 @@ OPENINGS = (
         rf"|{_CLOSED_ADJECTIVES})"
         r"|(?:i )?(?:love|like) (?:it|that|this)",
     ),
-    _text("pleasantry.yes-no", r"(?:yes|yeah|yep|yup|no|nope|nah)(?:,? please)?"),
-    _text(
+    at_start("pleasantry.yes-no", r"(?:yes|yeah|yep|yup|no|nope|nah)(?:,? please)?"),
+    at_start(
         "pleasantry.thanks",
         r"(?:many |perfect,? |great,? |ok(?:ay)?,? |no,? |yes,? )?(?:thanks|thank you|thx)(?! to\b)(?: .{0,120}?)?"
         r"|merci|danke|gracias|obrigad[oa]|grazie|\u0441\u043f\u0430\u0441\u0438\u0431\u043e|\u8c22\u8c22"
         r"|\u3042\u308a\u304c\u3068\u3046(?:\u3054\u3056\u3044\u307e\u3059)?",
     ),
-    _text(
+    at_start(
         "pleasantry.praise",
         rf"(?:(?:that|this|it)(?:'s| is) |what )?(?:an? |such an? )?(?:very |really |truly )?(?:{_CLOSED_ADJECTIVES})"
         r" (?:question|point|idea|catch|job|work|example|news|find|call|suggestion|thinking|observation|stuff|feedback"
         r"|start|one|thought)s?",
     ),
-    _text(
+    at_start(
         "pleasantry.greeting",
         r"(?:hi|hello|hey|dear|greetings|welcome|good (?:morning|afternoon|evening|day))(?: [\w.@-]+){0,3}",
     ),
-    _text(
+    at_start(
         "pleasantry.farewell",
         r"(?:good)?bye|see you(?: (?:soon|later|then|tomorrow))?|take care|cheers|talk (?:soon|to you (?:soon|later))"
         r"|have an? \w+ (?:day|one|evening|weekend|night|time|trip|flight|week|journey)(?: .{0,30}?)?"
         r"|safe travels|(?:best|kind|warm) (?:regards|wishes)|best of luck|good luck",
     ),
-    _text(
+    at_start(
         "pleasantry.offer",
         r"(?:i'm |i am |we're |we are |i'd be |always |more than |very |so )*(?:happy|glad|here|delighted|pleased|ready)"
         r" to (?:help|assist|hear|be of)\b.{0,80}?"
@@ -147,7 +138,7 @@ OPENINGS = (
         r"|(?:i |we )?hope you(?:'re| are| have| enjoy)\b.{0,60}?"
         r"|looking forward to (?:hearing|your|it|working)\b.{0,60}?",
     ),
-    _text(
+    at_start(
         "pleasantry.let-me-know",
         rf"(?:and |so |just |please |but )*let (?:me|us) know(?! {TO_BE_TOLD})"
         r"(?:,? (?:if|how|what|when|whether|in case|your|about) (?:you|there|any|anything|i|we|this|that|it|thoughts)\b.{0,160}?)?"
@@ -155,70 +146,70 @@ OPENINGS = (
         r"|(?:and |please |just )*(?:feel free to|(?:don't|do not) hesitate to|you can always)"
         r" (?:ask|reach out|contact|let|share|message|ping|correct|get in touch)\b.{0,100}?",
     ),
-    _text(
+    at_start(
         "pleasantry.apology",
         r"(?:i'm |i am |we're |we are |my |our |i |we |oh |please )*(?:so |very |really |truly |sincerely |do |must )*"
         r"(?:sorry|apologi[sz]e|apologies|my bad|my mistake|accept (?:my|our) apologies|excuse me|oops)"
         r"(?: (?:for|about|to hear|again)\b.{0,120}?)?",
     ),
-    _text(
+    at_start(
         "pleasantry.welcome",
         r"you(?:'re| are) (?:very |most |always )?welcome|my pleasure|any ?time|don't mention it",
     ),
-    _text(
+    at_start(
         "pleasantry.appreciation",
         r"(?:i|we)(?: really| truly| do| very much)? appreciate (?:it|that|this|you)"
         r"|(?:i|we)(?: really| truly| do| very much)? appreciate your (?:help|patience|time|understanding|feedback|input"
         r"|assistance|cooperation|effort|work|interest|response)\b.{0,80}?",
     ),
-    _text(
+    at_start(
         "pleasantry.wait",
         r"(?:please |just )*(?:take your time\b.{0,80}?|wait|hold on|bear with me|hang on|stand by)(?: (?:a|one) (?:moment|second|minute|sec|bit))?"
         r"|(?:just )?(?:a|one) (?:moment|second|minute|sec)(?: please)?|please wait while i\b.{0,60}?",
     ),
-    _text(
+    at_start(
         "pleasantry.done",
         r"(?:all |i'm |i am |we're |we are |and |it's |almost )*(?:done|finished|completed?|on it|all set|good to go|will do|working on it)(?!\s*:)",
     ),
-    _text(
+    at_start(
         "narration.as-mentioned",
         r"(?:but |and )?(?:like|as)(?: (?:i|we|you|was|is|have|has|been|already|previously|just|i've|we've|you've|can be|can))*"
         r" (?:mentioned|noted|said|discussed|stated|described|explained|shown|pointed out|outlined|see)"
         r"(?: (?:above|below|before|earlier|previously|already|in (?:my|the|our) (?:last|previous) \w+))*",
     ),
-    _text(
+    at_start(
         "narration.transition",
         r"moving on|next up|that (?:being )?said|having said that|with that(?: said)?|to (?:recap|summari[sz]e|sum up|conclude)"
         r"|in (?:summary|short|conclusion)|tl;?dr|to be clear|for context|(?:just )?to clarify|by the way|btw|once again",
     ),
-    _text("control.terminate", r"terminate|stop|task_complete|end of conversation"),
-    _text("control.interrupted", r"request interrupted by user(?: for tool use)?"),
+    at_start("control.terminate", r"terminate|stop|task_complete|end of conversation"),
+    at_start("control.interrupted", r"request interrupted by user(?: for tool use)?"),
 )
 
 #: Openings of sentences in which speakers say what they do, see or are about to do in the conversation. They
 #: count only where all that follows is FILLER: "Let me check the output", but not "Let me check the cache".
 NARRATION = (
-    _text(
+    at_start(
         "narration.intent",
         r"(?:(?:now|next|first|then|so|ok|okay|and|but|also|finally|here|therefore|thus)\W+){0,3}"
         r"(?:let me|let's|let us|allow me to|i(?:'ll| will|'m going to| am going to| need to| want to| would like to|'d like to"
         r"| should| can| have to|'m about to| plan to)|we(?:'ll| will| can| need to| should|'re going to| are going to)"
         r"|(?:it's )?time to|going to)",
     ),
-    _text(
+    at_start(
         "narration.perception",
         r"(?:(?:now|ok|okay|so|good|great|and|from this|from here|here)\W+){0,2}"
         r"(?:i|we)(?: can| now| also| just| think i(?:'ve)?)* (?:see|notice|understand|understood|know|get)",
     ),
-    _text(
+    at_start(
         "narration.ongoing",
         r"(?:now\W+|still )?(?:(?:i'm|i am|we're|we are) )?(?:now |currently |still |just )?"
         r"(?:looking|checking|searching|reading|running|testing|reviewing|analy[sz]ing|trying|working|continuing|proceeding"
         r"|starting|moving|updating|executing|verifying|scanning|thinking|processing|investigating|exploring|examining"
         r"|inspecting|waiting|going)",
     ),
-    _text("narration.request", r"(?:and |so |then )?(?:please|try)|you (?:can|should|may)(?: now)?"),
-    _text(
+    at_start("narration.request", r"(?:and |so |then )?(?:please|try)|you (?:can|should|may)(?: now)?"),
+    at_start(
         "narration.here",
         r"(?:and )?here(?:'s| is| are| you (?:go|are)| we go| it is)|below (?:is|are)|the following|these are|this is",
     ),
@@ -235,52 +226,52 @@ _CHOICES = (
 )
 
 DECISIONS = (
-    _anywhere(
+    anywhere(
         "decision.decided",
         r"(?=[wite])(?<!when )(?<!before )(?<!after )(?<!until )(?<!if )(?<!whether )"
         rf"{_WE}(?:'ve|'d)? {_ADVERBS}(?:decided|agreed (?:to|on|that|upon)|chose|opted|settled (?:on|for)|resolved to|committed to)",
     ),
-    _anywhere(
+    anywhere(
         "decision.was-decided",
         r"(?:it (?:is|was|has been)|has been|have been|was|were|is) (?:already |finally |therefore |now )?(?:decided|agreed)",
     ),
-    _anywhere(
+    anywhere(
         "decision.will-use",
         rf"(?:we|i)(?:'ll| will| shall|'re going to| are going to|'re| are) {_ADVERBS}(?:not )?(?:{_CHOICES})",
     ),
-    _anywhere(
+    anywhere(
         "decision.lets-proceed", rf"(?:let's|let us) {_ADVERBS}(?:proceed|move forward|go ahead|work) with"
         r"(?! (?:the|this|our|these) (?:\w+ )?(?:steps?|scripts?|code)\b)"
     ),
-    _text(
+    at_start(
         "decision.since-use",
         r"(?:since|because|given that|as) [^.?!]{5,160}?, (?:we|i) (?:can|could|should) (?:simply |just |instead )?(?:use|keep|drop|skip|switch to|go with)",
     ),
-    _anywhere(
+    anywhere(
         "decision.concur",
         r"(?:we|i) (?:fully |all )?(?:concur|agree) with (?:the|this|your|his|her|their) (?:\w+ )?"
         r"(?:conclusion|decision|plan|proposal|approach|recommendation)s?",
     ),
-    _anywhere("decision.lets-use", rf"(?:let's|let us) {_ADVERBS}(?:not )?(?:{_CHOICES})"),
-    _anywhere(
+    anywhere("decision.lets-use", rf"(?:let's|let us) {_ADVERBS}(?:not )?(?:{_CHOICES})"),
+    anywhere(
         "decision.the-decision",
         r"(?:the|our|my|final) (?:final )?(?:decision|choice|resolution) (?:is|was|will be|has been)"
         r"(?! (?:how|whether|what|which|who|when|where)\b)",
     ),
-    _anywhere("decision.made", r"(?:made|makes?|reached) (?:the|a|our) (?:final )?(?:decision|choice)"),
-    _text("decision.going-with", r"(?:so )?(?:going with|(?:decided|agreed) (?:to|on|that|against))"),
+    anywhere("decision.made", r"(?:made|makes?|reached) (?:the|a|our) (?:final )?(?:decision|choice)"),
+    at_start("decision.going-with", r"(?:so )?(?:going with|(?:decided|agreed) (?:to|on|that|against))"),
 )
 
 
 #: What is code although nothing marks it as such.
 CODE = (
-    _text("code.import", r"import [\w.]+(?: as \w+)?\Z|from [\w.]+ import\b"),
-    _text("code.prompt", r"(?:>>>|\$ )[^\n]*\Z"),
-    _text("code.call", r"[\w.]+\([^()]*\)(?:\s+[\w.]+\([^()]*\))*\W*\Z"),
-    _text(
+    at_start("code.import", r"import [\w.]+(?: as \w+)?\Z|from [\w.]+ import\b"),
+    at_start("code.prompt", r"(?:>>>|\$ )[^\n]*\Z"),
+    at_start("code.call", r"[\w.]+\([^()]*\)(?:\s+[\w.]+\([^()]*\))*\W*\Z"),
+    at_start(
         "code.sql",
         r"(?:(?:alter|create|drop|truncate) (?:database|index|table|view)|delete from|insert into|select|update \w+ set)\b[^;]*;\W*\Z",
     ),
-    _text("code.literal", r"(?<=[\[{])['\"]\w+['\"]:"),
-    _text("code.traceback", r"file \"[^\"]*\", line \d+|traceback \(most recent"),
+    at_start("code.literal", r"(?<=[\[{])['\"]\w+['\"]:"),
+    at_start("code.traceback", r"file \"[^\"]*\", line \d+|traceback \(most recent"),
 )
