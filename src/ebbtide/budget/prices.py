@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import importlib
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from datetime import UTC, datetime
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 from ebbtide.errors import ConfigError, expect, shown
 from ebbtide.events.usage import Usage
@@ -25,8 +26,23 @@ _CLASSES = {
     "cache_write": "cache_write_tokens",
 }
 _MOST_UNKNOWN = 256  # models that are counted by name
-_PER = 1_000_000
-_CACHED = 4096  # costs of equal counts; a look-up in the public table takes a fifth of a millisecond
+_OUTPUT = tuple(_CLASSES).index("output")
+PER = 1_000_000  #: tokens that a price is for
+_CACHED = 4096  # models at a time; a look-up in the public table takes a fifth of a millisecond
+_PERIOD_S = 900.0  # prices that change do so at some quarter of an hour
+_EARLIEST_TS, _LATEST_TS = 1.5e9, 1e11  # 2017 to 5138: what is outside counts from some other start
+
+
+class Rates(NamedTuple):
+    """USD per million tokens, by class; None where nobody knows."""
+
+    input: float | None
+    output: float | None
+    cache_read: float | None
+    cache_write: float | None
+
+
+_Tiers = tuple[tuple[int, Rates], ...]
 
 
 class Prices:
@@ -57,7 +73,7 @@ class Prices:
         self._table = NameTable(table or {})
         self._public = public
         self._unknown: dict[str, int] = {}
-        self._costs: dict[tuple[str, tuple[int, ...]], float | None] = {}
+        self._tiers: dict[tuple[str, int | None], _Tiers] = {}
         # Re-entrant, since a stream that was let go is settled whenever the garbage collector comes by.
         self._lock = threading.RLock()
 
@@ -86,55 +102,76 @@ class Prices:
         with self._lock:
             return dict(self._unknown)
 
-    def cost(self, usage: Usage) -> float | None:
+    def cost(self, usage: Usage, ts: float | None = None) -> float | None:
         """Dollars for what was used, or None where nobody knows.
 
         What the provider states comes first. A class of tokens that is not stated counts as none of it.
+
+        Args:
+            usage: What was used.
+            ts: When, in seconds since 1970; a time that is none of a calendar counts as now.
         """
         expect("usage", usage, Usage)
         stated = usage.stated_cost
         if stated is not None:
             return stated
         model = usage.model or ""
-        counts = {name: getattr(usage, tokens) or 0 for name, tokens in _CLASSES.items()}
         cost = None
         if usage.tokens is not None:
-            classes = self._table.get(model)
-            cost = self._cached_cost(model, counts) if classes is None else _sum(classes, counts)
+            counts = [getattr(usage, tokens) or 0 for tokens in _CLASSES.values()]
+            rates = self.rates(model, input_tokens=sum(counts) - counts[_OUTPUT], ts=ts)
+            cost = None if rates is None else _sum(rates, counts)
         if cost is None:
             self._count_unknown(model)
         return cost
 
-    def _cached_cost(self, model: str, counts: Mapping[str, int]) -> float | None:
-        if not self._public or not model:
-            return None
-        key = (model, tuple(counts.values()))
-        if key in self._costs:
-            return self._costs[key]
-        cost = self._public_cost(model, counts)
-        with self._lock:
-            if len(self._costs) >= _CACHED:
-                self._costs.clear()
-            self._costs[key] = cost
-        return cost
+    def rates(self, model: str, *, input_tokens: int = 0, ts: float | None = None) -> Rates | None:
+        """What a model costs by class of tokens; None where nobody knows the model.
 
-    def _public_cost(self, model: str, counts: Mapping[str, int]) -> float | None:
+        Args:
+            model: Its name.
+            input_tokens: All that the call reads, cached or not: some models cost more from a length on.
+            ts: As for `cost`.
+        """
+        classes = self._table.get(model)
+        if classes is not None:
+            return Rates(**{name: classes.get(name) for name in _CLASSES})
+        tiers = self._public_tiers(model, ts)
+        return next((rates for start, rates in tiers if input_tokens > start), None)
+
+    def _public_tiers(self, model: str, ts: float | None) -> _Tiers:
+        """Rates from a length of the input on, the longest first; empty where the model is not known."""
+        if not self._public or not model:
+            return ()
+        is_dated = ts is not None and _EARLIEST_TS <= ts <= _LATEST_TS
+        key = (model, int(ts // _PERIOD_S) if is_dated and ts is not None else None)
+        tiers = self._tiers.get(key)
+        if tiers is None:
+            tiers = self._look_up(model, ts if is_dated else None)
+            with self._lock:
+                if len(self._tiers) >= _CACHED:
+                    self._tiers.clear()
+                self._tiers[key] = tiers
+        return tiers
+
+    def _look_up(self, model: str, ts: float | None) -> _Tiers:
         try:
             genai_prices = importlib.import_module("genai_prices")
         except ImportError:
             self._public = False
-            return None
-        usage = genai_prices.Usage(
-            # There, cached tokens are input tokens too.
-            input_tokens=counts["input"] + counts["cache_read"] + counts["cache_write"],
-            output_tokens=counts["output"],
-            cache_read_tokens=counts["cache_read"],
-            cache_write_tokens=counts["cache_write"],
-        )
+            return ()
+        when = None if ts is None else datetime.fromtimestamp(ts, UTC)
         try:
-            return float(genai_prices.calc_price(usage, model_ref=model).total_price)
+            price = genai_prices.calc_price(
+                genai_prices.Usage(input_tokens=0), model_ref=model, genai_request_timestamp=when
+            ).model_price
         except (LookupError, ValueError):
-            return None
+            return ()
+        by_class = {name: getattr(price, f"{name}_mtok", None) for name in _CLASSES}
+        starts = {tier.start for value in by_class.values() for tier in getattr(value, "tiers", ())}
+        return tuple(
+            (start, _public_rates(by_class, start)) for start in (*sorted(starts, reverse=True), -1)
+        )
 
     def _count_unknown(self, model: str) -> None:
         with self._lock:
@@ -142,10 +179,28 @@ class Prices:
                 self._unknown[model] = self._unknown.get(model, 0) + 1
 
 
-def _sum(classes: Mapping[str, float], counts: Mapping[str, int]) -> float | None:
-    if any(count and name not in classes for name, count in counts.items()):
-        return None
-    return sum(count * classes[name] for name, count in counts.items() if count) / _PER
+def _sum(rates: Rates, counts: Sequence[int]) -> float | None:
+    total = 0.0
+    for rate, count in zip(rates, counts, strict=True):
+        if count:
+            if rate is None:
+                return None
+            total += count * rate
+    return total / PER
+
+
+def _public_rates(by_class: Mapping[str, Any], start: int) -> Rates:
+    """The rates for inputs that are longer than `start`."""
+    rates: dict[str, float | None] = {}
+    for name, price in by_class.items():
+        tiers = [tier for tier in getattr(price, "tiers", ()) if tier.start <= start]
+        value = max(tiers, key=lambda tier: tier.start).price if tiers else getattr(price, "base", price)
+        rates[name] = None if value is None else float(value)
+    # What a provider does not price apart costs what any input costs.
+    for name in ("cache_read", "cache_write"):
+        if rates[name] is None:
+            rates[name] = rates["input"]
+    return Rates(**rates)
 
 
 def _check(model: str, classes: Any) -> None:

@@ -131,7 +131,7 @@ class Tally:
             self.at(ts)
         usage = event.usage
         if usage is not None:
-            self.spend(usage, by_model=kind is ModelCall)
+            self.spend(usage, ts, by_model=kind is ModelCall)
 
     def add_round(self) -> None:
         """Count a round that somebody handed over: an event that took nothing."""
@@ -152,11 +152,12 @@ class Tally:
             elif ts > run.latest_ts:
                 run.latest_ts = ts
 
-    def spend(self, usage: Usage, *, by_model: bool = True) -> None:
+    def spend(self, usage: Usage, ts: float | None = None, *, by_model: bool = True) -> None:
         """Count what an event took, here and in the run.
 
         Args:
             usage: What it states.
+            ts: When, in seconds; prices are those of that day.
             by_model: Whether a model took it, whose cost ought to be known.
         """
         if not isinstance(usage, Usage):
@@ -181,7 +182,7 @@ class Tally:
         cost_usd = usage.stated_cost
         if cost_usd is None:
             if tokens and not faults and usage.model and self._prices is not None:
-                cost_usd = self._prices.cost(usage)
+                cost_usd = self._prices.cost(usage, ts)
         elif not is_cost(cost_usd):
             faults += 1
             cost_usd = None

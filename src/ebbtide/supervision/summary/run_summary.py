@@ -9,6 +9,7 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
+from ebbtide.budget.bill.bill import Bill
 from ebbtide.codec import to_wire
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.ending import RunEnding
@@ -207,6 +208,7 @@ class RunSummary:
         verdict: The highest verdict that the run came to.
         reason: Why, in one sentence.
         latest: What to do now, after the last event.
+        bill: Where the money went.
         ending: How the run ended, as it says itself.
         recovered: Whether something resolved what the verdict was about: a new answer, new claims, or the end
             of the work. None where the verdict still held at the end, or there was none.
@@ -234,6 +236,7 @@ class RunSummary:
     latest: Verdict
     spent: Spending
     facts: RunFacts = field(default_factory=RunFacts)
+    bill: Bill = field(default_factory=Bill)
     ending: RunEnding = field(default_factory=RunEnding)
     recovered: bool | None = None
     findings: tuple[RunFinding, ...] = ()
