@@ -169,9 +169,7 @@ class Prices:
             return ()
         by_class = {name: getattr(price, f"{name}_mtok", None) for name in _CLASSES}
         starts = {tier.start for value in by_class.values() for tier in getattr(value, "tiers", ())}
-        return tuple(
-            (start, _public_rates(by_class, start)) for start in (*sorted(starts, reverse=True), -1)
-        )
+        return tuple((start, _public_rates(by_class, start)) for start in (*sorted(starts, reverse=True), -1))
 
     def _count_unknown(self, model: str) -> None:
         with self._lock:

@@ -133,6 +133,19 @@ class CacheMisses:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContextSize:
+    """How much a call of the model read.
+
+    Args:
+        event: The call.
+        tokens: All that it read, cached or not.
+    """
+
+    event: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction:
     """The context became smaller.
 
@@ -226,7 +239,7 @@ class Bill:
     failures: BillLine | None = None
     misses: CacheMisses = field(default_factory=CacheMisses)
     compactions: tuple[Compaction, ...] = ()
-    context: tuple[tuple[int, int], ...] = ()
+    context: tuple[ContextSize, ...] = ()
     wasted: Amount = field(default_factory=Amount)
     avoidable: Amount = field(default_factory=Amount)
     waste: tuple[WasteLine, ...] = ()

@@ -1,0 +1,65 @@
+"""Prices by class are those that genai-prices charges with, for every model that it knows."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from ebbtide.budget.prices import Prices
+from ebbtide.events.usage import Usage
+
+genai_prices = pytest.importorskip("genai_prices")
+
+
+def _models() -> list[str]:
+    snapshot = pytest.importorskip("genai_prices.data_snapshot").get_snapshot()
+    return sorted({model.id for provider in snapshot.providers for model in provider.models})
+
+
+def test_every_known_model_costs_the_same() -> None:
+    """Tiers, cached tokens and classes without a price of their own included."""
+    prices, numbers, known = Prices(), random.Random(14), 0
+    for model in _models()[::3]:
+        fresh, output, read, write = (numbers.choice((0, 2_000, 300_000)) for _ in range(4))
+        usage = genai_prices.Usage(
+            input_tokens=fresh + read + write,
+            output_tokens=output,
+            cache_read_tokens=read,
+            cache_write_tokens=write,
+        )
+        try:
+            expected = genai_prices.calc_price(usage, model_ref=model).total_price
+        except LookupError:
+            continue
+        cost = prices.cost(
+            Usage(
+                model=model,
+                input_tokens=fresh,
+                output_tokens=output,
+                cache_read_tokens=read,
+                cache_write_tokens=write,
+            )
+        )
+        if cost is not None:  # a class that has no price is free there, and unknown here
+            known += 1
+            assert cost == pytest.approx(float(expected))
+    assert known > 100
+
+
+def test_prices_are_those_of_the_day() -> None:
+    """A model whose price fell costs the old price in an old run."""
+    dated = [
+        (model.id, start)
+        for provider in pytest.importorskip("genai_prices.data_snapshot").get_snapshot().providers
+        for model in provider.models
+        if isinstance(model.prices, list)
+        for start in [getattr(item.constraint, "start_date", None) for item in model.prices]
+        if start is not None
+    ]
+    prices, changed = Prices(), 0
+    for model, start in dated:
+        day = start.toordinal() - 719_163  # days since 1970
+        before, after = (prices.rates(model, ts=(day + shift) * 86_400.0) for shift in (-2, 2))
+        changed += before != after
+    assert changed
