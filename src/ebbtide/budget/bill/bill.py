@@ -20,7 +20,7 @@ class TokenClass(StrEnum):
     REASONING = "reasoning"  #: written while thinking
 
 
-class Content(StrEnum):
+class ContextPart(StrEnum):
     """What tokens carried."""
 
     INSTRUCTIONS = "instructions"  #: the system prompt, the tool definitions, and what else comes before
@@ -104,7 +104,7 @@ class CarriedEvent:
     """
 
     event: int
-    content: Content
+    content: ContextPart
     title: str
     tool: str | None
     size: int
