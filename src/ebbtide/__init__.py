@@ -12,9 +12,11 @@ from __future__ import annotations
 TYPE_CHECKING = False  # `typing` takes longer to import than all of this
 
 if TYPE_CHECKING:
+    from ebbtide.budget.bill.bill import Bill as Bill
     from ebbtide.budget.limits import LimitKind as LimitKind
     from ebbtide.budget.limits import Limits as Limits
     from ebbtide.budget.prices import Prices as Prices
+    from ebbtide.budget.prices import Rates as Rates
     from ebbtide.budget.tally import Tally as Tally
     from ebbtide.checking import check as check
     from ebbtide.checking import check_events as check_events
@@ -141,7 +143,9 @@ _HOMES = {
     "Notice": "events.event",
     "NoticeKind": "events.event",
     "Novelty": "convergence.novelty",
+    "Bill": "budget.bill.bill",
     "Prices": "budget.prices",
+    "Rates": "budget.prices",
     "Profile": "profile",
     "Readiness": "convergence.readiness",
     "Recommendation": "convergence.recommendation",

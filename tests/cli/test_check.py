@@ -53,7 +53,7 @@ def test_the_first_screen_answers_in_order(tmp_path: Path) -> None:
         labels.append(
             [line.split()[0] for line in screen.partition("\n\n")[2].splitlines() if line[0] != " "]
         )
-    assert labels[0] == ["spent", "calls", "findings", "saving", "converged", "decided"]
+    assert labels[0] == ["spent", "calls", "findings", "cheaper", "saving", "converged", "decided"]
     assert labels[1] == ["spent", "findings", "converged", "decided", "noise"]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ebbtide.events.event import Event, Message, ModelCall, ToolCall, title
+from ebbtide.events.event import Event, Message, ModelCall, Notice, ToolCall, title
 from ebbtide.events.usage import Usage
 
 
@@ -186,4 +186,4 @@ def test_one_block_is_a_command(read_data: Callable[..., Any], blocks: int) -> N
         {"role": "user", "content": "Exactly one." if blocks != 1 else "<returncode>0</returncode>"},
     ]
     _, events = read_data(json.dumps(messages).encode())
-    assert [type(call) for call in events] == [Message, ModelCall, ToolCall if blocks == 1 else Message]
+    assert [type(call) for call in events] == [Message, ModelCall, ToolCall if blocks == 1 else Notice]

@@ -27,7 +27,7 @@ _CLASSES = {
 }
 _MOST_UNKNOWN = 256  # models that are counted by name
 _OUTPUT = tuple(_CLASSES).index("output")
-PER = 1_000_000  #: tokens that a price is for
+_PER = 1_000_000  # tokens that a price is for
 _CACHED = 4096  # models at a time; a look-up in the public table takes a fifth of a millisecond
 _PERIOD_S = 900.0  # prices that change do so at some quarter of an hour
 _EARLIEST_TS, _LATEST_TS = 1.5e9, 1e11  # 2017 to 5138: what is outside counts from some other start
@@ -184,7 +184,7 @@ def _sum(rates: Rates, counts: Sequence[int]) -> float | None:
             if rate is None:
                 return None
             total += count * rate
-    return total / PER
+    return total / _PER
 
 
 def _public_rates(by_class: Mapping[str, Any], start: int) -> Rates:

@@ -33,6 +33,17 @@ def usd(cost: int | None) -> float | None:
     return None if cost is None else cost / UNITS
 
 
+def dollars(amount: float) -> str:
+    """Dollars in a sentence; a small amount with two digits that mean something, so that it is not zero.
+
+    >>> dollars(1234.5), dollars(0.00421), dollars(0.0), dollars(0.0000012)
+    ('$1,234.50', '$0.0042', '$0.00', 'under $0.0001')
+    """
+    if 0 < amount < 0.01:
+        return f"${amount:.2g}" if amount >= 0.0001 else "under $0.0001"
+    return f"${amount:,.2f}"
+
+
 def is_model_call(event: Event) -> bool:
     """Whether an event is a whole call of a model, and not a part of one."""
     return isinstance(event, ModelCall) and event.part in _CALLS

@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from ebbtide.budget.tally import dollars
 from ebbtide.events.transcript import PERSONS
 from ebbtide.report.plurals import count
 from ebbtide.supervision.ladder import Action
@@ -20,7 +21,7 @@ from ebbtide.supervision.summary.run_summary import (
     Tokens,
 )
 from ebbtide.supervision.summary.sentences import place, unit, unrecorded
-from ebbtide.supervision.wording import dollars, listed
+from ebbtide.supervision.wording import listed
 
 UNKNOWN = "unknown"
 SHADOW = "Shadow mode: this was reported, and nothing was done about it."

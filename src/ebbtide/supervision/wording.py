@@ -7,6 +7,7 @@ from typing import Final
 
 from ebbtide.budget.limit_alerts import LimitAlert, Nearness
 from ebbtide.budget.limits import LimitKind, uncounted
+from ebbtide.budget.tally import dollars
 from ebbtide.divergence.signals import SPENDING, LoopKind, LoopSignal, Unit
 from ebbtide.supervision.facts import BurnFacts, DryRoundFacts, Facts, LimitFacts, LoopFacts
 
@@ -97,17 +98,6 @@ _BURN_NUDGE = (
     "Money is being spent and nothing new has come for a while. Sum up what is known, then change course, or "
     "say what is missing and finish."
 )
-
-
-def dollars(amount: float) -> str:
-    """Dollars in a sentence; a small amount with two digits that mean something, so that it is not zero.
-
-    >>> dollars(1234.5), dollars(0.00421), dollars(0.0), dollars(0.0000012)
-    ('$1,234.50', '$0.0042', '$0.00', 'under $0.0001')
-    """
-    if 0 < amount < 0.01:
-        return f"${amount:.2g}" if amount >= 0.0001 else "under $0.0001"
-    return f"${amount:,.2f}"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -40,6 +40,7 @@ class WasteKind(StrEnum):
     SAME_CALL = "same_call"  #: a call whose answer was known, and nothing had changed since
     FAILED_AGAIN = "failed_again"  #: a call that had failed before in the same way
     REFUSED_AGAIN = "refused_again"  #: asked for again what had been refused
+    REFUSED_ANSWER = "refused_answer"  #: an answer of the model that the harness could not use
     FAILED_EDIT = "failed_edit"  #: a change that did not apply
     OWN_EDIT = "own_edit"  #: a change of lines that the run itself had written
     SLICES = "slices"  #: a file read piece by piece, from the third piece on
@@ -49,7 +50,9 @@ class WasteKind(StrEnum):
 
 
 #: Kinds that bought nothing; the others could have been had for less.
-WASTED = frozenset({WasteKind.SAME_CALL, WasteKind.FAILED_AGAIN, WasteKind.REFUSED_AGAIN})
+WASTED = frozenset(
+    {WasteKind.SAME_CALL, WasteKind.FAILED_AGAIN, WasteKind.REFUSED_AGAIN, WasteKind.REFUSED_ANSWER}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

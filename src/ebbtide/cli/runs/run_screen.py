@@ -61,6 +61,8 @@ def verdict_lines(summary: RunSummary) -> list[Line]:
     head = Line(summary.title, word_style(summary)).append(f"  {plain(summary.source)}")
     how = ended(summary.ending)
     lines = [head, *([] if how is None else [Line.safe(how)]), Line.safe(summary.reason)]
+    if summary.bill.sentence:
+        lines.append(Line.safe(summary.bill.sentence, "bold"))
     end = wording.at_end(summary)
     if end is not None:
         lines.append(Line.safe(end))
@@ -83,6 +85,7 @@ def _rows(summary: RunSummary, width: int, *, everything: bool) -> list[tuple[st
         "missing": [] if missing is None else [Line.safe(missing, "yellow")],
         "calls": [Line.safe(fact) for fact in wording.call_facts(summary)],
         "findings": _findings(summary, width, everything=everything),
+        "cheaper": [Line.safe(item.text) for item in summary.bill.suggestions],
         "saving": [] if saving is None else [Line(saving)],
         "converged": _convergence(summary),
         "decided": _decided(decisions, noise, everything=everything),

@@ -86,7 +86,7 @@ def _totals(runs: Sequence[RunSummary]) -> Line:
 
 
 def _table(runs: Sequence[RunSummary], folder: str, width: int) -> list[Line]:
-    """A row a run, and under its name why; of a run that nothing is wrong with there is nothing to say."""
+    """A row a run, and under its name why, or where its money went."""
     cells = [
         (
             Line(run.title, word_style(run)),
@@ -103,6 +103,8 @@ def _table(runs: Sequence[RunSummary], folder: str, width: int) -> list[Line]:
         rows.append((*row, Line.safe(run.source.removeprefix(folder))))
         if run.course is not Course.HEALTHY or run.verdict.ends:
             rows.append((Line(), Line(), Line(), Line.safe(run.reason, "dim")))
+        elif run.bill.sentence:
+            rows.append((Line(), Line(), Line(), Line.safe(run.bill.sentence, "dim")))
     return columns(rows, widths, right=(1, 2))
 
 

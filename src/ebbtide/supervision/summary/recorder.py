@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from ebbtide.budget.bill.bill_recorder import BillRecorder
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import usd
@@ -22,6 +23,7 @@ from ebbtide.profile import Profile
 from ebbtide.supervision.facts import DryRoundFacts, LimitFacts
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.rounds import ReadRound
+from ebbtide.supervision.summary.call_reviewer import CallReviewer
 from ebbtide.supervision.summary.ending import EndingReader, EndKind
 from ebbtide.supervision.summary.fact_counter import FactCounter
 from ebbtide.supervision.summary.findings import LoopNote, OtherNotes, most_expensive_first
@@ -107,7 +109,10 @@ class RunRecorder:
         self._stretches: list[_Stretch] = []
         self._latest_news = 0  # the event that brought a new answer, or a round with new claims
         self._facts = FactCounter()
-        self._endings = EndingReader(tools_of(tools, profile.divergence))
+        policies = tools_of(tools, profile.divergence)
+        self._endings = EndingReader(policies)
+        self._reviewer = CallReviewer(policies)
+        self._bill = BillRecorder(prices)
         self._profile = profile
         self._decides = decisions
         self._decisions: RunDecisions | None = None  # before anybody said anything
@@ -163,6 +168,8 @@ class RunRecorder:
         history.note(tally, number, loops.event, None if event.ts is None else tally.latest_ts)
         self._facts.see(event, loops)
         self._endings.see(event, number)
+        review = self._reviewer.review(event, loops) if isinstance(event, ToolCall) else None
+        self._bill.add(event, number, None if event.usage is None else tally.last_cost, review)
         repetition = loops.repetition
         if isinstance(event, ToolCall) and repetition.calls == repetition.answers.latest_news:
             self._latest_news = number
@@ -244,6 +251,7 @@ class RunRecorder:
             latest=latest,
             spent=spent,
             facts=facts,
+            bill=self._bill.bill(self.supervisor.tally.cost, self.supervisor.tally.tokens),
             ending=ending,
             recovered=self._recovered(highest, latest, findings, ending.ending),
             findings=findings,

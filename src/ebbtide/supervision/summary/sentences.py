@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ebbtide.budget.tally import dollars
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.ending import NO_ANSWER, EndKind, RunEnding
 from ebbtide.supervision.summary.run_facts import Coverage
 from ebbtide.supervision.summary.run_summary import RunFinding, Spending
 from ebbtide.supervision.verdict import Verdict
-from ebbtide.supervision.wording import dollars
 
 
 def unit(spent: Spending) -> str:

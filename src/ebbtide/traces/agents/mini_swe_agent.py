@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ebbtide.events.event import Event, Message, ModelCall, ToolCall
+from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.traces.records.fields import (
     arguments,
@@ -43,6 +43,7 @@ class MiniSweAgentReader:
         self._cost: float | None = None
         self._ts: float | None = None
         self._answers = 0
+        self._is_refused = False  # the latest answer, which had no command
 
     @property
     def duplicates(self) -> int:
@@ -71,7 +72,15 @@ class MiniSweAgentReader:
             return self._interrupted(extra, words)
         if len(self._calls):
             return self._observation(message, extra, words)
-        return (Message(text=words, ts=self._ts),) if words else ()
+        return self._words(words)
+
+    def _words(self, words: str | None) -> Sequence[Event]:
+        """What is said to the agent: by a person, or by the harness about an answer without a command."""
+        if not words:
+            return ()
+        if self._is_refused:
+            return (Notice(kind=NoticeKind.NOTE, text=words, error=True, ts=self._ts),)
+        return (Message(text=words, ts=self._ts),)
 
     def finish(self) -> Sequence[Event]:
         """Commands without output, and the cost that no message carries."""
@@ -83,7 +92,9 @@ class MiniSweAgentReader:
         response = message if message.get("object") == "response" else mapping(extra.get("response"))
         words = joined_text(message.get("content")) or _output_text(message)
         events.append(self._model_call(words, response, extra))
-        for at, (name, command) in enumerate(_commands(message, extra, words)):
+        commands = _commands(message, extra, words)
+        self._is_refused = not commands
+        for at, (name, command) in enumerate(commands):
             call = ToolCall(name=_TOOL, args={"command": command}, batch=self._answers, ts=self._ts)
             events += self._calls.open(name or f"command {self._answers} {at}", call)
         return events

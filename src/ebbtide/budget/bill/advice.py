@@ -1,0 +1,269 @@
+"""The bill in one sentence, and what would have made it smaller, each with its money."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from ebbtide.budget.bill.bill import (
+    Amount,
+    Bill,
+    BillLine,
+    CarriedEvent,
+    ContextPart,
+    Suggestion,
+    TokenClass,
+    WasteKind,
+    WasteLine,
+)
+from ebbtide.budget.bill.context import Charge, cost_between
+from ebbtide.budget.tally import dollars, usd
+
+_LEAST_SHARE: Final = 0.03  # of the bill; less is no advice
+_LEAST_USD: Final = 0.005
+_WORTH_A_CLAUSE: Final = 0.08  # of the bill
+_SUGGESTIONS: Final = 3
+_BOUNDARIES: Final = 12  # requests whose new session is tried
+_LEAST_CALLS: Final = 10  # that read earlier work again
+_HANDOVER: Final = 2_000  # tokens that a new session is told of the one before
+_LARGE_INSTRUCTIONS: Final = (0.25, 8_000)  # of the bill, and tokens
+_FEW: Final = 3  # events that are named together
+_QUOTED: Final = 60
+_NUMBERS: Final = ("", "one", "two", "three")
+
+#: What the shares of a bill are called in its sentence: at the first reading, and read again.
+_FIRST: Final = {
+    ContextPart.TOOL_OUTPUT: "reading tool output",
+    ContextPart.PERSON: "reading what people wrote",
+    ContextPart.NEW_OUTPUT: "what the model wrote",
+    ContextPart.INSTRUCTIONS: "the system prompt and tool definitions",
+    ContextPart.NOTES: "notes that the harness put in",
+    ContextPart.SUMMARY: "summaries of earlier work",
+    ContextPart.UNRECORDED: "content that the trace does not show",
+    ContextPart.OWN_WORDS: "putting the model's own words into the context",
+    ContextPart.UNATTRIBUTED: "spending that nothing explains",
+}
+_AGAIN: Final = {
+    ContextPart.TOOL_OUTPUT: "re-reading earlier tool output",
+    ContextPart.PERSON: "re-reading what people wrote",
+    ContextPart.OWN_WORDS: "re-reading the model's own words",
+}
+_WASTE: Final = {
+    WasteKind.SAME_CALL: "{n} whose answer was known, such as {example}",
+    WasteKind.FAILED_AGAIN: "{n} sent again after they had failed in the same way, such as {example}",
+    WasteKind.REFUSED_AGAIN: "{n} sent again after they had been refused, such as {example}",
+    WasteKind.REFUSED_ANSWER: "{n} whose answer the harness could not use",
+    WasteKind.FAILED_EDIT: "{n} whose change did not apply, such as {example}",
+    WasteKind.OWN_EDIT: "{n} that changed lines which the run itself had written, such as {example}",
+    WasteKind.SLICES: "{n} that read a file piece by piece, such as {example}",
+    WasteKind.TODO_LIST: "{n} that did nothing but rewrite the list of tasks",
+    WasteKind.LARGE_OUTPUT: "{n} that went on reading long answers, such as {example}",
+    WasteKind.CACHE_MISS: "{n} that read anew what the cache had held",
+}
+_ADVICE: Final = {
+    WasteKind.SAME_CALL: "Do not repeat a call whose answer is known and cannot have changed",
+    WasteKind.FAILED_AGAIN: "Do not send a failed call again unchanged",
+    WasteKind.REFUSED_AGAIN: "Allow these calls beforehand, or tell the agent that they are not allowed",
+    WasteKind.REFUSED_ANSWER: "Make the expected form of an answer clearer, or accept more forms of it",
+    WasteKind.FAILED_EDIT: "Have the agent read the lines that it is about to change",
+    WasteKind.OWN_EDIT: "Let the agent plan a change before it writes it",
+    WasteKind.SLICES: "Read the file in one piece",
+    WasteKind.TODO_LIST: "Rewrite the list of tasks beside other calls, or less often",
+    WasteKind.LARGE_OUTPUT: "Cut long answers before they stay in the context",
+}
+
+
+def with_advice(bill: Bill, charges: Sequence[Charge], instructions: int) -> Bill:
+    """A bill with its sentence and its suggestions.
+
+    Args:
+        bill: The bill.
+        charges: What the calls of the main chain paid, in order.
+        instructions: Tokens that stand before everything else.
+    """
+    if not bill.total.tokens and bill.total.cost_usd is None:
+        return bill
+    suggestions = sorted(
+        (item for item in _suggestions(bill, charges, instructions) if _is_worth(item.saving)),
+        key=lambda item: item.saving.share,
+        reverse=True,
+    )
+    return replace(bill, sentence=_sentence(bill), suggestions=tuple(suggestions[:_SUGGESTIONS]))
+
+
+def shown(amount: Amount) -> str:
+    """An amount for people: dollars where they are known, else tokens.
+
+    >>> shown(Amount(cost_usd=1.5, tokens=9)), shown(Amount(tokens=1200))
+    ('$1.50', '1,200 tokens')
+    """
+    return f"{amount.tokens:,} tokens" if amount.cost_usd is None else dollars(amount.cost_usd)
+
+
+def _sentence(bill: Bill) -> str:
+    head = f"{'At least ' * bill.is_least}{shown(bill.total)}"
+    clauses = [clause for clause in (_largest(bill), _remark(bill)) if clause]
+    return f"{head}: {'; '.join(clauses)}." if clauses else f"{head}."
+
+
+def _largest(bill: Bill) -> str:
+    """What most of the money went into."""
+    share, words = max(_shares(bill), default=(0.0, ""))
+    if not words:
+        return ""
+    if words == _FIRST[ContextPart.UNATTRIBUTED]:
+        return f"{share:.0%} cannot be attributed ({bill.why_unattributed[0].name})"
+    if words == _FIRST[ContextPart.INSTRUCTIONS]:
+        calls = sum(line.count for line in bill.models)
+        return f"{share:.0%} for {words}" + (f", read by {calls:,} calls" if calls > 1 else "")
+    if words == _FIRST[ContextPart.NEW_OUTPUT]:
+        thought = sum(line.amount.share for line in bill.classes if line.name == TokenClass.REASONING)
+        return f"{share:.0%} for {words}" + (f", {thought:.0%} of the bill its reasoning" if thought else "")
+    return f"{share:.0%} for {words}"
+
+
+def _shares(bill: Bill) -> Iterator[tuple[float, str]]:
+    for line in bill.contents:
+        part = ContextPart(line.name)
+        again = line.amount.share - line.first.share
+        if part in _AGAIN:
+            yield again, _AGAIN[part]
+            yield line.first.share, _FIRST[part]
+        else:
+            yield line.amount.share, _FIRST[part]
+
+
+def _remark(bill: Bill) -> str:
+    """What else is most worth a word."""
+    return max(_remarks(bill), default=(0.0, ""))[1]
+
+
+def _remarks(bill: Bill) -> Iterator[tuple[float, str]]:
+    for line in bill.waste:
+        if line.amount.share >= _LEAST_SHARE:
+            # What bought nothing says more than what merely costs.
+            yield 2 * line.amount.share, f"{shown(line.amount)} for {_described(line)}"
+    if len(bill.requests) > 1:
+        request = max(bill.requests, key=lambda item: item.amount.share)
+        yield request.amount.share / 2, f"“{request.name}” took {shown(request.amount)} of it"
+    if len(bill.agents) > 1:
+        agent = max((item for item in bill.agents if item.name), key=lambda item: item.amount.share)
+        if _WORTH_A_CLAUSE <= agent.amount.share < 1:
+            yield agent.amount.share, f"{agent.name} took {shown(agent.amount)} of it"
+    results = [item for item in bill.events if item.content is ContextPart.TOOL_OUTPUT][:_FEW]
+    for number in range(1, len(results) + 1):
+        share = sum(item.amount.share for item in results[:number])
+        if share >= _WORTH_A_CLAUSE:
+            yield share, _of_results(results[:number], share, bill)
+            break
+    after = next((line for line in bill.phases if line.name == "after the last change"), None)
+    if after is not None and after.amount.share >= _WORTH_A_CLAUSE:
+        yield after.amount.share / 2, f"{shown(after.amount)} after the last change"
+
+
+def _of_results(results: Sequence[CarriedEvent], share: float, bill: Bill) -> str:
+    cost = None if bill.total.cost_usd is None else sum(item.amount.cost_usd or 0.0 for item in results)
+    amount = Amount(cost_usd=cost, tokens=sum(item.amount.tokens for item in results), share=share)
+    if len(results) == 1:
+        return f"{_quoted(results[0].title)} makes {shown(amount)} of it"
+    return f"{_NUMBERS[len(results)]} results make {shown(amount)} of it"
+
+
+def _suggestions(bill: Bill, charges: Sequence[Charge], instructions: int) -> Iterator[Suggestion]:
+    for line in bill.waste:
+        if line.kind is WasteKind.CACHE_MISS:
+            yield Suggestion(text=_cache_advice(bill, line), saving=line.amount)
+        else:
+            calls = _described(line)
+            yield Suggestion(
+                text=f"{_ADVICE[line.kind]}: {calls}: up to {shown(line.amount)}.",
+                saving=line.amount,
+                event=line.events[0] if line.events else None,
+            )
+    yield from _new_session(bill, charges, instructions)
+    start = next((line for line in bill.contents if line.name == ContextPart.INSTRUCTIONS), None)
+    if start is not None and instructions >= _LARGE_INSTRUCTIONS[1]:
+        share, thousand = start.amount.share, _scaled(start.amount, 1_000 / instructions)
+        if share >= _LARGE_INSTRUCTIONS[0]:
+            yield Suggestion(
+                text=f"Give the agent fewer tools and shorter instructions: {instructions:,} tokens stand "
+                f"before the first message; each 1,000 of them cost {shown(thousand)}.",
+                saving=thousand,
+            )
+
+
+def _new_session(bill: Bill, charges: Sequence[Charge], instructions: int) -> Iterator[Suggestion]:
+    """The request before which a new session would have saved most."""
+    base = instructions + _HANDOVER
+    best: tuple[int, int, int, int] | None = None
+    for request in sorted(bill.requests[1:], key=_tokens, reverse=True)[:_BOUNDARIES]:
+        first = next((i for i, item in enumerate(charges) if item.event > (request.event or 0)), 0)
+        if not first or len(charges) - first < _LEAST_CALLS:
+            continue
+        earlier = charges[first - 1].size
+        cost = calls = tokens = 0
+        for charge in charges[first:]:
+            if charge.size < earlier:
+                break
+            calls += 1
+            cost += cost_between(charge, base, earlier) if charge.is_split else 0
+            tokens += max(earlier - base, 0)
+        if calls >= _LEAST_CALLS and (best is None or (cost, tokens) > best[:2]):
+            best = (cost, tokens, calls, request.event or 0)
+    if best is None:
+        return
+    cost, tokens, calls, event = best
+    request = next(item for item in bill.requests if item.event == event)
+    amount = _amount(bill, cost, tokens)
+    yield Suggestion(
+        text=f"Start a new session for a new task: from event {event:,} ({_quoted(request.name)}) on, "
+        f"{calls:,} calls read {tokens // calls:,} tokens of earlier work each: up to {shown(amount)}.",
+        saving=amount,
+        event=event,
+    )
+
+
+def _tokens(request: BillLine) -> int:
+    return request.amount.tokens
+
+
+def _cache_advice(bill: Bill, line: WasteLine) -> str:
+    misses = bill.misses
+    if 2 * misses.after_pauses >= misses.calls and misses.longest_pause_s is not None:
+        minutes = f"{misses.longest_pause_s / 60:,.0f} minutes"
+        advice = f"Go on within five minutes, or start anew: after pauses (the longest {minutes})"
+    else:
+        advice = "Keep the start of the prompt unchanged, and stay with one provider:"
+    calls = _calls(line.count)
+    return f"{advice} {calls} read again what the cache had held: {shown(line.amount)} above a cache hit."
+
+
+def _described(line: WasteLine) -> str:
+    return _WASTE[line.kind].format(n=_calls(line.count), example=_quoted(line.example))
+
+
+def _calls(number: int) -> str:
+    return "1 call" if number == 1 else f"{number:,} calls"
+
+
+def _quoted(text: str) -> str:
+    words = " ".join(text.split())
+    return f"“{words if len(words) <= _QUOTED else words[: _QUOTED - 3].rstrip() + '...'}”"
+
+
+def _scaled(amount: Amount, factor: float) -> Amount:
+    cost = None if amount.cost_usd is None else amount.cost_usd * factor
+    return Amount(cost_usd=cost, tokens=round(amount.tokens * factor), share=amount.share * factor)
+
+
+def _amount(bill: Bill, cost: int, tokens: int) -> Amount:
+    if bill.total.cost_usd is None:
+        return Amount(tokens=tokens, share=tokens / bill.total.tokens if bill.total.tokens else 0.0)
+    dollars_saved = usd(cost)
+    share = (dollars_saved or 0.0) / bill.total.cost_usd if bill.total.cost_usd else 0.0
+    return Amount(cost_usd=dollars_saved, tokens=tokens, share=share)
+
+
+def _is_worth(amount: Amount) -> bool:
+    return amount.share >= _LEAST_SHARE and (amount.cost_usd is None or amount.cost_usd >= _LEAST_USD)

@@ -1,0 +1,285 @@
+"""What was charged so far, added up in every way that a bill shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import deepcopy
+from dataclasses import dataclass, field
+from heapq import heappush, heappushpop
+from typing import Final
+
+from ebbtide.budget.bill.bill import Compaction, ContextPart, ContextSize, TokenClass, WasteKind
+from ebbtide.budget.bill.charges import tokens_by_class
+from ebbtide.budget.bill.context import Charge, Item
+from ebbtide.events.event import Event, is_total
+from ebbtide.events.usage import Usage
+from ebbtide.text.excerpt import one_line
+
+LARGE_TOKENS: Final = 5_000  #: a larger answer is one whose reading again is worth a word
+_LONG_CARRIED: Final = 10  # calls that read it
+_NAMES: Final = 2_000  # tools, files and requests that are told apart
+_OTHERS: Final = "others"
+_TOTALS: Final = "a sum that is stated at the end"
+_APART: Final = "spending apart from calls of models"
+_DEAREST: Final = 10
+_EXAMPLES: Final = 8
+_SIZES: Final = 800
+_CHARGES: Final = 20_000
+_SHOWN: Final = 100
+
+
+@dataclass(slots=True)
+class Sum:
+    """Units and tokens, some of them at the first reading, and how many events took them."""
+
+    cost: int = 0
+    tokens: int = 0
+    entry_cost: int = 0
+    entry_tokens: int = 0
+    count: int = 0
+    failures: int = 0
+
+    def add(self, cost: int, tokens: int, entry_cost: int = 0, entry_tokens: int = 0) -> None:
+        """Add an amount."""
+        self.cost += cost
+        self.tokens += tokens
+        self.entry_cost += entry_cost
+        self.entry_tokens += entry_tokens
+
+
+@dataclass(slots=True)
+class WasteSum:
+    """Units and tokens of one kind of waste, with its calls."""
+
+    cost: int = 0
+    tokens: int = 0
+    count: int = 0
+    events: list[int] = field(default_factory=list)
+    example: str = ""
+
+
+@dataclass(slots=True)
+class RequestSum:
+    """What a person asked for, and what it took."""
+
+    event: int
+    text: str
+    sum: Sum = field(default_factory=Sum)
+
+
+class Ledger:
+    """The sums of one run. Money is in units; what has no known cost counts by its tokens.
+
+    Attributes:
+        is_least: Whether a call states less output than its words can have.
+        compactions: Where the context became smaller.
+        spent: What all events took.
+        charges: Calls of the main chain, the first 20,000.
+        instructions: Tokens of the main chain that stand before everything else.
+        classes, parts, models, agents, tools, files: Sums by name.
+        unattributed: Sums by reason.
+        requests: What people asked for, in order.
+        waste_sums: Sums by kind of waste.
+        failures: What failed calls took.
+        misses: Of the cache: calls, tokens, units above a hit, calls after a pause.
+        longest_pause_s: Before one of those.
+        sizes: How much calls of the main chain read, thinned out.
+        first_change: What was spent before the first change; `latest_change` before the latest.
+        dearest: The ten most expensive items, as a heap.
+    """
+
+    def __init__(self) -> None:
+        self.is_least = False
+        self.compactions: list[Compaction] = []
+        self.spent = Sum()
+        self.charges: list[Charge] = []  # of the main chain
+        self.instructions = 0  # tokens that stand before everything else
+        self.classes: dict[TokenClass, Sum] = {}
+        self.parts: dict[ContextPart, Sum] = {}
+        self.unattributed: dict[str, Sum] = {}
+        self.models: dict[str, Sum] = {}
+        self.agents: dict[str, Sum] = {}
+        self.tools: dict[str, Sum] = {}
+        self.files: dict[str, Sum] = {}
+        self.requests: list[RequestSum] = []
+        self.waste_sums: dict[WasteKind, WasteSum] = {}
+        self.failures = Sum()
+        self.misses: list[int] = [0, 0, 0, 0]  # calls, tokens, units above a hit, after a pause
+        self.longest_pause_s: float | None = None
+        self.sizes: list[ContextSize] = []
+        self.every = 1  # call whose size is kept
+        self.calls = 0
+        self.first_change: Sum | None = None
+        self.latest_change: Sum | None = None
+        self.dearest: list[tuple[int, int, int, Item]] = []
+        self.pushes = 0
+
+    def copy(self) -> Ledger:
+        """The same sums, apart: what is added to one is not in the other. Calls are shared."""
+        twin = Ledger()
+        for name, value in vars(self).items():
+            setattr(twin, name, list(value) if name in {"charges", "sizes", "dearest"} else deepcopy(value))
+        return twin
+
+    def request(self, number: int, text: str) -> None:
+        """A person asks for something."""
+        if len(self.requests) < _NAMES:
+            self.requests.append(RequestSum(number, one_line(text[: 4 * _SHOWN], _SHOWN)))
+
+    def call(self, item: Item, *, changes: bool) -> None:
+        """A call of a tool has ended."""
+        if changes:
+            now = Sum(self.spent.cost, self.spent.tokens)
+            self.first_change = self.first_change or now
+            self.latest_change = now
+        if item.tool is not None:
+            tool = _of(self.tools, item.tool)
+            tool.count += 1
+            tool.failures += item.has_failed
+        if item.file is not None:
+            _of(self.files, item.file).count += 1
+        if item.has_failed:
+            self.failures.count += 1
+
+    def charge(self, charge: Charge, usage: Usage, *, agent: str) -> None:
+        """A call of a model, of which the input is attributed by what it carried."""
+        cost, tokens = charge.cost or 0, charge.size + charge.output
+        self._spend(cost, tokens)
+        for sums, name in ((self.models, usage.model or ""), (self.agents, agent)):
+            line = _of(sums, name)
+            line.add(cost, tokens)
+            line.count += 1
+        self._classify(charge, usage)
+        self._part(ContextPart.NEW_OUTPUT).add(charge.output_cost, charge.output)
+        if charge.cost is not None and not charge.is_split:
+            self.leave("no price by class of tokens", charge.cost, 0)
+        elif not charge.size:
+            rest = (charge.cost or 0) - charge.output_cost
+            if rest:
+                self.leave("calls that state no input", rest, 0)
+
+    def spend_apart(self, event: Event, usage: Usage, cost: int | None) -> None:
+        """Spending that is tied to no call of a model with a context."""
+        counts = tokens_by_class(usage)
+        self._spend(cost or 0, sum(counts))
+        if usage.model:
+            _of(self.models, usage.model).add(cost or 0, sum(counts))
+        reason = _TOTALS if is_total(event) else _APART
+        self.leave(reason, cost or 0, sum(counts))
+
+    def fold(self, item: Item) -> None:
+        """What is not read any more, with all that it was charged."""
+        amounts = (item.cost, item.reading, item.entry_cost, item.entry_reading)
+        part = self._part(item.part)
+        part.add(*amounts)
+        part.count += 1
+        if item.tool is not None:
+            _of(self.tools, item.tool).add(*amounts)
+        if item.file is not None:
+            _of(self.files, item.file).add(*amounts)
+        if item.has_failed:
+            self.failures.add(*amounts)
+        if item.waste is not None:
+            self.waste(item.waste, item.net_cost, item.net_reading)
+        elif item.part is ContextPart.TOOL_OUTPUT and item.size > LARGE_TOKENS and item.reads > _LONG_CARRIED:
+            beyond = item.size - LARGE_TOKENS
+            cost = max(item.net_cost - item.entry_cost, 0) * beyond // item.size
+            tokens = max(item.net_reading - item.entry_reading, 0) * beyond // item.size
+            self.waste(WasteKind.LARGE_OUTPUT, cost, tokens, item)
+        if item.part is not ContextPart.INSTRUCTIONS or item.title:
+            self._rank(item)
+
+    def _rank(self, item: Item) -> None:
+        self.pushes += 1
+        entry = (item.cost, item.reading, -self.pushes, item)
+        if len(self.dearest) < _DEAREST:
+            heappush(self.dearest, entry)
+        elif entry[:2] > self.dearest[0][:2]:
+            heappushpop(self.dearest, entry)
+
+    def end_turn(self, charge: Charge, words: Item, calls: Iterable[tuple[Item, int]]) -> None:
+        """A turn of the model has ended: what of it was for nothing."""
+        if charge.waste is None and charge.misses:
+            self.waste(WasteKind.CACHE_MISS, charge.miss_cost, charge.misses)
+            self.waste_sums[WasteKind.CACHE_MISS].count += 1
+        for place, (item, length) in enumerate(calls):
+            share = length / words.length if words.length else 0.0
+            output_cost = int(charge.output_cost * min(share, 1.0))
+            output = int(charge.output * min(share, 1.0))
+            if item.has_failed:
+                self.failures.add(output_cost, output)
+            if item.waste is None:
+                continue
+            if charge.waste is None:
+                self.waste(item.waste, output_cost, output, item)
+            elif place:
+                self.waste(item.waste, 0, 0, item)
+            else:
+                self.waste(item.waste, charge.cost or 0, charge.size + charge.output, item)
+
+    def waste(self, kind: WasteKind, cost: int, tokens: int, item: Item | None = None) -> None:
+        """Count waste; with an item, as one more of its kind."""
+        line = self.waste_sums.setdefault(kind, WasteSum())
+        line.cost += cost
+        line.tokens += tokens
+        if item is not None:
+            line.count += 1
+            line.example = line.example or item.title
+            if len(line.events) < _EXAMPLES:
+                line.events.append(item.event)
+
+    def miss(self, charge: Charge, pause_s: float | None) -> None:
+        """A call that read anew what the cache had held, after a pause of so many seconds."""
+        for place, amount in enumerate((1, charge.misses, charge.miss_cost, pause_s is not None)):
+            self.misses[place] += amount
+        if pause_s is not None:
+            self.longest_pause_s = max(pause_s, self.longest_pause_s or 0.0)
+
+    def read_context(self, charge: Charge) -> None:
+        """A call of the main chain read its context."""
+        if len(self.charges) < _CHARGES:
+            self.charges.append(charge)
+        self.calls += 1
+        if self.calls % self.every == 0:
+            self.sizes.append(ContextSize(event=charge.event, tokens=charge.size))
+            if len(self.sizes) >= _SIZES:
+                del self.sizes[::2]
+                self.every *= 2
+
+    def _spend(self, cost: int, tokens: int) -> None:
+        self.spent.add(cost, tokens)
+        self.spent.count += 1
+        if self.requests:
+            request = self.requests[-1].sum
+            request.add(cost, tokens)
+            request.count += 1
+
+    def _classify(self, charge: Charge, usage: Usage) -> None:
+        reasoning = min(getattr(usage, "reasoning_tokens", None) or 0, charge.output)
+        thought = charge.output_cost * reasoning // charge.output if charge.output else 0
+        for name, cost, tokens in (
+            (TokenClass.INPUT, charge.fresh_cost, charge.fresh),
+            (TokenClass.CACHE_WRITE, charge.write_cost, charge.writes),
+            (TokenClass.CACHE_READ, charge.hit_cost, charge.hits),
+            (TokenClass.OUTPUT, charge.output_cost - thought, charge.output - reasoning),
+            (TokenClass.REASONING, thought, reasoning),
+        ):
+            if tokens:
+                self.classes.setdefault(name, Sum()).add(cost, tokens)
+
+    def _part(self, part: ContextPart) -> Sum:
+        return self.parts.setdefault(part, Sum())
+
+    def leave(self, reason: str, cost: int, tokens: int) -> None:
+        """Spending that no event can be charged with."""
+        self.unattributed.setdefault(reason, Sum()).add(cost, tokens)
+        self._part(ContextPart.UNATTRIBUTED).add(cost, tokens)
+
+
+def _of(sums: dict[str, Sum], name: str) -> Sum:
+    """The sum of a name; of too many names, that of the others."""
+    line = sums.get(name)
+    if line is None:
+        name = name if len(sums) < _NAMES else _OTHERS
+        line = sums.setdefault(name, Sum())
+    return line

@@ -1,0 +1,154 @@
+"""The bill as people read it: the sums of a ledger, each with its share of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ebbtide.budget.bill.bill import (
+    WASTED,
+    Amount,
+    Bill,
+    BillLine,
+    CacheMisses,
+    CarriedEvent,
+    ContextPart,
+    TokenClass,
+    WasteKind,
+    WasteLine,
+)
+from ebbtide.budget.bill.context import Item
+from ebbtide.budget.bill.ledger import Ledger, Sum, WasteSum
+from ebbtide.budget.tally import usd
+
+_LISTED = 30
+_COMPACTIONS = 100
+
+
+def bill_of(ledger: Ledger, total_cost: int | None, total_tokens: int | None) -> Bill:
+    """The sums as a bill, without its sentence and suggestions.
+
+    Args:
+        ledger: The sums of the run.
+        total_cost: Units that were spent in all; None where nothing of it is known.
+        total_tokens: Tokens likewise.
+    """
+    spent = ledger.spent
+    rest = Sum((total_cost or 0) - spent.cost, (total_tokens or 0) - spent.tokens)
+    if rest.cost or rest.tokens:
+        ledger.leave("spending of no event", rest.cost, rest.tokens)
+    view = _View(total_cost, total_tokens or 0)
+    waste = [view.waste(kind, part) for kind, part in ledger.waste_sums.items() if part.cost or part.tokens]
+    calls, tokens, above, pauses = ledger.misses
+    return Bill(
+        total=view.amount(total_cost or 0, total_tokens or 0),
+        unattributed=view.sum(ledger.parts.get(ContextPart.UNATTRIBUTED, Sum())),
+        why_unattributed=view.lines(ledger.unattributed.items()),
+        classes=tuple(view.line(name, ledger.classes[name]) for name in TokenClass if name in ledger.classes),
+        contents=view.lines((part.value, sums) for part, sums in ledger.parts.items()),
+        models=view.lines(ledger.models.items()),
+        agents=view.lines(ledger.agents.items()),
+        tools=view.lines(ledger.tools.items()),
+        files=view.lines(ledger.files.items()),
+        requests=tuple(
+            view.line(item.text, item.sum, item.event) for item in ledger.requests if item.sum.count
+        ),
+        phases=_phases(ledger, view),
+        events=tuple(
+            view.event(item)
+            for cost, tokens, _, item in sorted(ledger.dearest, key=lambda entry: entry[:3], reverse=True)
+            if cost or tokens
+        ),
+        failures=view.line("failed calls", ledger.failures) if ledger.failures.count else None,
+        misses=CacheMisses(
+            calls=calls,
+            tokens=tokens,
+            above_hit=view.amount(above, tokens),
+            after_pauses=pauses,
+            longest_pause_s=ledger.longest_pause_s,
+        ),
+        compactions=tuple(sorted(ledger.compactions, key=lambda item: item.event)[:_COMPACTIONS]),
+        context=tuple(ledger.sizes),
+        wasted=view.together(part for kind, part in ledger.waste_sums.items() if kind in WASTED),
+        avoidable=view.together(part for kind, part in ledger.waste_sums.items() if kind not in WASTED),
+        waste=tuple(sorted(waste, key=lambda item: item.amount.share, reverse=True)),
+        is_least=ledger.is_least,
+    )
+
+
+def _phases(ledger: Ledger, view: _View) -> tuple[BillLine, ...]:
+    first, latest, spent = ledger.first_change, ledger.latest_change, ledger.spent
+    if first is None or latest is None:
+        return ()
+    changing = Sum(latest.cost - first.cost, latest.tokens - first.tokens)
+    after = Sum(spent.cost - latest.cost, spent.tokens - latest.tokens)
+    return (
+        view.line("before the first change", first),
+        view.line("changing", changing),
+        view.line("after the last change", after),
+    )
+
+
+class _View:
+    """Amounts as shares of one whole: of its money where that is known, else of its tokens."""
+
+    def __init__(self, cost: int | None, tokens: int) -> None:
+        self._cost = cost
+        self._tokens = tokens
+
+    def amount(self, cost: int, tokens: int) -> Amount:
+        """Units and tokens."""
+        part, whole = (cost, self._cost) if self._cost else (tokens, self._tokens)
+        share = part / whole if whole else 0.0
+        return Amount(cost_usd=None if self._cost is None else usd(cost), tokens=tokens, share=share)
+
+    def sum(self, part: Sum | WasteSum) -> Amount:
+        """A sum of the ledger."""
+        return self.amount(part.cost, part.tokens)
+
+    def together(self, parts: Iterable[WasteSum]) -> Amount:
+        """Several sums as one."""
+        parts = tuple(parts)
+        return self.amount(sum(part.cost for part in parts), sum(part.tokens for part in parts))
+
+    def line(self, name: str, part: Sum, event: int | None = None) -> BillLine:
+        """A line of a breakdown."""
+        return BillLine(
+            name=name,
+            amount=self.sum(part),
+            first=self.amount(part.entry_cost, part.entry_tokens),
+            count=part.count,
+            failures=part.failures,
+            event=event,
+        )
+
+    def lines(self, sums: Iterable[tuple[str, Sum]]) -> tuple[BillLine, ...]:
+        """Lines, the most expensive first."""
+        lines = sorted(
+            (self.line(*item) for item in sums),
+            key=lambda item: (item.amount.share, item.amount.tokens),
+            reverse=True,
+        )
+        return tuple(lines[:_LISTED])
+
+    def waste(self, kind: WasteKind, part: WasteSum) -> WasteLine:
+        """One kind of waste."""
+        return WasteLine(
+            kind=kind,
+            amount=self.sum(part),
+            count=part.count,
+            events=tuple(part.events),
+            example=part.example,
+        )
+
+    def event(self, item: Item) -> CarriedEvent:
+        """One event."""
+        return CarriedEvent(
+            event=item.event,
+            content=item.part,
+            title=item.title,
+            tool=item.tool,
+            size=item.size,
+            reads=item.reads,
+            amount=self.amount(item.cost, item.reading),
+            is_estimated=item.is_estimated,
+        )

@@ -1,0 +1,161 @@
+"""Why a call bought nothing, or could have been had for less, where the calls of the run show it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from ebbtide.budget.bill.bill import WasteKind
+from ebbtide.budget.bill.bill_recorder import CallReview
+from ebbtide.budget.bill.titles import file_of
+from ebbtide.divergence.loop_state import LoopState
+from ebbtide.events.effect import Effect
+from ebbtide.events.event import ToolCall
+from ebbtide.events.outcome import Ending
+from ebbtide.events.tool_policy import ToolPolicies, ToolPolicy, bare_name
+
+_TODO_LISTS: Final = frozenset(
+    "TodoWrite TaskUpdate update_plan write_todos todo_write todowrite manage_todo_list task_tracker".split()
+)
+_RANGES: Final = ("offset", "limit", "start_line", "end_line", "view_range", "line_start", "start", "lines")
+_SHELL_RANGE: Final = re.compile(
+    r"sed -n ['\"]?\d+,\d+p['\"]?;? ([^\s|;&]+)|(?:head|tail) -n? ?\+?\d+ ([^\s|;&]+)\s*(?:\||$)"
+)
+_OLD_AND_NEW: Final = (("old_string", "new_string"), ("old_str", "new_str"), ("search", "replace"))
+_REFUSAL: Final = re.compile(
+    r"permission|not allowed|denied|approval|haven't granted|refused|rejected|doesn't want to proceed"
+    r"|blocked by",
+    re.IGNORECASE,
+)
+_LOOKED_AT: Final = 300  # characters of an answer that may refuse
+_SLICES: Final = 3  # the first piece that is one too many
+_LEAST_LINE: Final = 8  # characters of a line that is known again
+_FILES: Final = 1_000
+_LINES: Final = 20_000  # that the run has written itself
+_PASSIVE: Final = (Effect.WAIT, Effect.POLL, Effect.CLOCK)
+
+
+class CallReviewer:
+    """Reviews the calls of a run in order, in bounded memory.
+
+    Args:
+        tools: What is declared about tools, shipped declarations included.
+    """
+
+    def __init__(self, tools: ToolPolicies) -> None:
+        self._tools = tools
+        self._slices: Counter[str] = Counter()
+        self._refusals: set[tuple[str, str]] = set()
+        self._own_lines: dict[str, None] = {}
+        self._has_list = False
+
+    def review(self, call: ToolCall, loops: LoopState) -> CallReview:
+        """What is known of a call.
+
+        Args:
+            call: The latest call.
+            loops: Its chain, which has taken it.
+        """
+        policy = self._tools.get(call.name)
+        name = call.name if policy is None else policy.head(call.name, call.args)
+        outcome = loops.outcome
+        # Words alone may be content: a file that speaks of failures was read all the same.
+        has_failed = call.error or (
+            outcome is not None and outcome.ending is Ending.FAILED and not outcome.is_weak
+        )
+        effect = loops.effects.latest
+        changes = effect is Effect.CHANGE and not has_failed
+        waste = self._waste(call, policy, effect, loops, has_failed=has_failed)
+        if changes:
+            self._slices.clear()
+        return CallReview(name, waste, has_failed, changes)
+
+    def _waste(
+        self,
+        call: ToolCall,
+        policy: ToolPolicy | None,
+        effect: Effect | None,
+        loops: LoopState,
+        *,
+        has_failed: bool,
+    ) -> WasteKind | None:
+        if effect in _PASSIVE:
+            return None
+        is_same = loops.same_since > loops.repetition.answers.latest_change
+        if has_failed:
+            return self._failure(call, policy, effect, is_same=is_same)
+        if is_same and effect in (Effect.READ, None):
+            return WasteKind.SAME_CALL
+        if bare_name(call.name) in _TODO_LISTS:
+            is_first, self._has_list = not self._has_list, True
+            return None if is_first else WasteKind.TODO_LIST
+        if effect is Effect.READ and (file := _slice_of(call.args)) is not None:
+            if file in self._slices or len(self._slices) < _FILES:
+                self._slices[file] += 1
+            return WasteKind.SLICES if self._slices[file] >= _SLICES else None
+        if effect is Effect.CHANGE and isinstance(call.args, Mapping):
+            return self._edit(call.args)
+        return None
+
+    def _failure(
+        self, call: ToolCall, policy: ToolPolicy | None, effect: Effect | None, *, is_same: bool
+    ) -> WasteKind | None:
+        answer = call.result if isinstance(call.result, str) else ""
+        if _REFUSAL.search(answer[:_LOOKED_AT]):
+            refusal = (call.name, answer[:_LOOKED_AT])
+            if refusal in self._refusals:
+                return WasteKind.REFUSED_AGAIN
+            if len(self._refusals) < _FILES:
+                self._refusals.add(refusal)
+        if is_same:
+            return WasteKind.FAILED_AGAIN
+        is_shell = policy is not None and policy.command is not None
+        return WasteKind.FAILED_EDIT if effect is Effect.CHANGE and not is_shell else None
+
+    def _edit(self, args: Mapping[str, object]) -> WasteKind | None:
+        """Whether an edit takes back lines that the run itself had written; its own lines are remembered."""
+        lines = own = 0
+        for old, new in _changes_of(args):
+            after = set(_lines_of(new))
+            for line in _lines_of(old):
+                if line not in after:
+                    lines += 1
+                    own += line in self._own_lines
+            for line in after.difference(_lines_of(old)):
+                if len(self._own_lines) < _LINES:
+                    self._own_lines[line] = None
+        content = args.get("content") or args.get("file_text")
+        if isinstance(content, str):
+            for line in _lines_of(content):
+                if len(self._own_lines) < _LINES:
+                    self._own_lines[line] = None
+        return WasteKind.OWN_EDIT if lines and 2 * own >= lines else None
+
+
+def _slice_of(args: object) -> str | None:
+    """The file of which a call reads a piece; None where it reads none, or all of it."""
+    if not isinstance(args, Mapping):
+        return None
+    command = args.get("command") or args.get("cmd")
+    if isinstance(command, str):
+        match = _SHELL_RANGE.search(command[:_LOOKED_AT])
+        return None if match is None else match[1] or match[2]
+    return file_of(args) if any(args.get(name) is not None for name in _RANGES) else None
+
+
+def _changes_of(args: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """Old and new texts of an edit, one pair or several."""
+    edits = args.get("edits")
+    for edit in (args, *(edits if isinstance(edits, list) else ())):
+        if isinstance(edit, Mapping):
+            for old_name, new_name in _OLD_AND_NEW:
+                old, new = edit.get(old_name), edit.get(new_name)
+                if isinstance(old, str) and isinstance(new, str):
+                    yield old, new
+
+
+def _lines_of(text: str) -> list[str]:
+    """The lines of a text that are long enough to be known again."""
+    return [line for line in map(str.strip, text.splitlines()) if len(line) >= _LEAST_LINE]
