@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike, fspath
 from typing import Any, TypeVar
 
@@ -78,6 +78,20 @@ def read_text(path: str | PathLike[str], most: int) -> str:
     if len(data) > most:
         raise ConfigError(f"{fspath(path)}: more than {most:,} bytes")
     return data.decode()
+
+
+def offer(name: str, names: Iterable[str]) -> str:
+    """What an error says after a name that does not exist: the one that it is like, and all of them.
+
+    >>> offer("stpes", ["steps", "tokens"])
+    'did you mean steps? There are steps, tokens'
+    """
+    import difflib
+
+    every = list(names)
+    like = difflib.get_close_matches(name, every, n=1)
+    there = f"here are {', '.join(every)}"
+    return f"did you mean {like[0]}? T{there}" if like else f"t{there}"
 
 
 def read_package_data(package: str, name: str) -> dict[str, Any]:

@@ -89,8 +89,11 @@ def test_the_outermost_settings_are_taken(section: str, values: dict[str, Any]) 
         ({"base": "strict"}, "base = 'strict': expected spec or default"),
         ({"base": 1}, "base = 1"),
         ({"name": 1}, "name = 1: expected a text"),
-        ({"noveltie": {}}, r"\[noveltie\]: expected one of the tables novelty, "),
-        ({"novelty": 1}, r"\[novelty\]: expected one of the tables novelty, "),
+        (
+            {"noveltie": {}},
+            r"\[noveltie\]: no such table; did you mean novelty\? There are novelty, readiness, ",
+        ),
+        ({"novelty": 1}, r"novelty = 1: expected a table"),
         ({"novelty": {"k": 1}}, r"novelty\.k: no such setting; there are jaccard_at_least, "),
     ],
 )

@@ -5,7 +5,7 @@ import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 import pytest
 
@@ -26,6 +26,7 @@ class Silent:
 
     def event(self, event: Event, number: int, loops: LoopState) -> None: ...
     def loop(self, signal: LoopSignal, verdict: Verdict) -> None: ...
+    def ignored(self, subject: Hashable) -> None: ...
     def round(self, chain_id: str, read_round: ReadRound) -> None: ...
     def verdict(self, verdict: Verdict, first_event: int) -> None: ...
 

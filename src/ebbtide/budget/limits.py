@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from ebbtide.errors import ConfigError, shown
+from ebbtide.settings_file import offer
 
 
 class LimitKind(StrEnum):
@@ -97,7 +98,7 @@ class Limits:
         names = [field.name for field in dataclasses.fields(cls)]
         for key in table:
             if key not in names:
-                raise ConfigError(f"limits.{key}: no such limit; there are {', '.join(names)}")
+                raise ConfigError(f"limits.{key}: no such limit; {offer(key, names)}")
         return cls(**table)
 
     @property

@@ -28,7 +28,7 @@ class Wiring(StrEnum):
     """What a known loop showed."""
 
     FIRES = "fires"
-    OFF = "off"  #: it needs a budget or told actions, and the configuration has none
+    OFF = "off"  #: it is ignored, or needs a budget or told actions, and the configuration has none
     SILENT = "silent"  #: the configuration does not see this kind of loop
     BROKEN = "broken"  #: the monitor failed on it
 
@@ -159,10 +159,17 @@ def self_test(
     return tuple(_check(kind, make, profile, tools) for kind, make in _LOOPS.items())
 
 
+def known_loop(kind: LoopKind) -> Callable[[int], Event]:
+    """What makes the events of a loop of this kind, by their number from 0."""
+    return _LOOPS[kind]
+
+
 def _check(
     kind: LoopKind, make: Callable[[int], Event], profile: Profile, tools: ToolPolicies | None
 ) -> WiringCheck:
     rules = profile.divergence
+    if profile.ignore.covers(kind.value):
+        return WiringCheck(kind=kind, wiring=Wiring.OFF, event=None)
     if kind is LoopKind.BUDGET_END and rules.budget_usd is None and rules.budget_tokens is None:
         return WiringCheck(kind=kind, wiring=Wiring.OFF, event=None)
     if kind in _TOLD and not rules.told_actions:

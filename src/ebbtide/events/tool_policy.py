@@ -17,7 +17,7 @@ from typing import Any
 from ebbtide.errors import ConfigError, expect, shown
 from ebbtide.events.effect import Effect
 from ebbtide.events.run_outcome import RunOutcome
-from ebbtide.settings_file import read_settings
+from ebbtide.settings_file import offer, read_settings
 from ebbtide.text.name_table import NameTable
 
 _SEPARATOR = re.compile("[.:/]")
@@ -296,7 +296,7 @@ class ToolPolicies:
                 raise ConfigError(f"[tools.{name}]: expected a table")
             for key in values:
                 if key not in names:
-                    raise ConfigError(f"tools.{name}.{key}: no such setting; there are {', '.join(names)}")
+                    raise ConfigError(f"tools.{name}.{key}: no such setting; {offer(key, names)}")
             try:
                 policies[name] = ToolPolicy(**values, source="your file")
             except ConfigError as error:

@@ -25,8 +25,8 @@ from ebbtide.profile.convergence import (
 from ebbtide.profile.decisions import GateRules
 from ebbtide.profile.divergence import LoopRules
 from ebbtide.profile.duplicates import DuplicateRules
-from ebbtide.profile.supervision import SupervisionRules
-from ebbtide.settings_file import read_settings
+from ebbtide.profile.supervision import IgnoreRules, SupervisionRules
+from ebbtide.settings_file import offer, read_settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +50,7 @@ class Profile:
     decisions: GateRules = field(default_factory=GateRules)
     duplicates: DuplicateRules = field(default_factory=DuplicateRules)
     supervision: SupervisionRules = field(default_factory=SupervisionRules)
+    ignore: IgnoreRules = field(default_factory=IgnoreRules)
 
     @classmethod
     def load(cls, name: str | PathLike[str]) -> Profile:
@@ -86,13 +87,15 @@ class Profile:
         sections: dict[str, Any] = {}
         names = [part.name for part in dataclasses.fields(cls) if part.name != "name"]
         for section, values in rest.items():
-            if section not in names or not isinstance(values, Mapping):
-                raise ConfigError(f"[{section}]: expected one of the tables {', '.join(names)}")
+            if section not in names:
+                raise ConfigError(f"[{section}]: no such table; {offer(section, names)}")
+            if not isinstance(values, Mapping):
+                raise ConfigError(f"{section} = {values!r:.60}: expected a table")
             current = getattr(profile, section)
             fields = [part.name for part in dataclasses.fields(current)]
             for key in values:
                 if key not in fields:
-                    raise ConfigError(f"{section}.{key}: no such setting; there are {', '.join(fields)}")
+                    raise ConfigError(f"{section}.{key}: no such setting; {offer(key, fields)}")
             try:
                 sections[section] = dataclasses.replace(current, **values)
             except ConfigError as error:

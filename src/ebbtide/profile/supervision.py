@@ -1,11 +1,47 @@
-"""Thresholds of the joint verdict: what the engines say together."""
+"""Thresholds of the joint verdict, what the engines say together, and what of it is ignored."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from ebbtide.errors import ConfigError
 from ebbtide.profile.checks import at_least, flag, unit
+from ebbtide.settings_file import offer
+
+#: Every rule by the kind of its finding; limits are not among them: whoever wants none sets none.
+RULES = (
+    "repeat",
+    "cycle",
+    "no_progress",
+    "failing_call",
+    "same_error",
+    "failing_tool",
+    "same_answer",
+    "near_duplicate",
+    "growing_call",
+    "sweep",
+    "covered_range",
+    "recurrence",
+    "stagnation",
+    "unseen_changes",
+    "undone_changes",
+    "waiting",
+    "monotony",
+    "handoff_cycle",
+    "across_chains",
+    "monologue",
+    "chanting",
+    "known_ground",
+    "repeated_order",
+    "condensation",
+    "spend_rate",
+    "budget_end",
+    "spend_without_news",
+    "stuck_rounds",
+    "burn_without_progress",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,3 +94,63 @@ class SupervisionRules:
                 f"joint_from = {self.joint_from}: expected more than 0, and at most joint_escalates_from = "
                 f"{self.joint_escalates_from}"
             )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IgnoreRules:
+    """What is not to be reported, and has no part in any verdict.
+
+    Everything is measured as always, so that no other rule speaks about the same events in its place.
+
+    Args:
+        rules: Kinds of findings, out of `RULES`.
+        tools: Names of tools, or patterns with ``*`` and ``?``: a finding all of whose tools are among them.
+
+    Raises:
+        ConfigError: There is no such rule.
+
+    >>> IgnoreRules(tools=("wait_*",)).covers("repeat", ["wait_for"])
+    True
+    """
+
+    rules: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("rules", "tools"):
+            values = getattr(self, name)
+            if isinstance(values, str) or not isinstance(values, Iterable):
+                raise ConfigError(f"{name} = {values!r:.60}: expected a list of names")
+            for value in values:
+                if not isinstance(value, str) or not value:
+                    raise ConfigError(f"{name}: {value!r:.60}: expected a name")
+            object.__setattr__(self, name, tuple(dict.fromkeys(map(str, values))))
+        for rule in self.rules:
+            if rule not in RULES:
+                raise ConfigError(f"rules: no rule {rule!r:.60}; {offer(rule, RULES)}")
+
+    def __bool__(self) -> bool:
+        return bool(self.rules or self.tools)
+
+    def covers(self, rule: str, tools: Collection[str] = ()) -> bool:
+        """Whether a finding is not to be reported.
+
+        Args:
+            rule: Its kind.
+            tools: Names of its calls; empty where it is about none.
+        """
+        if rule in self.rules:
+            return True
+        return bool(
+            self.tools
+            and tools
+            and all(any(fnmatchcase(tool, pattern) for pattern in self.tools) for tool in tools)
+        )
+
+    def and_also(self, rules: Iterable[str], tools: Iterable[str]) -> IgnoreRules:
+        """These and more.
+
+        Raises:
+            ConfigError: There is no such rule.
+        """
+        return IgnoreRules(rules=(*self.rules, *rules), tools=(*self.tools, *tools))

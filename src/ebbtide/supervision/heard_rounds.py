@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 
 from ebbtide.divergence.loop_state import LoopState
@@ -76,6 +76,9 @@ class _RoundListener:
         self.ending.see(event, number)
 
     def loop(self, signal: LoopSignal, verdict: Verdict) -> None:
+        pass
+
+    def ignored(self, subject: Hashable) -> None:
         pass
 
     def round(self, chain_id: str, read_round: ReadRound) -> None:

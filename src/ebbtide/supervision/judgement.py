@@ -93,6 +93,10 @@ class Judgement:
             spending = signal.kind in SPENDING
             if signal.kind is LoopKind.SPEND_WITHOUT_NEWS and not self._is_flat(chain, loops):
                 continue
+            if self.ignores(signal):
+                if self._listener is not None:
+                    self._listener.ignored(("loop", signal.chain_id, signal.id))
+                continue
             subject = ("loop", signal.id)
             goes_on = signal.copies >= SPENDING_TWICE if spending else signal.report > 1
             # A stream takes no nudge: it is cut where it chants on.
@@ -108,6 +112,11 @@ class Judgement:
                 self._put(chain.active, subject, verdict, chain.turn)
             if self._listener is not None:
                 self._listener.loop(signal, verdict)
+
+    def ignores(self, signal: LoopSignal) -> bool:
+        """Whether a loop, or spending, is not to be reported."""
+        ignore = self._profile.ignore
+        return bool(ignore) and ignore.covers(signal.kind.value, signal.tools)
 
     def loop_verdict(self, signal: LoopSignal, chain: ChainState | None, *, goes_on: bool) -> Verdict:
         """A loop, or spending, as a verdict."""
@@ -172,6 +181,8 @@ class Judgement:
             )  # what is said no longer changes since nothing is done, not since it is done
         facts = DryRoundFacts(rounds=count, ready=signal is Signal.SHIP)
         verdict = self._verdict(ROUND_STEPS[signal], Cause.CONVERGENCE, facts, chain.name)
+        if self._is_ignored(verdict):
+            return
         if self._listener is not None:
             self._listener.verdict(verdict, first_event)
         before = chain.active.items.get(ROUNDS)
@@ -213,6 +224,8 @@ class Judgement:
         goes_on = measured.share >= self._rules.joint_escalates_from and chain.was_reported(BURN)
         steps = STEPS[Cause.JOINT]
         verdict = self._verdict(steps.again if goes_on else steps.first, Cause.JOINT, facts, chain.name)
+        if self._is_ignored(verdict):
+            return
         if self._listener is not None:
             self._listener.verdict(verdict, max(self.event - facts.calls - facts.rounds + 1, 1))
         before = chain.active.items.get(BURN)
@@ -220,6 +233,15 @@ class Judgement:
         if is_new or (before is not None and goes_on and before.verdict.action is not verdict.action):
             chain.report(BURN)
             self._put(chain.active, BURN, verdict, chain.turn)
+
+    def _is_ignored(self, verdict: Verdict) -> bool:
+        """Whether rounds, or the joint rule, are not to be reported; the listener hears of it."""
+        kind = verdict.kind or ""
+        if not self._profile.ignore.covers(kind):
+            return False
+        if self._listener is not None:
+            self._listener.ignored((kind, verdict.chain_id))
+        return True
 
     def _is_flat(self, chain: ChainState, loops: LoopState) -> bool:
         """Whether nothing has come for some turns by anybody's measure, not by the tools' alone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Protocol
 
 from ebbtide.divergence.loop_state import LoopState
@@ -25,6 +26,9 @@ class Listener(Protocol):
 
     def loop(self, signal: LoopSignal, verdict: Verdict) -> None:
         """A loop, or spending, was reported."""
+
+    def ignored(self, subject: Hashable) -> None:
+        """Something was found that is not to be reported; equal subjects are one."""
 
     def round(self, chain_id: str, read_round: ReadRound) -> None:
         """A round was read."""

@@ -230,7 +230,9 @@ class Supervisor(EngineState):
                 if verdict.ends:
                     return verdict
                 signal = run.monitor.loop_of(call)
-                return verdict if signal is None else run.judgement.loop_verdict(signal, chain, goes_on=False)
+                if signal is None or run.judgement.ignores(signal):
+                    return verdict
+                return run.judgement.loop_verdict(signal, chain, goes_on=False)
             except Exception as error:  # noqa: BLE001 - likewise
                 self._fault(error_text(error))
                 return run.judgement.all_clear

@@ -5,7 +5,7 @@ The summary is a fold over the events, in bounded memory.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -104,6 +104,7 @@ class RunRecorder:
         self._latest: TallyHistory | None = None
         self._loops: dict[tuple[str, str], LoopNote] = {}
         self._others = OtherNotes()
+        self._ignored: set[Hashable] = set()
         self._points: list[RoundPoint] = []
         self._highest = self._previous = self.supervisor.verdict()
         self._stretches: list[_Stretch] = []
@@ -189,6 +190,11 @@ class RunRecorder:
         elif len(self._loops) < _FINDINGS:
             self._loops[key] = LoopNote.of(signal, verdict, history)
 
+    def ignored(self, subject: Hashable) -> None:
+        """As `Listener.ignored`."""
+        if len(self._ignored) < _FINDINGS:
+            self._ignored.add(subject)
+
     def round(self, chain_id: str, read_round: ReadRound) -> None:
         """As `Listener.round`."""
         reading = read_round.reading
@@ -255,6 +261,7 @@ class RunRecorder:
             ending=ending,
             recovered=self._recovered(highest, latest, findings, ending.ending),
             findings=findings,
+            ignored=len(self._ignored),
             rounds=tuple(sorted(self._points, key=lambda point: point.event)),
             converged=signals[-1].value if signals else None,
             saving=self._saving(),

@@ -215,6 +215,7 @@ class RunSummary:
         spent: What it took.
         facts: What is known about its calls beside loops, and what was not recorded.
         findings: The most expensive first, then the longest.
+        ignored: How many more there would be, were nothing ignored (`Profile.ignore`).
         rounds: One a round that was read; empty where no model said anything. Of a very long conversation
             those are the first 1,000, and those on which a verdict could depend.
         converged: The last signal of the convergence engine; None where there was no round.
@@ -240,6 +241,7 @@ class RunSummary:
     ending: RunEnding = field(default_factory=RunEnding)
     recovered: bool | None = None
     findings: tuple[RunFinding, ...] = ()
+    ignored: int = 0
     rounds: tuple[RoundPoint, ...] = ()
     converged: str | None = None
     saving: Saving | None = None
