@@ -54,7 +54,7 @@ def test_the_first_screen_answers_in_order(tmp_path: Path) -> None:
             [line.split()[0] for line in screen.partition("\n\n")[2].splitlines() if line[0] != " "]
         )
     assert labels[0] == ["spent", "calls", "findings", "cheaper", "saving", "converged", "decided"]
-    assert labels[1] == ["spent", "findings", "converged", "decided", "noise"]
+    assert labels[1] == ["spent", "findings", "cheaper", "converged", "decided", "noise"]
 
 
 def test_costs_that_overlap_are_not_to_be_added_up(tmp_path: Path) -> None:

@@ -62,15 +62,15 @@ _WASTE: Final = {
     WasteKind.CACHE_MISS: "{n} that read anew what the cache had held",
 }
 _ADVICE: Final = {
-    WasteKind.SAME_CALL: "Do not repeat a call whose answer is known and cannot have changed",
-    WasteKind.FAILED_AGAIN: "Do not send a failed call again unchanged",
-    WasteKind.REFUSED_AGAIN: "Allow these calls beforehand, or tell the agent that they are not allowed",
-    WasteKind.REFUSED_ANSWER: "Make the expected form of an answer clearer, or accept more forms of it",
-    WasteKind.FAILED_EDIT: "Have the agent read the lines that it is about to change",
-    WasteKind.OWN_EDIT: "Let the agent plan a change before it writes it",
-    WasteKind.SLICES: "Read the file in one piece",
-    WasteKind.TODO_LIST: "Rewrite the list of tasks beside other calls, or less often",
-    WasteKind.LARGE_OUTPUT: "Cut long answers before they stay in the context",
+    WasteKind.SAME_CALL: "Do not repeat calls whose answer is known, such as {example} ({n})",
+    WasteKind.FAILED_AGAIN: "Do not send failed calls again unchanged, such as {example} ({n})",
+    WasteKind.REFUSED_AGAIN: "Allow calls such as {example}, or say that they are not allowed ({n})",
+    WasteKind.REFUSED_ANSWER: "Make the form of an answer clearer: the harness could not use that of {n}",
+    WasteKind.FAILED_EDIT: "Read what is to be changed first: {n} did not apply, such as {example}",
+    WasteKind.OWN_EDIT: "Plan before writing: {n} changed lines of the run's own, such as {example}",
+    WasteKind.SLICES: "Read a file in one piece, not as in {example} ({n})",
+    WasteKind.TODO_LIST: "Rewrite the list of tasks beside other calls, or less often: {n} did nothing else",
+    WasteKind.LARGE_OUTPUT: "Cut long answers before they stay in the context, such as {example} ({n})",
 }
 
 
@@ -112,15 +112,16 @@ def _largest(bill: Bill) -> str:
     share, words = max(_shares(bill), default=(0.0, ""))
     if not words:
         return ""
+    percent = f"{'about ' * bill.is_estimated}{share:.0%}"
     if words == _FIRST[ContextPart.UNATTRIBUTED]:
-        return f"{share:.0%} cannot be attributed ({bill.why_unattributed[0].name})"
+        return f"{percent} cannot be attributed ({bill.why_unattributed[0].name})"
     if words == _FIRST[ContextPart.INSTRUCTIONS]:
         calls = sum(line.count for line in bill.models)
-        return f"{share:.0%} for {words}" + (f", read by {calls:,} calls" if calls > 1 else "")
+        return f"{percent} for {words}" + (f", read by {calls:,} calls" if calls > 1 else "")
     if words == _FIRST[ContextPart.NEW_OUTPUT]:
         thought = sum(line.amount.share for line in bill.classes if line.name == TokenClass.REASONING)
-        return f"{share:.0%} for {words}" + (f", {thought:.0%} of the bill its reasoning" if thought else "")
-    return f"{share:.0%} for {words}"
+        return f"{percent} for {words}" + (f", {thought:.0%} of the bill its reasoning" if thought else "")
+    return f"{percent} for {words}"
 
 
 def _shares(bill: Bill) -> Iterator[tuple[float, str]]:
@@ -175,9 +176,9 @@ def _suggestions(bill: Bill, charges: Sequence[Charge], instructions: int) -> It
         if line.kind is WasteKind.CACHE_MISS:
             yield Suggestion(text=_cache_advice(bill, line), saving=line.amount)
         else:
-            calls = _described(line)
+            advice = _ADVICE[line.kind].format(n=_calls(line.count), example=_quoted(line.example))
             yield Suggestion(
-                text=f"{_ADVICE[line.kind]}: {calls}: up to {shown(line.amount)}.",
+                text=f"{advice}: up to {shown(line.amount)}.",
                 saving=line.amount,
                 event=line.events[0] if line.events else None,
             )

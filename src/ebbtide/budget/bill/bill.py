@@ -224,6 +224,8 @@ class Bill:
         waste: Both by kind, the most expensive first; they do not overlap.
         suggestions: At most three.
         is_least: Whether the trace states less output than it holds, so that the bill is a lower bound.
+        is_estimated: Whether nobody knows what a model costs by class of tokens, so that stated costs were
+            shared out as most providers charge.
     """
 
     sentence: str = ""
@@ -248,3 +250,4 @@ class Bill:
     waste: tuple[WasteLine, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
     is_least: bool = False
+    is_estimated: bool = False

@@ -64,7 +64,8 @@ class Charge:
         output: Tokens written.
         cost: Units; None where they are not known.
         hit_cost: Units for them; so are the next three.
-        is_split: Whether the cost by class is known; else all of them are 0.
+        is_split: Whether there is a cost by class; else all of them are 0.
+        is_estimated: Whether it was shared out as most providers charge.
         hit_rate: Units a token that the cache charges; None where that is not known.
         misses: Tokens that the cache had held and did not give.
         miss_cost: Units that they cost above a hit.
@@ -82,6 +83,7 @@ class Charge:
     fresh_cost: int = 0
     output_cost: int = 0
     is_split: bool = False
+    is_estimated: bool = False
     hit_rate: float | None = None
     misses: int = 0
     miss_cost: int = 0

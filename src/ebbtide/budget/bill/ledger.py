@@ -72,6 +72,7 @@ class Ledger:
 
     Attributes:
         is_least: Whether a call states less output than its words can have.
+        is_estimated: Whether a cost was shared out as most providers charge.
         compactions: Where the context became smaller.
         spent: What all events took.
         charges: Calls of the main chain, the first 20,000.
@@ -89,7 +90,7 @@ class Ledger:
     """
 
     def __init__(self) -> None:
-        self.is_least = False
+        self.is_least = self.is_estimated = False
         self.compactions: list[Compaction] = []
         self.spent = Sum()
         self.charges: list[Charge] = []  # of the main chain
@@ -144,6 +145,7 @@ class Ledger:
     def charge(self, charge: Charge, usage: Usage, *, agent: str) -> None:
         """A call of a model, of which the input is attributed by what it carried."""
         cost, tokens = charge.cost or 0, charge.size + charge.output
+        self.is_estimated = self.is_estimated or charge.is_estimated
         self._spend(cost, tokens)
         for sums, name in ((self.models, usage.model or ""), (self.agents, agent)):
             line = _of(sums, name)

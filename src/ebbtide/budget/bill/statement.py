@@ -72,6 +72,7 @@ def bill_of(ledger: Ledger, total_cost: int | None, total_tokens: int | None) ->
         avoidable=view.together(part for kind, part in ledger.waste_sums.items() if kind not in WASTED),
         waste=tuple(sorted(waste, key=lambda item: item.amount.share, reverse=True)),
         is_least=ledger.is_least,
+        is_estimated=ledger.is_estimated,
     )
 
 
