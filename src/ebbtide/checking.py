@@ -19,7 +19,7 @@ from ebbtide.traces.reading import open_trace
 _DEFAULTS = RunOptions()
 _EVERY = 1_000  # events between two reports of progress
 _FAULTS = 20
-_WORTH_A_PROCESS = 2 << 20  # bytes of traces that take as long to read as an interpreter to start
+_WORTH_A_PROCESS = 8 << 20  # bytes of traces that take longer to read than a process takes to start
 
 
 def check(
@@ -28,6 +28,7 @@ def check(
     *,
     progress: Callable[[int], object] | None = None,
     is_named: bool = True,
+    is_growing: bool = False,
 ) -> RunSummary:
     """What the run in a file came to, in bounded memory.
 
@@ -37,11 +38,12 @@ def check(
         progress: Called with the number of events so far, every thousand and at the end.
         is_named: Whether somebody named the file; plain text that a search came upon has to be a conversation
             beyond doubt.
+        is_growing: Whether it may be written at this moment: a broken last line is no fault then.
 
     Raises:
         TranscriptError: It cannot be read, nothing in it can be, or it is in no known format.
     """
-    trace = open_trace(path, is_named=is_named)
+    trace = open_trace(path, is_named=is_named, is_growing=is_growing)
     recorder = new_recorder(options)
     _feed(recorder, trace, progress)
     refuse_nothing(trace.source, trace.events, trace.faults)
@@ -122,6 +124,7 @@ def check_many(
     *,
     jobs: int | None = None,
     from_arguments: Collection[str] | None = None,
+    is_growing: bool = False,
 ) -> Iterator[tuple[Path, RunSummary | EbbtideError]]:
     """What the runs in many files came to, each as soon as it is known.
 
@@ -131,6 +134,7 @@ def check_many(
         jobs: Processes; None takes one a core where the files are worth it, 1 works in this one. So do
             options that cannot be sent to another process.
         from_arguments: Those of the paths that somebody named, as for `check`; None: all.
+        is_growing: As for `check`.
 
     Yields:
         A file and its summary, or why it cannot be read.
@@ -144,7 +148,7 @@ def check_many(
     jobs = min(jobs or _processes(files), len(files))
     if jobs <= 1 or not _can_be_sent(options):
         for path in files:
-            yield path, _checked(path, options, is_named=path not in searched)
+            yield path, _checked(path, options, is_named=path not in searched, is_growing=is_growing)
         return
     import multiprocessing
     from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
@@ -153,7 +157,8 @@ def check_many(
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=jobs, mp_context=context, initializer=_end_quietly) as pool:
         futures = {
-            pool.submit(_checked, path, options, is_named=path not in searched): path for path in files
+            pool.submit(_checked, path, options, is_named=path not in searched, is_growing=is_growing): path
+            for path in files
         }
         try:
             for future in as_completed(futures):
@@ -167,9 +172,11 @@ def check_many(
                 future.cancel()
 
 
-def _checked(path: Path, options: RunOptions, *, is_named: bool) -> RunSummary | EbbtideError:
+def _checked(
+    path: Path, options: RunOptions, *, is_named: bool, is_growing: bool
+) -> RunSummary | EbbtideError:
     try:
-        return check(path, options, is_named=is_named)
+        return check(path, options, is_named=is_named, is_growing=is_growing)
     except EbbtideError as error:
         return error
     except Exception as error:  # noqa: BLE001 - one file, or a fault in one reader, must not hide the others
@@ -188,7 +195,7 @@ def _can_be_sent(options: RunOptions) -> bool:
 
 def _processes(files: Sequence[Path]) -> int:
     """How many processes are worth their start."""
-    return min(os.cpu_count() or 1, 1 + sum(map(_size, files)) // _WORTH_A_PROCESS)
+    return max(1, min(os.cpu_count() or 1, sum(map(_size, files)) // _WORTH_A_PROCESS))
 
 
 def _end_quietly() -> None:

@@ -16,13 +16,16 @@ from ebbtide.events.transcript import Round, Transcript
 from ebbtide.traces.content_capture import capture_advice
 from ebbtide.traces.formats import Format, format_of
 from ebbtide.traces.input.document import Content, Document
+from ebbtide.traces.input.growing_file import without_cut_line
 from ebbtide.traces.input.json_records import RecordScanner, fitting, records_of, text_from
 from ebbtide.traces.input.lines import LineSplitter
 from ebbtide.traces.input.source import (
     STDIN,
     ZIP,
+    begins_with,
     decoded_pieces,
     gather,
+    is_named_like_a_trace,
     read_pieces,
     readable,
     source_name,
@@ -36,7 +39,6 @@ from ebbtide.traces.transcripts.turns import RoundUnit
 _PIECE = 1 << 18
 _HEAD_BYTES = 1 << 20  # so much is looked at to tell the format
 WHOLE_BYTES = 8 << 20  #: one JSON value up to this size is parsed whole
-_SUFFIXES = (".jsonl", ".ndjson", ".eval", ".traj")  # of files that hold nothing but traces, or data
 _MOST_TEXT = 16 << 20  # of what can be read only as a whole
 _MOST_WHOLE = 64 << 20  # of a conversation; what is larger is read piece by piece
 
@@ -136,7 +138,11 @@ class Trace:
 
 
 def open_trace(
-    path: str | os.PathLike[str], *, unit: RoundUnit = RoundUnit.TURN, is_named: bool = True
+    path: str | os.PathLike[str],
+    *,
+    unit: RoundUnit = RoundUnit.TURN,
+    is_named: bool = True,
+    is_growing: bool = False,
 ) -> Trace:
     """The run in a file of any known format, told by its content.
 
@@ -145,6 +151,7 @@ def open_trace(
             standard input.
         unit: What a round is, in conversations that do not say so themselves.
         is_named: As for `Trace.of`.
+        is_growing: Whether the file may be written at this moment: a broken last line is no fault then.
 
     Raises:
         TranscriptError: It cannot be read, there is nothing in it, or it is in no known format; why each
@@ -156,12 +163,13 @@ def open_trace(
         file = None if os.fspath(path) == STDIN else Path(path)
         if file is not None and file.is_dir():
             return Trace.of(_folder_pieces(path), source=source, unit=unit)
-        if file is not None and file.is_file() and _begins_with(file, ZIP):
+        if file is not None and file.is_file() and begins_with(file, ZIP):
             return _open_archive(path, source)
     try:
-        return Trace.of(read_pieces(path), source=source, unit=unit, is_named=is_named)
+        pieces = without_cut_line(read_pieces(path)) if is_growing else read_pieces(path)
+        return Trace.of(pieces, source=source, unit=unit, is_named=is_named)
     except TranscriptError as error:
-        error.no_trace = error.no_trace and not _is_named_like_a_trace(source)
+        error.no_trace = error.no_trace and not is_named_like_a_trace(source)
         raise
 
 
@@ -285,15 +293,6 @@ def _refuse_binary(head: bytes, source: str) -> None:
 def _title(source: str) -> str:
     name = Path(source.strip("<>")).name.removesuffix(".gz")
     return Path(name).stem or name or "conversation"
-
-
-def _is_named_like_a_trace(source: str) -> bool:
-    return Path(source.lower().removesuffix(".gz")).suffix in _SUFFIXES
-
-
-def _begins_with(file: Path, mark: bytes) -> bool:
-    with file.open("rb") as opened:
-        return opened.read(len(mark)) == mark
 
 
 def _folder_pieces(path: str | os.PathLike[str]) -> Iterator[bytes]:

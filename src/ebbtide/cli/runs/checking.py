@@ -81,7 +81,7 @@ def check(
     """
     from ebbtide import checking
 
-    model = None if judge is None else _judge(judge, names, options)
+    model = None if judge is None else open_model(judge, names, options)
     traces = TraceFiles.of(names)
     options = dataclasses.replace(options, timeline=output.html is not None)
     if not traces.several:
@@ -91,7 +91,7 @@ def check(
             if output.as_json:
                 print_json(_skipped_file(error, traces.files[0], is_named=True).to_dict())
             raise
-        endings = _endings([summary], model)
+        endings = endings_of([summary], model)
         fails = show([summary], (), options, output, several=False, endings=endings)
         return Exit.CHECK_FAILED if fails else Exit.DONE
     summaries, skipped_files = check_files(traces, options, jobs=jobs)
@@ -100,7 +100,7 @@ def check(
             for item in skipped_files:
                 print_json(item.to_dict(), indent=None)
         raise TranscriptError(_nothing(skipped_files))
-    fails = show(summaries, skipped_files, options, output, endings=_endings(summaries, model))
+    fails = show(summaries, skipped_files, options, output, endings=endings_of(summaries, model))
     unreadable = [item for item in skipped_files if item.is_named or (item.is_unreadable and output.fail_on)]
     for item in unreadable:
         warn(f"{item.source}: UNREADABLE: {item.reason.splitlines()[0]}")
@@ -146,7 +146,12 @@ def show(
     return bool(problems)
 
 
-def _judge(spec: str, names: Sequence[str], options: RunOptions) -> ChatModel:
+def open_model(spec: str, names: Sequence[str], options: RunOptions) -> ChatModel:
+    """The model that `--judge` names.
+
+    Raises:
+        ConfigError: It names none, or a run could not be read a second time.
+    """
     from ebbtide.budget.prices import Prices
     from ebbtide.cli.judging import open_judge
 
@@ -155,7 +160,8 @@ def _judge(spec: str, names: Sequence[str], options: RunOptions) -> ChatModel:
     return open_judge(spec, options.prices or Prices())
 
 
-def _endings(summaries: Sequence[RunSummary], model: ChatModel | None) -> JudgedEndings | None:
+def endings_of(summaries: Sequence[RunSummary], model: ChatModel | None) -> JudgedEndings | None:
+    """What a model says of how runs ended; None where none is asked."""
     if model is None:
         return None
     from ebbtide.cli.runs.judged_endings import judge_endings
@@ -188,7 +194,11 @@ def check_files(
     skipped_files = [_skipped_file(error, str(error.source), is_named=False) for error in traces.refusals]
     with _progress(len(traces.files)) as advance:
         for path, result in checking.check_many(
-            traces.files, options, jobs=jobs, from_arguments=traces.from_arguments
+            traces.files,
+            options,
+            jobs=jobs,
+            from_arguments=traces.from_arguments,
+            is_growing=traces.are_growing,
         ):
             advance()
             if isinstance(result, RunSummary):

@@ -10,7 +10,9 @@ import click
 from ebbtide.cli.declaration import FILE, Argument, Command, Option
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.options import with_run_options, with_thresholds
+from ebbtide.cli.runs.session_filter import SessionFilter, with_session_filter
 from ebbtide.cli.shared_options import AsJson, JudgeModel
+from ebbtide.cli.terminal import warn
 from ebbtide.supervision.run_options import RunOptions
 
 _OUTPUT = "Output"
@@ -23,14 +25,16 @@ Page = Annotated[
 
 @click.command(cls=Command)
 @with_run_options
+@with_session_filter
 def check(
+    selection: SessionFilter,
     options: RunOptions,
     traces: Annotated[
-        list[str],
+        list[str] | None,
         Argument(
-            metavar="TRACE...", type=FILE, help="Recorded runs: files, folders, or - for standard input."
+            metavar="[TRACE...]", type=FILE, help="Recorded runs: files, folders, or - for standard input."
         ),
-    ],
+    ] = None,
     jobs: Annotated[
         int | None,
         Option(
@@ -62,27 +66,46 @@ def check(
 
     Several files or a folder give a table, worst first; with --json, one object per line.
 
+    Without a TRACE, `ebbtide check` finds the sessions of Claude Code, Codex and Gemini CLI on this machine:
+    what those of the last seven days cost, by day and project, and how much of it bought nothing. One project
+    since yesterday: ebbtide check --since 24h --project shop
+
     Exits 0 if the runs were checked; 2 if a named file is UNREADABLE, or with --fail-on one in a folder;
+    or if there is nothing to check;
     50 if a run meets a condition of --fail-on.
     """
+    if traces is None:
+        # Before the engines are imported: where there are no sessions, that is quickly said.
+        from ebbtide.cli.runs.machine_sessions import MachineSessions
+
+        machine = MachineSessions.of(selection)
+    else:
+        selection.refuse_beside_trace()
     from ebbtide.cli.runs import checking
 
     output = checking.Output.of(as_json=as_json, everything=everything, html=html, fail_on=fail_on or ())
-    code = checking.check(traces, options, output, jobs=jobs, judge=judge)
+    if traces is None:
+        from ebbtide.cli.runs import sessions
+
+        code = sessions.check_sessions(machine, options, output, jobs=jobs, judge=judge)
+    else:
+        code = checking.check(traces, options, output, jobs=jobs, judge=judge)
     if code is not Exit.DONE:
         raise SystemExit(code)
 
 
 @click.command(cls=Command)
 @with_run_options
+@with_session_filter
 def watch(
+    selection: SessionFilter,
     options: RunOptions,
     trace: Annotated[
-        str,
+        str | None,
         Argument(
-            metavar="TRACE", type=FILE, help="A run that is still being recorded, or - for standard input."
+            metavar="[TRACE]", type=FILE, help="A run that is still being recorded, or - for standard input."
         ),
-    ],
+    ] = None,
     on: Annotated[
         tuple[str, str] | None,
         Option(
@@ -103,8 +126,18 @@ def watch(
 ) -> None:
     """Watch a run while it is recorded, and report each change of its verdict.
 
+    Without a TRACE, the newest session of a coding agent on this machine is watched.
+
     Ctrl-C stops the watch and prints a summary.
     """
+    if trace is None:
+        from ebbtide.cli.runs.machine_sessions import MachineSessions
+
+        newest = MachineSessions.of(selection).newest()
+        trace = newest.file.path
+        warn(f"watching {newest}")
+    else:
+        selection.refuse_beside_trace()
     from ebbtide.cli.runs import verdict_command, watching
 
     command = None if on is None else verdict_command.VerdictCommand.read(*on)

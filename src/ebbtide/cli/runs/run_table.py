@@ -66,7 +66,7 @@ def run_table(
         if folder:
             lines += Line.safe(f"in {folder}", "dim").wrap(width)
         lines += [Line(), *_table(runs, folder, width)]
-    return lines + _skipped_lines(skipped_files, width, everything=everything)
+    return lines + skipped_lines(skipped_files, width, everything=everything)
 
 
 def _totals(runs: Sequence[RunSummary]) -> Line:
@@ -108,7 +108,7 @@ def _table(runs: Sequence[RunSummary], folder: str, width: int) -> list[Line]:
     return columns(rows, widths, right=(1, 2))
 
 
-def _skipped_lines(skipped_files: Sequence[SkippedFile], width: int, *, everything: bool) -> list[Line]:
+def skipped_lines(skipped_files: Sequence[SkippedFile], width: int, *, everything: bool) -> list[Line]:
     """What was not read, and why."""
     broken = [item for item in skipped_files if item.is_unreadable]
     others = [item for item in skipped_files if not item.is_unreadable]

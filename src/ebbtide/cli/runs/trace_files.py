@@ -21,12 +21,14 @@ class TraceFiles:
         from_arguments: Those of them that the command line names.
         refusals: What stands in a folder and cannot be opened.
         several: Whether the answer is a table.
+        are_growing: Whether they may be written at this moment, as for `checking.check`.
     """
 
     files: tuple[str, ...]
     from_arguments: frozenset[str]
     refusals: tuple[TranscriptError, ...]
     several: bool
+    are_growing: bool = False
 
     @classmethod
     def of(cls, names: Sequence[str]) -> TraceFiles:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 
 from ebbtide.errors import TranscriptError
-from ebbtide.traces.input.unpacking import GZIP, unpack
+from ebbtide.traces.input.unpacking import PACKED, unpack
 
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CHUNK = 1 << 20
@@ -14,12 +14,12 @@ _CHUNK = 1 << 20
 def utf8(data: bytes) -> bytes:
     """`data` as valid UTF-8 without a byte order mark.
 
-    gzip is unpacked, UTF-16 with a byte order mark is converted.
+    gzip and zstandard are unpacked, UTF-16 with a byte order mark is converted.
 
     Raises:
         TranscriptError: There is nothing in it, it is binary, or its compression or encoding is broken.
     """
-    if data.startswith(GZIP):
+    if data.startswith(PACKED):
         data = b"".join(unpack(iter((data,))))
     if data.startswith(_UTF_16):
         data = _from_utf16(data)

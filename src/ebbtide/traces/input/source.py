@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ebbtide.errors import TranscriptError
-from ebbtide.traces.input.unpacking import GZIP, unpack
+from ebbtide.traces.input.unpacking import PACKED, unpack
 
 STDIN = "-"
 ZIP = b"PK\x03\x04"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CHUNK = 1 << 18
+_SUFFIXES = (".jsonl", ".ndjson", ".eval", ".traj")  # of files that hold nothing but traces, or data
 
 
 def source_name(path: str | os.PathLike[str]) -> str:
@@ -25,8 +26,23 @@ def source_name(path: str | os.PathLike[str]) -> str:
     return "<stdin>" if os.fspath(path) == STDIN else os.fspath(path)
 
 
+def begins_with(file: Path, mark: bytes) -> bool:
+    """Whether these are the first bytes of a file.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    with file.open("rb") as opened:
+        return opened.read(len(mark)) == mark
+
+
+def is_named_like_a_trace(source: str) -> bool:
+    """Whether a file is a trace by its name, whatever is in it."""
+    return Path(source.lower().removesuffix(".gz").removesuffix(".zst")).suffix in _SUFFIXES
+
+
 def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
-    """Everything in the file, or in standard input for ``-``; gzip is unpacked.
+    """Everything in the file, or in standard input for ``-``; gzip and zstandard are unpacked.
 
     Args:
         path: The file.
@@ -44,14 +60,14 @@ def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
 
 
 def unpacked_pieces(path: str | os.PathLike[str]) -> Iterator[bytes]:
-    """The file, or standard input for ``-``, piece by piece, in the encoding that it has; gzip is unpacked.
+    """The file, or standard input for ``-``, piece by piece, unpacked, in the encoding that it has.
 
     Raises:
         TranscriptError: It cannot be read, or not any further: what came before stands.
     """
     pieces = _start(_raw_pieces(path))
     first = next(pieces, b"")
-    if not first.startswith(GZIP):
+    if not first.startswith(PACKED):
         yield from chain((first,), pieces) if first else ()
         return
     try:
@@ -63,7 +79,7 @@ def unpacked_pieces(path: str | os.PathLike[str]) -> Iterator[bytes]:
 def read_pieces(path: str | os.PathLike[str]) -> Iterator[bytes]:
     """The file, or standard input for ``-``, piece by piece; none of the pieces is empty.
 
-    gzip is unpacked, UTF-16 with a byte order mark becomes UTF-8, the byte order mark goes.
+    gzip and zstandard are unpacked, UTF-16 with a byte order mark becomes UTF-8, the byte order mark goes.
 
     Raises:
         TranscriptError: It cannot be read, or not any further: what came before stands.
@@ -79,7 +95,7 @@ def decoded_pieces(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """
     pieces = _start(pieces)
     first = next(pieces, b"")
-    if first.startswith(GZIP):
+    if first.startswith(PACKED):
         pieces = _start(unpack(chain((first,), pieces)))
         first = next(pieces, b"")
     if first.startswith(_UTF_16):

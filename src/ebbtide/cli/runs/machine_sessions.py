@@ -1,0 +1,148 @@
+"""This machine's sessions of coding agents: which files, of which session and project. None is read yet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from ebbtide.cli.runs.session_filter import SessionFilter
+from ebbtide.errors import TranscriptError
+from ebbtide.report.plurals import count
+from ebbtide.traces.sessions.agent_homes import AGENT_HOMES, CodingAgent
+from ebbtide.traces.sessions.session_files import SessionFile, SessionSearch
+from ebbtide.traces.sessions.session_origin import SessionOrigin, origin_of
+
+AGENT_NAMES = {home.agent: home.name for home in AGENT_HOMES}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionPart:
+    """A file of a session, and what is known of it without checking it.
+
+    Args:
+        file: The file.
+        session: The session that it belongs to; that of a sub-agent is the one that started it.
+        project: Where the agent worked, for a sub-agent that of its session; None where unknown.
+        is_main: Whether it is the session itself, and not a sub-agent of it.
+        day: When the session was written last, as ``2026-11-23`` by the clock of this machine.
+    """
+
+    file: SessionFile
+    session: str
+    project: str | None
+    is_main: bool
+    day: str
+
+    def __str__(self) -> str:
+        where = f" in {self.project}" if self.project else ""
+        at = local_time(self.file.modified, "%Y-%m-%d %H:%M")
+        return f"a session of {AGENT_NAMES[self.file.agent]}{where}, written last at {at}: {self.file.path}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineSessions:
+    """The sessions that are wanted.
+
+    Args:
+        selection: Which are.
+        parts: Their files by path, the latest first.
+    """
+
+    selection: SessionFilter
+    parts: Mapping[str, SessionPart]
+
+    @classmethod
+    def of(cls, selection: SessionFilter) -> MachineSessions:
+        """Look for sessions.
+
+        Raises:
+            TranscriptError: There are none; it says where was looked.
+        """
+        search = SessionSearch.of(os.environ, since=selection.since, agents=selection.agents)
+        parts = {part.file.path: part for part in _parts(search.files) if selection.wants(part.project)}
+        if not parts:
+            raise TranscriptError(_nothing_there(search, selection))
+        return cls(selection=selection, parts=parts)
+
+    def newest(self) -> SessionPart:
+        """The session that was written last, of those that can be read.
+
+        Raises:
+            TranscriptError: None can.
+        """
+        for path, part in self.parts.items():
+            # What is packed grows no more.
+            if part.is_main and not part.file.obstacle and not path.endswith(".zst"):
+                return part
+        reasons = dict.fromkeys(part.file.obstacle for part in self.parts.values() if part.file.obstacle)
+        what = f"none of {count(len(self.parts), 'file')} can be watched"
+        raise TranscriptError(": ".join((what, *reasons)))
+
+
+def local_time(seconds: float, form: str) -> str:
+    """A time by the clock of this machine.
+
+    Args:
+        seconds: Since 1970.
+        form: As for `strftime`.
+    """
+    return datetime.fromtimestamp(seconds, UTC).astimezone().strftime(form)
+
+
+def _parts(files: Iterable[SessionFile]) -> list[SessionPart]:
+    origins = {file.path: origin_of(file) for file in files}
+    by_session = {(file.agent, origins[file.path].id): file for file in files}
+    sessions = {file.path: _session(file, origins, by_session) for file in files}
+    latest: dict[tuple[CodingAgent, str], float] = {}
+    for file in files:
+        latest.setdefault((file.agent, sessions[file.path]), file.modified)
+    parts = []
+    for file in files:
+        session, origin = sessions[file.path], origins[file.path]
+        start = by_session.get((file.agent, session), file)
+        parts.append(
+            SessionPart(
+                file=file,
+                session=session,
+                project=origins[start.path].project or origin.project,
+                is_main=origin.parent is None,
+                day=local_time(latest[file.agent, session], "%Y-%m-%d"),
+            )
+        )
+    return parts
+
+
+def _session(
+    file: SessionFile,
+    origins: Mapping[str, SessionOrigin],
+    by_session: Mapping[tuple[CodingAgent, str], SessionFile],
+) -> str:
+    """The session that a file belongs to, over any number of sub-agents that started each other."""
+    origin = origins[file.path]
+    before = {origin.id}
+    while origin.parent is not None and origin.parent not in before:
+        before.add(origin.parent)
+        start = by_session.get((file.agent, origin.parent))
+        if start is None:
+            return origin.parent
+        origin = origins[start.path]
+    return origin.id
+
+
+def _nothing_there(search: SessionSearch, selection: SessionFilter) -> str:
+    """That there is no session, where was looked, and what to do."""
+    conditions = [selection.period, f"of a project like {selection.project!r}" if selection.project else ""]
+    lines = [" ".join(["no session of a coding agent", *filter(None, conditions)]) + "; these were searched:"]
+    lines += [
+        f"{folder.agent}: {folder.path}{'' if folder.is_there else ' (not there)'}"
+        for folder in search.folders
+    ]
+    lines += [f"{path}: {reason}" for path, reason in search.unreadable]
+    if search.files:
+        lines.append(f"Of other projects: {count(len(search.files), 'file')}.")
+    if search.older:
+        lines.append(f"Older: {count(search.older, 'session')}; --since all takes them in.")
+    lines.append("Name a file: ebbtide check FILE. To see what comes out: ebbtide demo.")
+    return "\n".join(lines)

@@ -1,0 +1,125 @@
+"""Which of this machine's sessions are wanted: how old, of which project, of which agent."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from ebbtide.cli.declaration import Option
+from ebbtide.cli.shared_options import shared
+from ebbtide.errors import ConfigError
+from ebbtide.report.plurals import count
+from ebbtide.traces.sessions.agent_homes import CodingAgent
+
+DEFAULT_SINCE = "7d"
+_AGO = re.compile(r"(\d{1,9})([hdw])", re.ASCII)
+_UNITS = {"h": ("hour", 3_600), "d": ("day", 86_400), "w": ("week", 604_800)}
+_ALL = "all"
+_SECTION = "Sessions of this machine, where no trace is named"
+
+Since = Annotated[
+    str | None,
+    Option(
+        "--since",
+        metavar="WHEN",
+        help=f"Written since then: 24h, 7d, 2w, 2026-11-01 or all; by default {DEFAULT_SINCE}.",
+        section=_SECTION,
+    ),
+]
+Project = Annotated[
+    str | None,
+    Option("--project", metavar="NAME", help="Only projects with NAME in their path.", section=_SECTION),
+]
+Agents = Annotated[
+    list[CodingAgent] | None,
+    Option("--agent", help="Only sessions of this agent. Repeatable.", section=_SECTION),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFilter:
+    """Which sessions are wanted.
+
+    Args:
+        since: Seconds since 1970; those that were written last before are left out. None: any.
+        period: The same in words, such as "in the last 7 days"; empty for any.
+        project: A part of the path of the project, in any case of letters; empty: any.
+        agents: Whose; empty: everybody's.
+        options: The options that say so.
+    """
+
+    since: float | None = None
+    period: str = ""
+    project: str = ""
+    agents: tuple[CodingAgent, ...] = ()
+    options: tuple[str, ...] = ()
+
+    @classmethod
+    def read(
+        cls,
+        since: str | None = None,
+        project: str | None = None,
+        agents: list[CodingAgent] | None = None,
+        *,
+        now: float | None = None,
+    ) -> SessionFilter:
+        """What the command line says.
+
+        Args:
+            since: Such as ``24h``, ``7d``, ``2w``, ``2026-11-01`` or ``all``; None is seven days.
+            project: A part of a path; None: any.
+            agents: Whose; None: everybody's.
+            now: Seconds since 1970; None asks the clock.
+
+        Raises:
+            ConfigError: `since` cannot be read.
+        """
+        start, period = _since(DEFAULT_SINCE if since is None else since, time.time() if now is None else now)
+        values = {"--since": since, "--project": project, "--agent": agents}
+        return cls(
+            since=start,
+            period=period,
+            project=project or "",
+            agents=tuple(map(CodingAgent, agents or ())),
+            options=tuple(name for name, value in values.items() if value is not None),
+        )
+
+    def wants(self, project: str | None) -> bool:
+        """Whether sessions of a project are wanted."""
+        return self.project.casefold() in (project or "").casefold()
+
+    def refuse_beside_trace(self) -> None:
+        """Refuse to select sessions of this machine where a trace is named.
+
+        Raises:
+            ConfigError: An option is given that selects.
+        """
+        if self.options:
+            raise ConfigError(
+                f"{self.options[0]} selects sessions of this machine; leave it out where you name a trace"
+            )
+
+
+with_session_filter = shared(
+    {"since": (Since, None), "project": (Project, None), "agents": (Agents, None)}, SessionFilter.read
+)
+
+
+def _since(words: str, now: float) -> tuple[float | None, str]:
+    if words == _ALL:
+        return None, ""
+    ago = _AGO.fullmatch(words)
+    if ago is not None and int(ago[1]):
+        unit, seconds = _UNITS[ago[2]]
+        number = int(ago[1])
+        return now - number * seconds, f"in the last {count(number, unit) if number > 1 else unit}"
+    try:
+        day = datetime.strptime(words, "%Y-%m-%d").astimezone()
+        return day.timestamp(), f"since {words}"
+    except (ValueError, OverflowError):
+        raise ConfigError(
+            f"--since {words!r:.40}: expected 24h, 7d, 2w, a day such as 2026-11-01, or all"
+        ) from None

@@ -1,0 +1,160 @@
+"""Where coding agents keep their sessions: one table, a row an agent.
+
+Taken from the agents' own sources and documentation:
+
+- Claude Code: https://code.claude.com/docs/en/claude-directory; that ``CLAUDE_CONFIG_DIR`` may name several
+  folders, with commas between them, is a habit of the tools around it.
+- Codex: ``codex-rs/rollout`` in https://github.com/openai/codex.
+- Gemini CLI: ``packages/core/src/config/storage.ts`` and ``services/chatRecordingService.ts`` in
+  https://github.com/google-gemini/gemini-cli.
+- OpenCode: ``packages/opencode/src/storage`` in https://github.com/anomalyco/opencode.
+- mini-swe-agent: ``minisweagent/run/mini.py`` in https://github.com/SWE-agent/mini-swe-agent.
+
+aider is not in the table: it writes its history into the folder that it works in.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+
+class CodingAgent(StrEnum):
+    """An agent whose sessions can be looked for."""
+
+    CLAUDE = "claude"
+    CODEX = "codex"
+    GEMINI = "gemini"
+    OPENCODE = "opencode"
+    MINI = "mini"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionPattern:
+    """Files of sessions in a folder.
+
+    Args:
+        glob: Their paths below the folder; ``**`` stands for any number of folders.
+        is_main: Whether they are sessions of their own, rather than of sub-agents.
+        obstacle: Why they cannot be read, with what to do instead; empty where they can.
+    """
+
+    glob: str
+    is_main: bool = True
+    obstacle: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentHome:
+    """Where an agent keeps its sessions.
+
+    Args:
+        agent: The agent.
+        name: What people call it.
+        variable: The variable that names another home; empty where there is none.
+        is_list: Whether the variable may name several, with commas between them.
+        homes: Where it looks without the variable; ``{home}``, ``{config}`` and ``{data}`` are the folders of
+            the user, of settings and of data.
+        folders: Below its home.
+        patterns: Below those folders. Of files that differ only in their ending the first one counts.
+    """
+
+    agent: CodingAgent
+    name: str
+    variable: str = ""
+    is_list: bool = False
+    homes: tuple[str, ...]
+    folders: tuple[str, ...] = ("",)
+    patterns: tuple[SessionPattern, ...]
+
+
+_OPENCODE = "the storage of OpenCode cannot be read yet"
+
+AGENT_HOMES = (
+    AgentHome(
+        agent=CodingAgent.CLAUDE,
+        name="Claude Code",
+        variable="CLAUDE_CONFIG_DIR",
+        is_list=True,
+        homes=("{home}/.claude", "{config}/claude"),
+        folders=("projects",),
+        patterns=(
+            SessionPattern(glob="*/*.jsonl"),
+            SessionPattern(glob="*/*/subagents/**/agent-*.jsonl", is_main=False),
+        ),
+    ),
+    AgentHome(
+        agent=CodingAgent.CODEX,
+        name="Codex",
+        variable="CODEX_HOME",
+        homes=("{home}/.codex",),
+        folders=("sessions", "archived_sessions"),
+        patterns=(
+            SessionPattern(glob="**/rollout-*.jsonl"),
+            SessionPattern(glob="**/rollout-*.jsonl.zst"),
+        ),
+    ),
+    AgentHome(
+        agent=CodingAgent.GEMINI,
+        name="Gemini CLI",
+        variable="GEMINI_CLI_HOME",  # stands for the folder of the user
+        homes=("{home}",),
+        folders=(".gemini/tmp",),
+        patterns=(
+            SessionPattern(glob="*/chats/session-*.jsonl"),
+            SessionPattern(glob="*/chats/session-*.json"),
+            SessionPattern(glob="*/chats/*/*.jsonl", is_main=False),
+        ),
+    ),
+    AgentHome(
+        agent=CodingAgent.OPENCODE,
+        name="OpenCode",
+        homes=("{data}/opencode",),
+        patterns=(
+            SessionPattern(glob="opencode*.db", obstacle=_OPENCODE),
+            SessionPattern(glob="storage/session/*/*.json", obstacle=_OPENCODE),
+            SessionPattern(glob="project/*/storage/session/info/*.json", obstacle=_OPENCODE),
+        ),
+    ),
+    AgentHome(
+        agent=CodingAgent.MINI,
+        name="mini-swe-agent",
+        variable="MSWEA_GLOBAL_CONFIG_DIR",
+        homes=("{config}/mini-swe-agent", "{home}/Library/Application Support/mini-swe-agent"),
+        patterns=(SessionPattern(glob="last_mini_run.traj.json"),),
+    ),
+)
+
+
+def folders_of(home: AgentHome, environment: Mapping[str, str]) -> list[str]:
+    """The folders that an agent keeps sessions in, whether they are there or not.
+
+    Args:
+        home: The agent's row.
+        environment: Variables and their values.
+    """
+    value = environment.get(home.variable, "")
+    homes = [part.strip() for part in (value.split(",") if home.is_list else [value])]
+    user = user_folder()
+    places = {
+        "home": user,
+        "config": _base(environment, "XDG_CONFIG_HOME") or f"{user}/.config",
+        "data": _base(environment, "XDG_DATA_HOME") or f"{user}/.local/share",
+    }
+    homes = [f"{user}{part[1:]}" if part[:2] in ("~", "~/") else part for part in homes if part]
+    homes = homes or [form.format_map(places) for form in home.homes]
+    return [str(Path(place, name).absolute()) for place in homes for name in home.folders]
+
+
+def user_folder() -> str:
+    """The folder of the user; ``~`` where there is none."""
+    return os.path.expanduser("~")  # noqa: PTH111 - Path refuses where there is none
+
+
+def _base(environment: Mapping[str, str], name: str) -> str:
+    """A folder by the XDG specification, in which a relative path counts for nothing."""
+    value = environment.get(name, "")
+    return value if Path(value).is_absolute() else ""
