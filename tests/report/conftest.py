@@ -1,9 +1,14 @@
 """Runs by hand: what a page has to show, without the engines that find it."""
 
-from collections.abc import Callable
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.run_summary import (
@@ -17,6 +22,16 @@ from ebbtide.supervision.summary.run_summary import (
     Tokens,
 )
 from ebbtide.supervision.verdict import Verdict
+
+BROWSER = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))),
+    None,
+)
+# A test may ask the network for nothing, and neither may the browser itself.
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
 
 
 def cells(count: int, *, start: int = 8, period: int = 2, text: str = "") -> tuple[Cell, ...]:
@@ -160,3 +175,65 @@ def make_stuck() -> Callable[..., RunSummary]:
 def make_healthy() -> Callable[..., RunSummary]:
     """Makes a run that nothing is wrong with."""
     return healthy
+
+
+class Pages:
+    """Opens reports in the system's browser, and sees to it that none fails or asks for anything."""
+
+    def __init__(self, browser: Browser, folder: Path) -> None:
+        self.browser = browser
+        self.folder = folder
+
+    @contextmanager
+    def opened(
+        self, html: str, *, width: int = 1280, scheme: str = "light", at: str = "", **context: Any
+    ) -> Iterator[Page]:
+        """A page after its script ran.
+
+        Args:
+            html: The report.
+            width: Of the window, in pixels.
+            scheme: "light" or "dark".
+            at: What the address ends in, such as "#run-2".
+            **context: What else playwright should know of the window.
+        """
+        file = self.folder / "report.html"
+        file.write_text(html, encoding="utf-8")
+        window = self.browser.new_context(
+            viewport={"width": width, "height": 844}, color_scheme=scheme, reduced_motion="reduce", **context
+        )
+        faults: list[str] = []
+        page = window.new_page()
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda line: faults.append(line.text) if line.type == "error" else None)
+        page.on(
+            "request", lambda request: None if request.url.startswith("file:") else faults.append(request.url)
+        )
+        try:
+            page.goto(file.as_uri() + at)
+            if context.get("java_script_enabled", True):
+                page.wait_for_selector("html[data-ready=true]", timeout=60_000)
+            yield page
+            assert faults == []
+        finally:
+            window.close()
+
+
+# For one module at a time: while playwright runs, no other test of the process could run a loop of events.
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """The system's Chromium."""
+    if BROWSER is None:
+        if "CI" in os.environ:
+            pytest.fail("no Chromium here, and CI skips no test: apt-get install chromium")
+        pytest.skip("no Chromium here: apt-get install chromium")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def pages(browser: Browser, tmp_path: Path) -> Pages:
+    """Opens reports in a browser."""
+    return Pages(browser, tmp_path)

@@ -267,7 +267,7 @@ def table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> 
             element("table", element("thead", head), element("tbody", *body)),
             class_="scroll",
             tabindex="0",
-            role="region",
+            role="group",
             aria_label=title,
         ),
         class_="table",
