@@ -186,7 +186,14 @@ class Pages:
 
     @contextmanager
     def opened(
-        self, html: str, *, width: int = 1280, scheme: str = "light", at: str = "", **context: Any
+        self,
+        html: str,
+        *,
+        width: int = 1280,
+        scheme: str = "light",
+        at: str = "",
+        before: str | None = None,
+        **context: Any,
     ) -> Iterator[Page]:
         """A page after its script ran.
 
@@ -195,6 +202,7 @@ class Pages:
             width: Of the window, in pixels.
             scheme: "light" or "dark".
             at: What the address ends in, such as "#run-2".
+            before: A script of the test that runs before those of the page.
             **context: What else playwright should know of the window.
         """
         file = self.folder / "report.html"
@@ -204,6 +212,8 @@ class Pages:
         )
         faults: list[str] = []
         page = window.new_page()
+        if before is not None:
+            page.add_init_script(before)
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("console", lambda line: faults.append(line.text) if line.type == "error" else None)
         page.on(

@@ -91,7 +91,7 @@ def test_a_run_that_came_back(make_stuck) -> None:
     run = make_stuck(60, latest=Verdict(), recovered=True)
     assert at_end(run) == "It recovered."
     assert saved(run) == (
-        "It would have been stopped after event 20, which saves 40 events, $2.00, 80,000 tokens until it "
+        "From event 20, where it would have been stopped, it took 40 events, $2.00, 80,000 tokens until it "
         "recovered."
     )
     assert at_end(make_stuck(60, latest=Verdict(), recovered=False)) == "It went on."

@@ -102,6 +102,20 @@ class Prices:
         with self._lock:
             return dict(self._unknown)
 
+    @property
+    def origin(self) -> str:
+        """Where prices come from, in words; empty where there are none."""
+        own = "own prices" if self._table else ""
+        if not self._public:
+            return own
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            public = f"public prices of genai-prices {version('genai-prices')}"
+        except PackageNotFoundError:
+            return own
+        return f"{own}, then {public}" if own else public
+
     def cost(self, usage: Usage, ts: float | None = None) -> float | None:
         """Dollars for what was used, or None where nobody knows.
 

@@ -38,7 +38,7 @@ def escaped(text: str) -> Markup:
     return text if isinstance(text, Markup) else Markup(escape(plain(text)))
 
 
-def element(name: str, /, *children: str | None, **attributes: str | bool | int | None) -> Markup:
+def element(name: str, /, *children: str | None, **attributes: str | bool | float | None) -> Markup:
     """An element.
 
     Args:

@@ -10,67 +10,91 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib import resources
 
 from ebbtide.budget.limits import Limits
-from ebbtide.report import sections
-from ebbtide.report.markup import Markup, element, joined, json_block
+from ebbtide.report.article import article
+from ebbtide.report.dates import minute
+from ebbtide.report.markup import Markup, element, json_block
+from ebbtide.report.overview import overview
 from ebbtide.report.payload import payload
 from ebbtide.report.plurals import count
 from ebbtide.report.projection import projections
-from ebbtide.report.wording import (
-    UNKNOWN,
-    amounts,
-    badness,
-    convergence,
-    cost,
-    duration,
-    folder_of,
-)
-from ebbtide.supervision.ladder import Action
+from ebbtide.report.wording import badness, folder_of
 from ebbtide.supervision.summary.run_summary import RunSummary
 
-_SCRIPTS = ("uPlot.iife.min.js", "palette.js", "timeline.js", "charts.js", "page.js")
-_STYLES = ("uPlot.min.css", "page.css")
-_WHOLE = 60  # runs of a page that are shown whole; the others are a row of the table
-_SHOWN = 12_000_000  # characters of calls on a page
+_SCRIPTS = (
+    "uPlot.iife.min.js",
+    "palette.js",
+    "strip.js",
+    "timeline.js",
+    "charts.js",
+    "overview.js",
+    "page.js",
+)
+_STYLES = ("uPlot.min.css", "page.css", "overview.css")
+_WHOLE = 300  # runs of a page that have a part of their own; the others are a row of the table
+_SHOWN = 6_000_000  # characters of calls on a page
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """How a report came about.
+
+    Args:
+        made_at: When; None: now.
+        version: Of Ebbtide; empty where that is unknown.
+        profile: Name of the profile by which the runs were judged; empty where that is unknown.
+        prices: Where prices come from, in words; empty where no price was asked for.
+    """
+
+    made_at: datetime | None = None
+    version: str = ""
+    profile: str = ""
+    prices: str = ""
+
+
 _NO_LIMITS = Limits()
+_UNKNOWN = Provenance()
 
 
-def page(summaries: Sequence[RunSummary], *, limits: Limits = _NO_LIMITS, title: str = "Ebbtide") -> str:
+def page(
+    summaries: Sequence[RunSummary],
+    *,
+    limits: Limits = _NO_LIMITS,
+    provenance: Provenance = _UNKNOWN,
+) -> str:
     """The page of one run, or of several behind a table.
 
     Args:
         summaries: The runs; those with a timeline have their calls drawn.
         limits: Limits on money and tokens, drawn into the charts.
-        title: What the window is called.
+        provenance: How the report came about, for its foot.
     """
     runs = sorted(summaries, key=badness)
     whole = runs[:_WHOLE]
     characters = _SHOWN // max(1, len(whole))
+    folder = folder_of([run.source for run in runs]) if len(runs) > 1 else ""
     script, style = _assets(_SCRIPTS), _assets(_STYLES)
     parts, data = [], []
     for number, summary in enumerate(whole, start=1):
         ends = projections(summary.timeline, limits)
-        data.append(payload(summary, ends, characters=characters))
-        parts.append(_run(summary, number, sections.budget(ends)))
-    overview = _overview(runs) if len(runs) > 1 else None
+        data.append(json_block(payload(summary, ends, characters=characters), f"data-{number}"))
+        parts.append(article(summary, number, ends, folder=folder))
     body = element(
         "body",
         element("a", "Skip to the verdict", href="#main", class_="skip"),
         element(
             "main",
-            overview,
+            overview(runs, range(1, len(whole) + 1)) if len(runs) > 1 else None,
             *parts,
             element("p", "No run.", class_="quiet") if not runs else None,
             id="main",
         ),
-        element(
-            "footer",
-            element("p", "Made by ebbtide check. Events are numbered from 1, in the order of the run."),
-            element("p", "Ebbtide does not check whether an answer is right: verify before you act."),
-        ),
-        json_block(data, "data"),
+        _footer(provenance),
+        *data,
         Markup(f"<script>{script}</script>"),
     )
     head = element(
@@ -80,10 +104,29 @@ def page(summaries: Sequence[RunSummary], *, limits: Limits = _NO_LIMITS, title:
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("meta", name="referrer", content="no-referrer"),
-        element("title", title if len(runs) != 1 else f"{runs[0].title}: {runs[0].source}"),
+        element("title", _title(runs, folder)),
         Markup(f"<style>{style}</style>"),
     )
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+
+
+def _title(runs: Sequence[RunSummary], folder: str) -> str:
+    if len(runs) == 1:
+        return f"{runs[0].title}: {runs[0].source}"
+    return f"{count(len(runs), 'run')}{f' in {folder}' if folder else ''}"
+
+
+def _footer(provenance: Provenance) -> Markup:
+    made_at = provenance.made_at or datetime.now(UTC)
+    facts = [f"Made by {f'ebbtide {provenance.version}'.strip()} on {minute(made_at)}"]
+    facts += [f"profile {provenance.profile}"] if provenance.profile else []
+    facts += [provenance.prices] if provenance.prices else []
+    return element(
+        "footer",
+        element("p", " \N{MIDDLE DOT} ".join(facts)),
+        element("p", "Events are numbered from 1, in the order of the run. Times are in UTC."),
+        element("p", "Ebbtide does not check whether an answer is right: verify before you act."),
+    )
 
 
 def _policy(script: str, style: str) -> str:
@@ -100,120 +143,3 @@ def _hash(text: str) -> str:
 def _assets(names: Sequence[str]) -> str:
     folder = resources.files("ebbtide.report") / "assets"
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
-
-
-def _overview(runs: Sequence[RunSummary]) -> Markup:
-    folder = folder_of([run.source for run in runs])
-    rows = [_row(summary, number, folder) for number, summary in enumerate(runs, start=1)]
-    headers = ("verdict", "run, and why", "events", "cost", "tokens", "time")
-    return element(
-        "section",
-        element("h1", count(len(runs), "run")),
-        element("p", f"in {folder}", class_="quiet", dir="auto") if folder else None,
-        element(
-            "div",
-            element(
-                "table",
-                element("thead", element("tr", *(_header(name) for name in headers))),
-                element("tbody", *rows),
-            ),
-            class_="scroll",
-            tabindex="0",
-            role="region",
-            aria_label="All runs, the worst first",
-        ),
-        class_="overview",
-    )
-
-
-def _header(name: str) -> Markup:
-    number = name in {"events", "cost", "tokens", "time"}
-    return element("th", name, scope="col", class_="number" if number else None)
-
-
-def _row(summary: RunSummary, number: int, folder: str) -> Markup:
-    name: str = summary.source.removeprefix(folder)
-    if number <= _WHOLE:
-        name = element("a", name, href=f"#run-{number}", dir="auto")
-    spending = summary.spent
-    tone = sections.word_tone(summary)
-    # Of a run that nothing is wrong with there is nothing to say.
-    why = None if summary.verdict.action is Action.ALLOW else summary.reason
-    return element(
-        "tr",
-        element("td", element("span", summary.title, class_=f"badge small {tone}")),
-        element("td", name, element("p", why, dir="auto", class_="quiet") if why else None, class_="source"),
-        element("td", f"{spending.events:,}", class_="number"),
-        element("td", cost(spending), class_="number"),
-        element(
-            "td", UNKNOWN if spending.tokens.total is None else f"{spending.tokens.total:,}", class_="number"
-        ),
-        element("td", duration(spending.seconds), class_="number"),
-    )
-
-
-def _run(summary: RunSummary, number: int, budget: Markup | None) -> Markup:
-    has_cells = bool(summary.timeline)
-    curve = len(summary.rounds) > 1
-    has_amounts = any(cell.cost_usd is not None or cell.tokens is not None for cell in summary.timeline)
-    spending = _section("Spending", budget, _spending(summary, number)) if has_amounts else None
-    converged = _section(
-        "Did it converge?", sections.convergence(summary), _rounds(summary, number) if curve else None
-    )
-    return element(
-        "article",
-        sections.headline(summary),
-        sections.tiles(summary),
-        sections.calls(summary),
-        sections.saving(summary),
-        _section("Calls", _timeline(number)) if has_cells else None,
-        _section(f"Findings ({len(summary.findings):,})", sections.findings(summary)),
-        None if curve else converged,
-        element("div", converged if curve else None, spending, class_="charts")
-        if curve or has_amounts
-        else None,
-        _section("Decisions", sections.decisions(summary)),
-        sections.faults(summary),
-        id=f"run-{number}",
-        class_="run",
-        data_run=number - 1,
-    )
-
-
-def _section(title: str, *children: str | None) -> Markup:
-    return element("section", element("h2", title), *children)
-
-
-def _timeline(number: int) -> Markup:
-    name = f"timeline-{number}"
-    return joined(
-        element(
-            "p",
-            "One cell per call or message, in order. Equal ones share a colour, so a loop shows as "
-            "stripes; what occurs once is grey, messages are low, a red foot marks an error. "
-            "Lines above mark the findings.",
-            class_="quiet",
-        ),
-        element("div", class_="controls", id=f"{name}-controls"),
-        element("div", class_="timeline", id=name),
-        element("div", class_="readout", id=f"{name}-readout", aria_live="polite"),
-        element("div", class_="legend", id=f"{name}-legend"),
-        element("noscript", element("p", "The timeline and the charts need scripts.", class_="quiet")),
-    )
-
-
-def _rounds(summary: RunSummary, number: int) -> Markup:
-    label = f"Novelty and readiness by round: {convergence(summary)}"
-    return joined(_chart(f"rounds-{number}", label), sections.rounds_table(summary))
-
-
-def _spending(summary: RunSummary, number: int) -> Markup:
-    total = amounts(summary.spent.cost_usd, summary.spent.tokens.total)
-    return joined(
-        _chart(f"spending-{number}", f"Cost and tokens so far, by event: {total} in all"),
-        sections.spending_table(summary.timeline),
-    )
-
-
-def _chart(name: str, label: str) -> Markup:
-    return element("div", class_="chart", id=name, role="img", aria_label=label)

@@ -11,10 +11,14 @@ from ebbtide.supervision.summary.run_summary import Cell, RunFinding, RunSummary
 
 _SHOWN = 400  # characters of a call
 _SHORTEST = 40
-_ALL_SHOWN = 8_000_000  # characters of all calls, so that a page stays one that a browser likes to open
+_ALL_SHOWN = 6_000_000  # characters of all calls, so that a page stays one that a browser likes to open
 _NAME = 120  # characters of a name
+_FINDINGS = 200
 _WHOLE_RUN = frozenset({"limit", "across_chains"})  # findings that are about all chains
 _KINDS = ("tool", "llm", "user", "system")
+_LONG = 400  # events from which a finding that is spread thinly over most of the run says nothing of a place
+_SPARSE = 0.1
+_MICRO, _MILLI = 1_000_000, 1_000  # of a dollar, and of a second
 
 
 def payload(
@@ -33,15 +37,18 @@ def payload(
             [item.number, item.event, round(item.novelty_rate, 4), round(item.readiness, 4), item.signal]
             for item in summary.rounds
         ],
-        "findings": [_finding(item) for item in summary.findings],
+        "findings": [_finding(item, summary.spent.events) for item in summary.findings[:_FINDINGS]],
         "limits": [item.to_dict() for item in limits],
         "timed": summary.timed,
     }
 
 
-def _finding(finding: RunFinding) -> list[Any]:
+def _finding(finding: RunFinding, events: int) -> list[Any]:
     chain = None if finding.kind in _WHOLE_RUN else plain(finding.chain_id, _NAME)
-    return [finding.first_event, finding.last_event, finding.action.value, chain]
+    length = finding.last_event - finding.first_event + 1
+    calls = finding.copies * max(1, len(finding.tools))
+    has_place = events < _LONG or length < events / 2 or calls >= _SPARSE * length
+    return [finding.first_event, finding.last_event, finding.action.value, chain, has_place]
 
 
 def _timeline(cells: Sequence[Cell], most: int) -> dict[str, Any]:
@@ -49,22 +56,37 @@ def _timeline(cells: Sequence[Cell], most: int) -> dict[str, Any]:
     names, name = _table(cells, lambda cell: plain(cell.name, _NAME))
     chains, chain = _table(cells, lambda cell: plain(cell.chain_id, _NAME))
     texts, text = _table(cells, lambda cell: plain(cell.excerpt, length))
-    start = next((cell.ts for cell in cells if cell.ts is not None), None)
+    numbers = [cell.number for cell in cells]
+    start = next((cell.ts for cell in cells if cell.ts is not None), 0.0)
     return {
-        "number": [cell.number for cell in cells],
-        "kind": [_KINDS.index(cell.kind) if cell.kind in _KINDS else 0 for cell in cells],
+        "number": None if numbers == list(range(1, len(cells) + 1)) else numbers,
+        "kind": "".join(str(_KINDS.index(cell.kind) if cell.kind in _KINDS else 0) for cell in cells),
         "identity": [cell.identity for cell in cells],
         "error": [index for index, cell in enumerate(cells) if cell.error],
         "names": names,
         "name": name,
         "chains": chains,
-        "chain": chain,
+        "chain": chain if len(chains) > 1 else None,
         "texts": texts,
         "text": text,
-        "cost": [None if cell.cost_usd is None else round(cell.cost_usd, 6) for cell in cells],
-        "tokens": [cell.tokens for cell in cells],
-        "time": [None if cell.ts is None or start is None else round(cell.ts - start, 3) for cell in cells],
+        "cost": _steps([cell.cost_usd for cell in cells], _MICRO),
+        "tokens": _steps([cell.tokens for cell in cells], 1),
+        "time": _steps([None if cell.ts is None else cell.ts - start for cell in cells], _MILLI),
     }
+
+
+def _steps(values: Sequence[float | None], unit: int) -> list[int | None]:
+    """The steps from one known value to the next, in whole units: a third of what the values would take."""
+    steps: list[int | None] = []
+    before = 0
+    for value in values:
+        if value is None:
+            steps.append(None)
+            continue
+        now = round(value * unit)
+        steps.append(now - before)
+        before = now
+    return steps
 
 
 def _table(cells: Sequence[Cell], value: Callable[[Cell], str]) -> tuple[list[str], list[int]]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ebbtide.budget.limits import LimitKind
 from ebbtide.report import wording
+from ebbtide.report.dates import period
 from ebbtide.report.markup import Markup, element, joined
 from ebbtide.report.plurals import count
 from ebbtide.report.projection import Projection
@@ -34,22 +35,33 @@ _SAMPLES = 24
 _FIRST = 12  # findings, and decisions, that are seen at once
 _FINDINGS = 200
 _REFUSED = 300
-_WENT = {"SHIP": "ready", "ESCALATE": "stuck", "CONTINUE": "going on"}
+_WENT = {"SHIP": "ready", "ESCALATE": "nothing new", "CONTINUE": "going on"}
 
 
-def headline(summary: RunSummary) -> Markup:
-    """The verdict, and why."""
-    word, how = summary.headline, ended(summary.ending)
+def headline(summary: RunSummary, folder: str = "") -> Markup:
+    """The verdict, and why.
+
+    Args:
+        summary: The run.
+        folder: What the names of all runs on the page begin with.
+    """
+    how, now = ended(summary.ending), at_end(summary)
     facts = [count(summary.spent.events, "event"), f"format {summary.format}"]
     if len(summary.chains) > 1:
         facts.append(count(len(summary.chains), "conversation"))
-    now = at_end(summary)
+    when = period(summary)
+    facts += [when] if when else []
     return element(
         "header",
         element(
             "div",
-            element("span", summary.title, class_=f"badge {word_tone(summary)}", title=MEANINGS[word]),
-            element("span", summary.source, class_="source", dir="auto"),
+            element(
+                "span",
+                summary.title,
+                class_=f"badge {word_tone(summary)}",
+                title=MEANINGS[summary.headline],
+            ),
+            _source(summary.source.removeprefix(folder)),
             class_="verdict",
             role="heading",
             aria_level=1,
@@ -61,6 +73,13 @@ def headline(summary: RunSummary) -> Markup:
         element("p", wording.SHADOW, class_="now") if summary.verdict.shadow else None,
         class_="headline",
     )
+
+
+def _source(source: str) -> Markup:
+    """The name of a file, and more quietly where it is."""
+    head, separator, name = source.rpartition("/")
+    folder = element("span", f"{head}{separator}", class_="folder") if head else None
+    return element("span", folder, name, class_="source", dir="auto")
 
 
 def word_tone(summary: RunSummary) -> str:
@@ -125,17 +144,21 @@ def _tile(name: str, value: str, note: str | None) -> Markup:
 
 
 def saving(summary: RunSummary) -> Markup | None:
-    """Where it would have been ended."""
+    """Where it would have been ended; with emphasis where it did not end by itself what a stop would have."""
     sentence = saved(summary)
     if sentence is None or summary.saving is None:
         return None
-    reason = summary.saving.verdict.reason
+    verdict = summary.saving.verdict
+    resolved = summary.recovered is not None
+    behind = next((item.sentence for item in summary.findings if item.id == verdict.loop_id), None)
     return element(
         "section",
-        element("h2", "What stopping would have saved"),
+        element("h2", "What it took to get out" if resolved else "What stopping would have saved"),
         element("p", sentence, class_="statement"),
-        element("p", reason, class_="quiet", dir="auto") if reason != summary.reason else None,
-        class_=f"callout {tone(summary.saving.verdict.action)}",
+        element("p", f"{behind}.", class_="quiet", dir="auto")
+        if behind and behind not in summary.reason
+        else None,
+        class_="callout" if resolved else f"callout {tone(verdict.action)}",
     )
 
 

@@ -64,7 +64,8 @@ def at_end(summary: RunSummary) -> str | None:
         return None
     if latest.action is Action.ALLOW:
         return "It recovered." if summary.recovered else "It went on."
-    return f"At its end: {latest.reason}"
+    behind = next((item.sentence for item in summary.findings if item.id == latest.loop_id), None)
+    return f"At its end: {latest.reason if behind is None else f'{behind}.'}"
 
 
 def money(amount: float | None) -> str:
@@ -193,14 +194,15 @@ def saved(summary: RunSummary) -> str | None:
     if saving is None:
         return None
     verb = {Action.FINALIZE: "finished", Action.ESCALATE: "handed to a person"}
-    at = "" if saving.verdict.event is None else f" after event {saving.verdict.event:,}"
+    end = f"would have been {verb.get(saving.verdict.action, 'stopped')}"
+    event = "" if saving.verdict.event is None else f" event {saving.verdict.event:,}"
     after = saving.after
     spending = amounts(after.cost_usd, after.tokens.total, after.seconds)
     rest = f"{count(after.events, 'event')}{', ' * bool(spending)}{spending}"
-    sentence = f"It would have been {verb.get(saving.verdict.action, 'stopped')}{at}, which saves {rest}"
     if summary.recovered is None:
-        return f"{sentence}."
-    return f"{sentence} until it {'recovered' if summary.recovered else 'went on'}."
+        return f"It {end}{' after' * bool(event)}{event}, which saves {rest}."
+    place = f"From{event}, where it {end}," if event else f"From where it {end},"
+    return f"{place} it took {rest} until it {'recovered' if summary.recovered else 'went on'}."
 
 
 def missing(summary: RunSummary) -> str | None:

@@ -25,6 +25,9 @@ class NameTable(Generic[_V]):
         self._patterns = tuple(key for key in table if any(sign in key for sign in "*?["))
         self._values: dict[str, _V | None] = {}
 
+    def __bool__(self) -> bool:
+        return bool(self._table)
+
     def get(self, name: str) -> _V | None:
         """The value for `name`, or None."""
         try:

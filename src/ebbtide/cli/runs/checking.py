@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ebbtide import __version__
 from ebbtide.budget.limits import Limits
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.lines import Line, print_lines, terminal_width
@@ -127,7 +128,7 @@ def show(
         ConfigError: The page cannot be written.
     """
     if output.html is not None:
-        write_page(output.html, summaries, options.limits)
+        write_page(output.html, summaries, options)
     if output.as_json:
         for summary in summaries:
             judge = {} if endings is None else {"judge": endings.to_dict(summary.source)}
@@ -169,15 +170,17 @@ def endings_of(summaries: Sequence[RunSummary], model: ChatModel | None) -> Judg
     return judge_endings(summaries, model)
 
 
-def write_page(file: Path, summaries: Sequence[RunSummary], limits: Limits | None) -> None:
+def write_page(file: Path, summaries: Sequence[RunSummary], options: RunOptions) -> None:
     """Write the page of some runs.
 
     Raises:
         ConfigError: The file cannot be written.
     """
-    from ebbtide.report.page import page
+    from ebbtide.report.page import Provenance, page
 
-    html = page(summaries, limits=limits or Limits())
+    prices = "" if options.prices is None else options.prices.origin
+    provenance = Provenance(version=__version__, profile=options.profile.name, prices=prices)
+    html = page(summaries, limits=options.limits or Limits(), provenance=provenance)
     try:
         file.write_text(html, encoding="utf-8")
     except OSError as error:

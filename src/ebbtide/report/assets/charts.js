@@ -3,7 +3,7 @@ const CHART_HEIGHT = 230;
 const BANDS = [
   [0, 0.15, "--band-low", "nothing new"], [0.15, 0.5, "--band-middle", "some news"], [0.5, 1, "--band-high", "mostly new"],
 ];
-const SIGNALS = { SHIP: "ready", ESCALATE: "stuck" };
+const SIGNALS = { SHIP: "ready", ESCALATE: "nothing new" };
 const NONE = "\u2013";
 
 function axis(more) {
@@ -56,11 +56,17 @@ function roundsChart(container, rounds, chainOf) {
     const ratio = devicePixelRatio || 1;
     u.ctx.font = `${11 * ratio}px system-ui, sans-serif`;
     u.ctx.textBaseline = "bottom";
-    const free = [0, 0]; // where each of two rows has room for the next word
+    const free = [0, 0, 0]; // where each of the rows has room for the next word
     rounds.forEach((round, index) => {
       const signal = round[4];
       if (signal === "CONTINUE" || (index && signal === rounds[index - 1][4])) return;
       const x = u.valToPos(round[0], "x", true);
+      const width = u.ctx.measureText(SIGNALS[signal]).width;
+      const right = u.bbox.left + u.bbox.width;
+      const left = x + 4 * ratio + width > right ? x - 4 * ratio - width : x + 4 * ratio;
+      const row = free.findIndex((from) => left >= from);
+      if (row < 0) return;
+      free[row] = left + width + 6 * ratio;
       u.ctx.strokeStyle = u.ctx.fillStyle = cssColour("--fg");
       u.ctx.setLineDash([2 * ratio, 3 * ratio]);
       u.ctx.beginPath();
@@ -68,12 +74,8 @@ function roundsChart(container, rounds, chainOf) {
       u.ctx.lineTo(x, u.bbox.top + u.bbox.height);
       u.ctx.stroke();
       u.ctx.setLineDash([]);
-      const end = x > u.bbox.left + u.bbox.width * 0.8;
-      const row = free.findIndex((from) => x >= from);
-      if (row < 0) return;
-      free[row] = x + 70 * ratio;
-      u.ctx.textAlign = end ? "right" : "left";
-      u.ctx.fillText(SIGNALS[signal], x + (end ? -4 : 4) * ratio, u.bbox.top + (row + 1) * 13 * ratio);
+      u.ctx.textAlign = "left";
+      u.ctx.fillText(SIGNALS[signal], left, u.bbox.top + (row + 1) * 13 * ratio);
     });
   };
   const two = (u, value) => (value === null || value === undefined ? NONE : value.toFixed(2));
@@ -100,7 +102,8 @@ function roundsChart(container, rounds, chainOf) {
 // Stretches of events that lie in a finding, each event in the tone of its worst.
 function marked(findings, end) {
   const worst = new Uint8Array(end + 2);
-  for (const [first, last, action] of findings) {
+  for (const [first, last, action, , hasPlace] of findings) {
+    if (!hasPlace) continue;
     const level = action === "nudge" ? 1 : 2;
     for (let event = Math.max(0, first); event <= Math.min(last, end); event++) worst[event] = Math.max(worst[event], level);
   }

@@ -1,17 +1,13 @@
-// Colours of the timeline and the charts. What repeats gets a colour of its own, the most frequent first; what came
-// once stays grey, so that the eye finds the loop.
-const HUES = [
-  "#3b82f6", "#f97316", "#10b981", "#d946ef", "#eab308", "#06b6d4", "#ef4444", "#8b5cf6", "#84cc16", "#ec4899",
-  "#14b8a6", "#f59e0b", "#6366f1", "#22c55e", "#f43f5e", "#0ea5e9", "#a855f7", "#65a30d", "#db2777", "#ca8a04",
-];
+// Colours and words of the timeline and the charts, and the columns of a run as they are read from the page. No colour
+// is red, which is for errors and for the worst findings.
+const HUES = ["#3b82f6", "#ea580c", "#059669", "#d946ef", "#ca8a04", "#0891b2", "#8b5cf6", "#65a30d"];
 
 function cssColour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
 function hue(rank) {
-  while (HUES.length <= rank) HUES.push(`hsl(${(HUES.length * 137.508) % 360} 62% 52%)`);
-  return HUES[rank];
+  return HUES[rank] || cssColour("--repeat");
 }
 
 function make(name, text, className) {
@@ -43,4 +39,24 @@ function clock(seconds) {
   if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
   return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}
+
+// Columns come as steps from one known value to the next.
+function unpacked(run) {
+  const { timeline } = run;
+  const whole = (steps, unit) => {
+    let sum = 0;
+    return steps.map((step) => (step === null ? null : (sum += step) / unit));
+  };
+  return {
+    ...run,
+    timeline: {
+      ...timeline,
+      number: timeline.number || Array.from(timeline.identity, (_, index) => index + 1),
+      kind: Array.from(timeline.kind, Number),
+      cost: whole(timeline.cost, 1e6),
+      tokens: whole(timeline.tokens, 1),
+      time: whole(timeline.time, 1e3),
+    },
+  };
 }

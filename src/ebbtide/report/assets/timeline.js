@@ -1,8 +1,13 @@
-// The timeline of calls. Only the rows that are seen are drawn, so that its length costs nothing.
+// The timeline of calls. Only the rows that are seen are drawn, so that its length costs nothing. A long run has a
+// strip of all its calls above the cells, which shows where to look.
 const SIZES = [36, 30, 24, 20, 16, 13, 11, 9, 7, 6, 5, 4, 3];
 const FIT_HEIGHT = 250;
 const MOST_HEIGHT = 420;
+const LONG_SIZE = 11;
+const LONG_HEIGHT = 190;
 const PRINTED_HEIGHT = 640;
+const LONG = 5000; // calls from which there is a strip
+const CLOSE = 60; // events in which three equal calls are close
 const KINDS = ["tool", "model or message", "user", "system"];
 const TONES = { nudge: "--amber", finalize: "--green", escalate: "--orange", stop: "--red" };
 
@@ -16,26 +21,47 @@ class Timeline {
     this.at = 0;
     this.hovered = -1;
     this.focusOn = -1;
-    this.count();
+    this.isLong = this.length > LONG;
+    this.collect();
+    this.heat();
     this.mark();
     this.order = Int32Array.from({ length: this.length }, (_, i) => i);
     this.build();
     this.fit();
-    this.show(this.firstOfInterest(), false);
+    this.show(this.firstOfInterest(), this.isLong);
   }
 
-  count() {
-    const ids = this.data.identity;
-    this.counts = new Map();
+  collect() {
     this.places = new Map();
-    ids.forEach((id, index) => {
-      this.counts.set(id, (this.counts.get(id) || 0) + 1);
-      if (!this.places.has(id)) this.places.set(id, []);
-      this.places.get(id).push(index);
+    this.data.identity.forEach((id, index) => {
+      const places = this.places.get(id);
+      if (places) places.push(index);
+      else this.places.set(id, [index]);
     });
-    const repeated = [...this.counts].filter(([id, times]) => times > 1 && this.says(this.places.get(id)[0]));
-    repeated.sort((one, other) => other[1] - one[1] || one[0] - other[0]);
-    this.ranks = new Map(repeated.map(([id], rank) => [id, rank]));
+  }
+
+  // What repeats closely has a colour, the most frequent first; everything else stays grey, so that the eye finds
+  // the loop among calls that come now and then.
+  heat() {
+    this.hot = new Uint8Array(this.length);
+    for (const places of this.places.values()) {
+      if (places.length < 3 || !this.says(places[0])) continue;
+      for (let i = 2; i < places.length; i++) {
+        if (places[i] - places[i - 2] <= CLOSE) this.hot[places[i - 2]] = this.hot[places[i - 1]] = this.hot[places[i]] = 1;
+      }
+    }
+    const counts = new Map();
+    this.hot.forEach((hot, index) => {
+      if (hot) counts.set(this.data.identity[index], (counts.get(this.data.identity[index]) || 0) + 1);
+    });
+    const order = [...counts].sort((one, other) => other[1] - one[1] || one[0] - other[0]);
+    this.ranks = new Map(order.map(([id], rank) => [id, rank]));
+    this.close = counts;
+  }
+
+  // Next to a loop of hundreds, what came three times needs no line in the legend.
+  isFrequent(id) {
+    return this.close.get(id) >= 0.1 * Math.max(...this.close.values());
   }
 
   // A message without a word, such as one that only calls tools, is not the same as another one.
@@ -46,16 +72,16 @@ class Timeline {
 
   // Which finding each cell belongs to; the worst one stands, of equals the shortest.
   mark() {
-    const { number, chain, chains } = this.data;
+    const { number, chains } = this.data;
     this.marks = new Int32Array(this.length).fill(-1);
     const rank = (f) => Object.keys(TONES).indexOf(this.findings[f][2]);
     const reach = (f) => this.findings[f][1] - this.findings[f][0];
     const worstLast = (one, other) => rank(one) - rank(other) || reach(other) - reach(one) || other - one;
-    for (const f of this.findings.map((_, f) => f).sort(worstLast)) {
+    for (const f of this.findings.map((_, f) => f).filter((f) => this.findings[f][4]).sort(worstLast)) {
       const [first, last, , name] = this.findings[f];
       const only = name === null ? -1 : chains.indexOf(name);
       for (let i = this.indexOf(first); i < this.length && number[i] <= last; i++) {
-        if (only < 0 || chain[i] === only) this.marks[i] = f;
+        if (only < 0 || this.chainAt(i) === only) this.marks[i] = f;
       }
     }
   }
@@ -63,7 +89,7 @@ class Timeline {
   inside(index, finding) {
     const [first, last, , chain] = this.findings[finding];
     const number = this.data.number[index];
-    return number >= first && number <= last && (chain === null || this.data.chains[this.data.chain[index]] === chain);
+    return number >= first && number <= last && (chain === null || this.data.chains[this.chainAt(index)] === chain);
   }
 
   indexOf(number) {
@@ -77,8 +103,12 @@ class Timeline {
     return low;
   }
 
+  // Where the worst finding begins that has a place, else the first call that repeats closely.
   firstOfInterest() {
-    return this.findings.length ? Math.min(this.indexOf(this.findings[0][0]), this.length - 1) : 0;
+    const steps = Object.keys(TONES);
+    const worst = this.findings.filter((finding) => finding[4]).sort((one, other) => steps.indexOf(other[2]) - steps.indexOf(one[2]))[0];
+    if (worst) return Math.min(this.indexOf(worst[0]), this.length - 1);
+    return Math.max(0, this.hot.indexOf(1));
   }
 
   build() {
@@ -90,6 +120,7 @@ class Timeline {
     this.spacer = make("div", null, "spacer");
     this.spacer.append(this.canvas);
     this.container.append(this.spacer);
+    if (this.isLong) this.overall = new Strip(this, this.strip);
     this.container.addEventListener("scroll", () => this.later());
     this.canvas.addEventListener("pointermove", (event) => this.hover(event));
     this.canvas.addEventListener("pointerleave", () => this.hover(null));
@@ -118,7 +149,7 @@ class Timeline {
     };
     button("\u2212", "Smaller cells", () => this.zoom(1));
     button("+", "Larger cells", () => this.zoom(-1));
-    button("Fit", "Fit the whole run", () => this.fit());
+    if (!this.isLong) button("Fit", "Fit the whole run", () => this.fit());
     if (this.data.chains.length > 1) {
       const label = make("label", "Conversation ");
       const select = make("select");
@@ -132,27 +163,43 @@ class Timeline {
   }
 
   buildLegend() {
-    const most = [...this.ranks.keys()].slice(0, 8);
-    if (!most.length) return;
-    this.legend.append(make("span", "Most often:", "quiet"));
+    const key = (className, text) => {
+      const node = make("span", null, "sign");
+      node.append(make("span", null, `swatch ${className}`), text);
+      this.legend.append(node);
+    };
+    key("is-once", "call");
+    if (this.data.kind.some((kind) => kind > 0)) key("is-message", "message");
+    if (this.errors.size) key("is-error", "failed");
+    if (this.marks.some((mark) => mark >= 0)) key("is-marked", "in a finding");
+    const most = [...this.ranks.keys()].filter((id) => this.ranks.get(id) < HUES.length && this.isFrequent(id));
+    this.legend.append(make("span", most.length ? "coloured: repeats closely" : "no call repeats closely", "sign"));
     for (const id of most) {
-      const first = this.places.get(id)[0];
+      const places = this.places.get(id);
       const node = make("button", null, "key");
       node.type = "button";
       const swatch = make("span", null, "swatch");
       swatch.style.background = hue(this.ranks.get(id));
-      node.append(swatch, make("span", this.data.texts[this.data.text[first]] || this.name(first), "call"));
-      node.append(make("b", `\u00d7${this.counts.get(id).toLocaleString("en-US")}`));
+      node.append(swatch, make("span", this.label(places[0]), "call"), make("b", `${places.length.toLocaleString("en-US")} in all`));
       node.addEventListener("click", () => {
-        const places = this.places.get(id);
-        this.show(places.find((place) => place > this.at) ?? places[0], true);
+        const close = places.filter((place) => this.hot[place]);
+        this.show(close.find((place) => place > this.at) ?? close[0], true);
       });
       this.legend.append(node);
     }
   }
 
+  // A call without its answer.
+  label(index) {
+    return this.data.texts[this.data.text[index]].split(" \u2192 ")[0] || this.name(index);
+  }
+
   chainOf(number) {
-    return this.data.chain[Math.min(this.indexOf(number), this.length - 1)];
+    return this.chainAt(Math.min(this.indexOf(number), this.length - 1));
+  }
+
+  chainAt(index) {
+    return this.data.chain === null ? 0 : this.data.chain[index];
   }
 
   name(index) {
@@ -161,14 +208,20 @@ class Timeline {
 
   filter(chain) {
     const all = Array.from({ length: this.length }, (_, i) => i);
-    this.order = Int32Array.from(chain < 0 ? all : all.filter((i) => this.data.chain[i] === chain));
+    this.order = Int32Array.from(chain < 0 ? all : all.filter((i) => this.chainAt(i) === chain));
     this.fit();
+    if (this.overall) this.overall.count();
     this.filtered(chain);
     if (this.order.length && !this.order.includes(this.at)) this.show(this.order[0], false);
   }
 
   fit() {
     const width = this.container.clientWidth || 800;
+    if (this.isLong) {
+      this.size = LONG_SIZE;
+      this.resize();
+      return;
+    }
     const fits = (size) => this.rows(size, width) * this.rowHeight(size) <= FIT_HEIGHT;
     this.size = SIZES.find(fits) || SIZES[SIZES.length - 1];
     this.resize();
@@ -189,13 +242,14 @@ class Timeline {
     return size + (size >= 9 ? 10 : size >= 5 ? 6 : 3);
   }
 
-  resize(most = MOST_HEIGHT) {
+  resize(most = this.isLong ? LONG_HEIGHT : MOST_HEIGHT) {
     this.width = this.container.clientWidth || 800;
     this.perRow = Math.max(1, Math.floor(this.width / this.size));
     this.step = this.rowHeight(this.size);
     const height = Math.max(1, this.rows(this.size, this.width)) * this.step + 2;
     this.height = Math.min(height, most);
     this.container.style.height = `${this.height}px`;
+    if (this.overall) this.overall.resize();
     this.spacer.style.height = `${height}px`;
     const ratio = Math.min(window.devicePixelRatio || 1, 2);
     this.canvas.width = Math.round(this.width * ratio);
@@ -216,6 +270,11 @@ class Timeline {
     });
   }
 
+  recolour() {
+    if (this.overall) this.overall.picture = null;
+    this.later();
+  }
+
   draw() {
     const context = this.canvas.getContext("2d");
     const { size, step, perRow } = this;
@@ -230,7 +289,7 @@ class Timeline {
     const front = cssColour("--fg");
     this.tones = this.findings.map((finding) => cssColour(TONES[finding[2]] || "--amber"));
     const active = this.hovered >= 0 ? this.hovered : this.at;
-    const same = this.ranks.has(this.data.identity[active]) ? this.data.identity[active] : null;
+    const same = this.hot[active] ? this.data.identity[active] : null;
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
     const { identity, kind: kinds } = this.data;
@@ -252,13 +311,12 @@ class Timeline {
         if (place >= this.order.length) break;
         const index = this.order[place];
         const id = identity[index];
-        const rank = this.ranks.get(id);
         const x = column * size;
         const low = kinds[index] === 0 ? 0 : Math.floor(size * 0.4);
         let strength = 1;
         if (this.focusOn >= 0) strength = this.inside(index, this.focusOn) ? 1 : 0.18;
         else if (this.hovered >= 0 && same !== null && id !== same) strength = 0.35;
-        const colour = rank === undefined ? (kinds[index] === 0 ? grey : quiet) : hue(rank);
+        const colour = this.hot[index] ? hue(this.ranks.get(id)) : kinds[index] === 0 ? grey : quiet;
         paint(0, colour, strength, x, y + low, size - gap, size - low);
         if (this.errors.has(index)) paint(1, red, strength, x, y + size - foot, size - gap, foot);
         const mark = this.marks[index];
@@ -287,6 +345,7 @@ class Timeline {
       context.lineWidth = thin;
       context.strokeRect(outline[0] + 0.5, outline[1] + 0.5, Math.max(2, size - gap - 1), Math.max(2, size - 1));
     }
+    if (this.overall) this.overall.draw(first * perRow, Math.min(this.order.length, last * perRow));
   }
 
   markAt(place) {
@@ -351,10 +410,10 @@ class Timeline {
 
   reveal(index) {
     const y = Math.floor(this.order.indexOf(index) / this.perRow) * this.step;
-    if (y < this.container.scrollTop) this.container.scrollTop = y;
-    else if (y + this.step > this.container.scrollTop + this.height) {
-      this.container.scrollTop = y + this.step - this.height;
-    }
+    const isAbove = y < this.container.scrollTop;
+    const isBelow = y + this.step > this.container.scrollTop + this.height;
+    // With some of what came before.
+    if (isAbove || isBelow) this.container.scrollTop = y - Math.floor(this.height / this.step / 3) * this.step;
   }
 
   describe(index) {
@@ -362,8 +421,8 @@ class Timeline {
     const equal = this.places.get(data.identity[index]);
     const facts = [KINDS[data.kind[index]]];
     if (this.errors.has(index)) facts.push("failed");
-    if (this.ranks.has(data.identity[index])) facts.push(`${equal.indexOf(index) + 1} of ${equal.length} equal`);
-    if (data.chains.length > 1) facts.push(`conversation ${data.chains[data.chain[index]] || "(no name)"}`);
+    if (equal.length > 1 && this.says(index)) facts.push(`${equal.indexOf(index) + 1} of ${equal.length} equal`);
+    if (data.chains.length > 1) facts.push(`conversation ${data.chains[this.chainAt(index)] || "(no name)"}`);
     if (data.time[index] !== null) facts.push(`after ${clock(data.time[index])}`);
     if (data.cost[index] !== null) facts.push(`${dollars(data.cost[index])} so far`);
     if (data.tokens[index] !== null) facts.push(`${data.tokens[index].toLocaleString("en-US")} tokens so far`);

@@ -117,7 +117,7 @@ class RunRecorder:
         self._profile = profile
         self._decides = decisions
         self._decisions: RunDecisions | None = None  # before anybody said anything
-        self._timeline = Timeline() if timeline else None
+        self._timeline = Timeline(policies) if timeline else None
 
     def record(self, event: Event | Round) -> Verdict:
         """Take one more event or round; the verdict is that of `Supervisor.record`."""

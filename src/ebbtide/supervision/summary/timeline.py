@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import re
+
 from ebbtide.divergence.detectors.near_duplicates import argument_text
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall, content, title
 from ebbtide.events.identity import identify, key_of
+from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.supervision.summary.run_summary import Cell
 
 _SHOWN = 160  # characters of a call, and of its answer
+_ENTERS = re.compile(r"cd\s+[^\s;&|]+\s*(?:&&|;)\s*")  # says where, and not what
 
 
 class Timeline:
-    """The cells of a run so far."""
+    """The cells of a run so far.
 
-    def __init__(self) -> None:
+    Args:
+        policies: What is declared about tools: a call of a shell is named by its command.
+    """
+
+    def __init__(self, policies: ToolPolicies) -> None:
+        self._policies = policies
         self.cells: list[Cell] = []
         self._identities: dict[bytes, int] = {}
         self._names: dict[str, str] = {}
@@ -32,7 +41,11 @@ class Timeline:
             kind, error = "tool", bool(event.error)
             identity = identify(event.name, event.args)
             key = identity[0] if identity else key_of(kind, number)
-            excerpt = f"{name} {argument_text(event.args)}"[:_SHOWN].strip()
+            policy, text = self._policies.get(name), argument_text(event.args)
+            if policy is not None and policy.is_command(event.args):
+                text = _ENTERS.sub("", text, count=1) if text.startswith("cd ") else text
+            excerpt = f"{name} {text}"[:_SHOWN].strip()
+            name = name if policy is None else policy.head(name, event.args)
             if event.result is not None:
                 excerpt = f"{excerpt} \u2192 {str(event.result)[:_SHOWN]}"
         else:

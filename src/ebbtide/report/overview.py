@@ -1,0 +1,143 @@
+"""Many runs on one page: totals, and a table that a script sorts and filters."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from ebbtide.report.dates import began_at, day
+from ebbtide.report.markup import Markup, element
+from ebbtide.report.plurals import count
+from ebbtide.report.wording import UNKNOWN, cost, duration, folder_of, money, severity
+from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.summary.headline import Headline
+from ebbtide.supervision.summary.run_summary import RunSummary
+
+
+class _Column(NamedTuple):
+    """A column of numbers: its name, what a cell shows, and by what it is sorted; None: unknown."""
+
+    name: str
+    text: str
+    value: float | None
+
+
+def overview(runs: Sequence[RunSummary], linked: Collection[int]) -> Markup:
+    """The totals of some runs, and a row each.
+
+    Args:
+        runs: The runs, in the order of the page.
+        linked: Numbers, from 1, of those that have a part of their own.
+    """
+    folder = folder_of([run.source for run in runs])
+    rows = [
+        _row(run, number, run.source.removeprefix(folder), is_linked=number in linked)
+        for number, run in enumerate(runs, start=1)
+    ]
+    names = ["verdict", "run, and why", *(column.name for column in _columns(runs[0]))]
+    return element(
+        "section",
+        element("h1", count(len(runs), "run")),
+        element("p", f"in {folder}", class_="quiet", dir="auto") if folder else None,
+        _totals(runs),
+        element("div", id="filters", class_="filters", data_words=", ".join(_words(runs))),
+        element("p", id="filtered", class_="quiet", role="status"),
+        element(
+            "table",
+            element("caption", "All runs, the worst first", class_="unseen"),
+            element(
+                "thead",
+                element("tr", *(_header(name, index) for index, name in enumerate(names)), role="row"),
+                role="rowgroup",
+            ),
+            element("tbody", *rows, role="rowgroup"),
+            role="table",
+            id="runs",
+        ),
+        class_="overview",
+        id="overview",
+    )
+
+
+def _words(runs: Sequence[RunSummary]) -> list[str]:
+    """The headlines that occur, the worst first."""
+    present = {run.headline for run in runs}
+    return [word.value for word in reversed(Headline) if word in present]
+
+
+def _totals(runs: Sequence[RunSummary]) -> Markup:
+    costs = [run.spent.cost_usd for run in runs if run.spent.cost_usd is not None]
+    tokens = [run.spent.tokens.total for run in runs if run.spent.tokens.total is not None]
+    seconds = [run.spent.seconds for run in runs if run.spent.seconds is not None]
+    problems = sum(severity(run) is not Action.ALLOW for run in runs)
+    priced_in_part = any(run.spent.unpriced for run in runs if run.spent.cost_usd is not None)
+    total = f"{money(sum(costs))}{'+' * priced_in_part}" if costs else UNKNOWN
+    return element(
+        "dl",
+        _total("Cost", total, _unknown(len(runs) - len(costs))),
+        _total("Tokens", f"{sum(tokens):,}" if tokens else UNKNOWN, _unknown(len(runs) - len(tokens))),
+        _total("Time", duration(sum(seconds)) if seconds else UNKNOWN, _unknown(len(runs) - len(seconds))),
+        _total("Problems", f"{problems:,}", f"of {count(len(runs), 'run')}"),
+        class_="tiles",
+    )
+
+
+def _total(name: str, value: str, note: str | None) -> Markup:
+    return element(
+        "div",
+        element("dt", name),
+        element("dd", value, class_="value"),
+        element("dd", note, class_="note") if note else None,
+    )
+
+
+def _unknown(number: int) -> str | None:
+    return f"{count(number, 'run')} unknown" if number else None
+
+
+def _columns(run: RunSummary) -> list[_Column]:
+    spending = run.spent
+    began = began_at(run)
+    tokens = spending.tokens.total
+    return [
+        _Column("cost", cost(spending), spending.cost_usd),
+        _Column("tokens", UNKNOWN if tokens is None else f"{tokens:,}", tokens),
+        _Column("events", f"{spending.events:,}", spending.events),
+        _Column("time", duration(spending.seconds), spending.seconds),
+        _Column("began", "" if began is None else day(began), None if began is None else began.timestamp()),
+    ]
+
+
+def _header(name: str, index: int) -> Markup:
+    return element(
+        "th", name, scope="col", role="columnheader", class_="number" if index > 1 else None, data_column=name
+    )
+
+
+def _row(run: RunSummary, number: int, name: str, *, is_linked: bool) -> Markup:
+    # Of a run that nothing is wrong with there is nothing to say.
+    why = None if run.verdict.action is Action.ALLOW else run.reason
+    label = element("a", name, href=f"#run-{number}", dir="auto") if is_linked else name
+    return element(
+        "tr",
+        element(
+            "td",
+            element("span", run.title, class_=f"badge small tone-{severity(run).value}"),
+            role="cell",
+            class_="word",
+            data_value=number,
+        ),
+        element(
+            "td",
+            label,
+            element("p", why, dir="auto", class_="quiet") if why else None,
+            class_="source",
+            role="cell",
+        ),
+        *(
+            element("td", item.text, class_=f"number {item.name}", role="cell", data_value=item.value)
+            for item in _columns(run)
+        ),
+        role="row",
+        data_word=run.headline.value,
+    )
