@@ -10,6 +10,18 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from ebbtide.budget.bill.bill import (
+    Amount,
+    Bill,
+    BillLine,
+    CacheMisses,
+    CarriedEvent,
+    ContextPart,
+    Suggestion,
+    TokenClass,
+    WasteKind,
+    WasteLine,
+)
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.run_summary import (
     Cell,
@@ -59,6 +71,78 @@ def cells(count: int, *, start: int = 8, period: int = 2, text: str = "") -> tup
             )
         )
     return tuple(timeline)
+
+
+def bill(total: float, text: str = "") -> Bill:
+    """A bill with everything on it that a page can show; its classes leave a tenth unexplained."""
+
+    def amount(share: float) -> Amount:
+        return Amount(cost_usd=total * share, tokens=round(40_000 * total * share), share=share)
+
+    def lines(**shares: float) -> tuple[BillLine, ...]:
+        return tuple(
+            BillLine(name=name.replace("_", " ") + text, amount=amount(share), count=3, failures=1)
+            for name, share in shares.items()
+        )
+
+    shares = {
+        TokenClass.INPUT: 0.1,
+        TokenClass.CACHE_WRITE: 0.2,
+        TokenClass.CACHE_READ: 0.5,
+        TokenClass.OUTPUT: 0.06,
+        TokenClass.REASONING: 0.04,
+    }
+    return Bill(
+        sentence=f"Half of it for reading again what web_fetch had answered.{text}",
+        total=amount(1.0),
+        unattributed=amount(0.1),
+        why_unattributed=lines(a_compaction=0.1),
+        classes=tuple(BillLine(name=name, amount=amount(share)) for name, share in shares.items()),
+        contents=(BillLine(name=ContextPart.TOOL_OUTPUT, amount=amount(0.7)), *lines(other=0.3)),
+        models=lines(large=0.8, small=0.2),
+        agents=lines(main=0.9, helper=0.1),
+        tools=lines(web_fetch=0.6, web_search=0.3),
+        files=lines(brief_md=0.05),
+        requests=(BillLine(name=f"Find the report.{text}", amount=amount(0.9), event=2),),
+        phases=lines(before_the_first_change=0.4, changing=0.6),
+        events=(
+            CarriedEvent(
+                event=9,
+                content=ContextPart.TOOL_OUTPUT,
+                title=f"web_fetch https://ferry.example/2021{text}",
+                tool="web_fetch",
+                size=900,
+                reads=31,
+                amount=amount(0.3),
+                is_estimated=True,
+            ),
+            CarriedEvent(
+                event=4,
+                content=ContextPart.OWN_WORDS,
+                title="",
+                tool=None,
+                size=1,
+                reads=1,
+                amount=amount(0.001),
+            ),
+        ),
+        misses=CacheMisses(calls=4, tokens=8_000, above_hit=amount(0.08), after_pauses=2),
+        wasted=amount(0.25),
+        avoidable=amount(0.08),
+        waste=(
+            WasteLine(
+                kind=WasteKind.SAME_CALL,
+                amount=amount(0.25),
+                count=26,
+                events=(10, 12),
+                example=f"again{text}",
+            ),
+        ),
+        suggestions=(
+            Suggestion(text=f"Stop after event 20: saves $2.00.{text}", saving=amount(0.6), event=20),
+            Suggestion(text="Keep the cache warm: saves $0.24.", saving=amount(0.08)),
+        ),
+    )
 
 
 def stuck(count: int = 60, **changes: Any) -> RunSummary:
@@ -143,6 +227,7 @@ def stuck(count: int = 60, **changes: Any) -> RunSummary:
                 duplicate_of=3,
             ),
         ),
+        "bill": bill(0.05 * count, text),
         "chains": ("",),
         "faults": (f"line 17: not JSON{text}",),
         "degraded": 1,

@@ -58,7 +58,7 @@ def lone_loop(make_stuck, count: int = 20_000, start: int = 11_001, length: int 
 def test_a_loop_of_four_hundred_stands_out_of_twenty_thousand_calls(pages, make_stuck) -> None:
     """The strip is coloured to its top where the loop is, labelled, and low and grey everywhere else."""
     with pages.opened(page([lone_loop(make_stuck)])) as path:
-        # For each column of pixels, how many of those between the lane and the axis are no grey: above the feet.
+        # For each column of pixels, the share of those between the lane and the feet that are no grey.
         colours = path.evaluate(
             """() => {
                 const canvas = document.querySelector(".strip canvas");

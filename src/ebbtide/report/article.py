@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ebbtide.report import sections
+from ebbtide.report.bill import bill_details, bill_part
 from ebbtide.report.markup import Markup, element, joined
 from ebbtide.report.projection import Projection
 from ebbtide.report.wording import amounts, convergence
@@ -28,13 +29,15 @@ def article(summary: RunSummary, number: int, ends: Sequence[Projection], *, fol
     converged = _section(
         "Did it converge?", sections.convergence(summary), _rounds(summary, number) if curve else None
     )
+    details = bill_details(summary.bill)
     return element(
         "article",
         sections.headline(summary, folder),
-        sections.tiles(summary),
+        element("div", bill_part(summary), sections.tiles(summary), class_="top"),
         sections.saving(summary),
         _section("Calls", _timeline(number)) if summary.timeline else None,
         _section(f"Findings ({len(summary.findings):,})", sections.findings(summary)),
+        None if details is None else _section("Where the money went", details),
         sections.calls(summary),
         None if curve else converged,
         element("div", converged if curve else None, spending, class_="charts")

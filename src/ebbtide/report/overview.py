@@ -70,11 +70,14 @@ def _totals(runs: Sequence[RunSummary]) -> Markup:
     tokens = [run.spent.tokens.total for run in runs if run.spent.tokens.total is not None]
     seconds = [run.spent.seconds for run in runs if run.spent.seconds is not None]
     problems = sum(severity(run) is not Action.ALLOW for run in runs)
+    wasted = [run.bill.wasted.cost_usd for run in runs if run.bill.wasted.cost_usd is not None]
+    avoidable = [run.bill.avoidable.cost_usd or 0.0 for run in runs]
     priced_in_part = any(run.spent.unpriced for run in runs if run.spent.cost_usd is not None)
     total = f"{money(sum(costs))}{'+' * priced_in_part}" if costs else UNKNOWN
     return element(
         "dl",
         _total("Cost", total, _unknown(len(runs) - len(costs))),
+        _total("Wasted", money(sum(wasted)), f"and {money(sum(avoidable))} avoidable") if wasted else None,
         _total("Tokens", f"{sum(tokens):,}" if tokens else UNKNOWN, _unknown(len(runs) - len(tokens))),
         _total("Time", duration(sum(seconds)) if seconds else UNKNOWN, _unknown(len(runs) - len(seconds))),
         _total("Problems", f"{problems:,}", f"of {count(len(runs), 'run')}"),
@@ -99,8 +102,10 @@ def _columns(run: RunSummary) -> list[_Column]:
     spending = run.spent
     began = began_at(run)
     tokens = spending.tokens.total
+    wasted = run.bill.wasted.cost_usd
     return [
         _Column("cost", cost(spending), spending.cost_usd),
+        _Column("wasted", "" if wasted is None else money(wasted), wasted),
         _Column("tokens", UNKNOWN if tokens is None else f"{tokens:,}", tokens),
         _Column("events", f"{spending.events:,}", spending.events),
         _Column("time", duration(spending.seconds), spending.seconds),
@@ -115,8 +120,8 @@ def _header(name: str, index: int) -> Markup:
 
 
 def _row(run: RunSummary, number: int, name: str, *, is_linked: bool) -> Markup:
-    # Of a run that nothing is wrong with there is nothing to say.
-    why = None if run.verdict.action is Action.ALLOW else run.reason
+    # Of a run that nothing is wrong with there is nothing to say but where its money went.
+    why = run.bill.sentence if run.verdict.action is Action.ALLOW else run.reason
     label = element("a", name, href=f"#run-{number}", dir="auto") if is_linked else name
     return element(
         "tr",

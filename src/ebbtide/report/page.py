@@ -34,7 +34,7 @@ _SCRIPTS = (
     "overview.js",
     "page.js",
 )
-_STYLES = ("uPlot.min.css", "page.css", "overview.css")
+_STYLES = ("uPlot.min.css", "page.css", "bill.css", "overview.css")
 _WHOLE = 300  # runs of a page that have a part of their own; the others are a row of the table
 _SHOWN = 6_000_000  # characters of calls on a page
 

@@ -10,11 +10,11 @@ from ebbtide.report.dates import period
 from ebbtide.report.markup import Markup, element, joined
 from ebbtide.report.plurals import count
 from ebbtide.report.projection import Projection
+from ebbtide.report.table import table
 from ebbtide.report.wording import (
     UNKNOWN,
     amounts,
     at_end,
-    cost,
     duration,
     in_order,
     money,
@@ -22,7 +22,6 @@ from ebbtide.report.wording import (
     saved,
     severity,
     token_classes,
-    unpriced,
     where,
 )
 from ebbtide.supervision.ladder import Action
@@ -108,17 +107,11 @@ def tone(action: Action) -> str:
 
 
 def tiles(summary: RunSummary) -> Markup:
-    """What it took, as numbers."""
+    """What it took beside money, as numbers."""
     spending = summary.spent
-    missing = unpriced(spending)
     timed = None if summary.timed else "Some events have no time, so there are no rates."
     return element(
         "dl",
-        _tile(
-            "Cost",
-            cost(spending),
-            missing,
-        ),
         _tile(
             "Tokens",
             UNKNOWN if spending.tokens.total is None else f"{spending.tokens.total:,}",
@@ -257,6 +250,7 @@ def rounds_table(summary: RunSummary) -> Markup:
             )
             for item in visible
         ],
+        words=("agent", "signal"),
     )
 
 
@@ -275,25 +269,6 @@ def spending_table(cells: Sequence[Cell]) -> Markup:
             )
             for at in places
         ],
-    )
-
-
-def table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
-    """A table to open."""
-    head = element("tr", *(element("th", name, scope="col") for name in headers))
-    body = [element("tr", *(element("td", cell, dir="auto") for cell in row)) for row in rows]
-    return element(
-        "details",
-        element("summary", title),
-        element(
-            "div",
-            element("table", element("thead", head), element("tbody", *body)),
-            class_="scroll",
-            tabindex="0",
-            role="group",
-            aria_label=title,
-        ),
-        class_="table",
     )
 
 

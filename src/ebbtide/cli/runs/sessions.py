@@ -67,7 +67,7 @@ def check_sessions(
     if not runs:
         raise _nothing_read(skipped_files)
     if output.html is not None:
-        write_page(output.html, summaries, options.limits)
+        write_page(output.html, summaries, options)
     endings = endings_of(summaries, model)
     if not output.as_json:
         width = terminal_width()

@@ -38,6 +38,10 @@
     }
     drawRounds(-1);
     if (part("spending")) charts.push(spendingChart(part("spending"), run));
+    for (const button of article.querySelectorAll("button.jump")) {
+      button.hidden = !timeline;
+      button.addEventListener("click", () => timeline.jump(Number(button.dataset.event)));
+    }
     for (const button of article.querySelectorAll("button.locate")) {
       button.hidden = !timeline || Number(button.dataset.finding) >= run.findings.length;
       button.addEventListener("click", () => timeline.locate(Number(button.dataset.finding)));

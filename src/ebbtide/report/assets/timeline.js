@@ -403,6 +403,16 @@ class Timeline {
     const index = Math.min(this.indexOf(this.findings[finding][0]), this.length - 1);
     this.show(index, true);
     this.focusOn = finding;
+    this.meet();
+  }
+
+  // To an event by its number, wherever on the page one comes from.
+  jump(number) {
+    this.show(Math.min(this.indexOf(number), this.length - 1), true);
+    this.meet();
+  }
+
+  meet() {
     this.canvas.focus({ preventScroll: true });
     this.container.scrollIntoView({ block: "center", behavior: "smooth" });
     this.later();

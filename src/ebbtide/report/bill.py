@@ -1,0 +1,273 @@
+"""The bill of a run as a part of its page: what it cost, for what, and what could have been saved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from ebbtide.budget.bill.bill import (
+    Amount,
+    Bill,
+    BillLine,
+    CacheMisses,
+    CarriedEvent,
+    ContextPart,
+    TokenClass,
+    WasteKind,
+)
+from ebbtide.report.markup import Markup, element, joined
+from ebbtide.report.plurals import count
+from ebbtide.report.table import table
+from ebbtide.report.wording import cost, money, unpriced
+from ebbtide.supervision.summary.run_summary import RunSummary
+
+_CLASSES: Mapping[str, str] = {
+    TokenClass.INPUT: "fresh input",
+    TokenClass.CACHE_WRITE: "cache writes",
+    TokenClass.CACHE_READ: "cache reads",
+    TokenClass.OUTPUT: "output",
+    TokenClass.REASONING: "reasoning",
+}
+_CONTENTS: Mapping[str, str] = {
+    ContextPart.INSTRUCTIONS: "instructions and tool definitions",
+    ContextPart.PERSON: "what people said",
+    ContextPart.TOOL_OUTPUT: "answers of tools",
+    ContextPart.OWN_WORDS: "what the model had said, read again",
+    ContextPart.NEW_OUTPUT: "what the model wrote",
+    ContextPart.NOTES: "notes of the harness",
+    ContextPart.SUMMARY: "summaries of compactions",
+    ContextPart.UNRECORDED: "not recorded",
+    ContextPart.UNATTRIBUTED: "unattributed",
+}
+_WASTE: Mapping[str, str] = {
+    WasteKind.SAME_CALL: "same call, answer known",
+    WasteKind.FAILED_AGAIN: "failed again in the same way",
+    WasteKind.REFUSED_AGAIN: "asked again for what was refused",
+    WasteKind.REFUSED_ANSWER: "answers that the harness could not use",
+    WasteKind.FAILED_EDIT: "edits that did not apply",
+    WasteKind.OWN_EDIT: "edits of its own lines",
+    WasteKind.SLICES: "files read piece by piece",
+    WasteKind.TODO_LIST: "turns that only rewrote the list of tasks",
+    WasteKind.LARGE_OUTPUT: "large answers",
+    WasteKind.CACHE_MISS: "cache misses",
+}
+_UNATTRIBUTED = "unattributed"
+_NO_NAMES: Mapping[str, str] = {}
+_LEAST = 0.005  # a share that is worth a part of the bar of its own
+_ROWS = 25
+_BAR = 1_000  # units of its width
+
+
+def bill_part(summary: RunSummary) -> Markup:
+    """What a run cost, with a bar of the classes, and what follows from it."""
+    bill = summary.bill
+    missing = unpriced(summary.spent)
+    return element(
+        "section",
+        element("h2", "Cost"),
+        element("p", cost(summary.spent), class_="total"),
+        element("p", missing, class_="note") if missing else None,
+        element("p", bill.sentence, class_="lead", dir="auto") if bill.sentence else None,
+        _bar(bill),
+        _savings(bill),
+        _suggestions(bill),
+        class_="bill",
+    )
+
+
+def bill_details(bill: Bill) -> Markup | None:
+    """The dearest events, and the bill broken down; None where nothing is known of either."""
+    parts = [_events(bill.events), _waste(bill), *_breakdowns(bill)]
+    return joined(*parts) if any(parts) else None
+
+
+def amount(item: Amount) -> str:
+    """Money where it is known, else tokens.
+
+    >>> amount(Amount(cost_usd=1.5, tokens=9)), amount(Amount(tokens=1200))
+    ('$1.50', '1,200 tokens')
+    """
+    return count(item.tokens, "token") if item.cost_usd is None else money(item.cost_usd)
+
+
+def share(item: Amount) -> str:
+    """Its part of the whole.
+
+    >>> share(Amount(share=0.254)), share(Amount(share=0.004)), share(Amount())
+    ('25%', 'under 1%', '')
+    """
+    if not item.share:
+        return ""
+    return f"{item.share:.0%}" if item.share >= _LEAST else "under 1%"
+
+
+def _bar(bill: Bill) -> Markup | None:
+    items = [
+        (_named(_CLASSES, line.name), line.name, line.amount) for line in bill.classes if line.amount.share
+    ]
+    if not items:
+        return None
+    rest = 1 - sum(item.share for _, _, item in items)
+    if rest >= _LEAST:
+        items.append((_UNATTRIBUTED, _UNATTRIBUTED, _rest(bill, rest)))
+    boxes, signs, start = [], [], 0.0
+    for label, name, item in items:
+        tone = f"class-{name.replace('_', '-')}"
+        width = item.share * _BAR
+        boxes.append(element("rect", x=f"{start:.1f}", y=0, width=f"{width:.1f}", height=10, class_=tone))
+        start += width
+        signs.append(
+            element(
+                "li",
+                element("span", class_=f"swatch {tone}"),
+                label,
+                element("b", amount(item)),
+                element("span", share(item), class_="quiet"),
+            )
+        )
+    bar = element(
+        "svg",
+        *boxes,
+        viewBox=f"0 0 {_BAR} 10",
+        preserveAspectRatio="none",
+        class_="bar",
+        aria_hidden="true",
+    )
+    return joined(bar, element("ul", *signs, class_="classes"))
+
+
+def _rest(bill: Bill, part: float) -> Amount:
+    amounts = [line.amount for line in bill.classes]
+    tokens = max(0, bill.total.tokens - sum(item.tokens for item in amounts))
+    if bill.total.cost_usd is None:
+        return Amount(tokens=tokens, share=part)
+    dollars = bill.total.cost_usd - sum(item.cost_usd or 0.0 for item in amounts)
+    return Amount(cost_usd=dollars, tokens=tokens, share=part)
+
+
+def _savings(bill: Bill) -> Markup | None:
+    parts = [
+        element("li", element("b", amount(item)), f" {words} ", element("span", share(item), class_="quiet"))
+        for item, words in ((bill.wasted, "bought nothing"), (bill.avoidable, "could have been had for less"))
+        if item.share
+    ]
+    return element("ul", *parts, class_="savings") if parts else None
+
+
+def _suggestions(bill: Bill) -> Markup | None:
+    items = [
+        element("li", element("span", item.text, dir="auto"), _jump(item.event))
+        for item in bill.suggestions[:3]
+    ]
+    return (
+        joined(element("h3", "Cheaper next time"), element("ol", *items, class_="suggestions"))
+        if items
+        else None
+    )
+
+
+def _jump(event: int | None) -> Markup | None:
+    """A way to an event on the timeline."""
+    if event is None:
+        return None
+    return element("button", f"event {event:,}", type="button", class_="jump", data_event=event)
+
+
+def _events(events: Sequence[CarriedEvent]) -> Markup | None:
+    if not events:
+        return None
+    rows = [
+        element(
+            "li",
+            element("b", amount(item.amount), class_="price"),
+            element(
+                "span",
+                element("span", item.title or _named(_CONTENTS, item.content), dir="auto", class_="title"),
+                element("span", _carried(item), class_="note"),
+            ),
+            _jump(item.event),
+        )
+        for item in events
+    ]
+    return joined(element("h3", "The dearest events"), element("ol", *rows, class_="dearest"))
+
+
+def _carried(item: CarriedEvent) -> str:
+    size = f"{'about ' * item.is_estimated}{count(item.size, 'token')}"
+    parts = [size, f"read by {count(item.reads, 'call')}" if item.reads else "", share(item.amount)]
+    return " \N{MIDDLE DOT} ".join(filter(None, parts))
+
+
+def _waste(bill: Bill) -> Markup | None:
+    if not bill.waste:
+        return None
+    rows = [
+        (
+            _named(_WASTE, line.kind),
+            f"{line.count:,}",
+            amount(line.amount),
+            share(line.amount),
+            line.example,
+            joined(*map(_jump, line.events[:3])),
+        )
+        for line in bill.waste
+    ]
+    headers = ("kind", "calls", "cost", "share", "for example", "where")
+    return table("Waste by kind", headers, rows, words=("kind", "for example", "where"))
+
+
+def _breakdowns(bill: Bill) -> list[Markup | None]:
+    return [
+        _lines("By content", bill.contents, names=_CONTENTS),
+        _lines("By tool", bill.tools, counted="results"),
+        _lines("By file", bill.files, counted="results"),
+        _lines("By request", bill.requests),
+        _lines("By phase", bill.phases),
+        _lines("By model", bill.models, fewest=2),
+        _lines("By agent", bill.agents, fewest=2),
+        _lines("Why something is unattributed", bill.why_unattributed),
+        _misses(bill.misses),
+    ]
+
+
+def _misses(misses: CacheMisses) -> Markup | None:
+    if not misses.calls:
+        return None
+    row = (
+        f"{misses.calls:,}",
+        f"{misses.after_pauses:,}",
+        f"{misses.tokens:,}",
+        amount(misses.above_hit),
+        share(misses.above_hit),
+    )
+    return table("Cache misses", ("calls", "after a pause", "tokens", "above a hit", "share"), [row])
+
+
+def _lines(
+    title: str,
+    lines: Sequence[BillLine],
+    *,
+    names: Mapping[str, str] = _NO_NAMES,
+    counted: str | None = None,
+    fewest: int = 1,
+) -> Markup | None:
+    """A breakdown; None where it has fewer lines than say anything."""
+    if len(lines) < fewest:
+        return None
+    columns: list[tuple[str, Callable[[BillLine], str]]] = [
+        ("", lambda line: _named(names, line.name) if names else line.name or "(no name)"),
+        ("cost", lambda line: amount(line.amount)),
+        ("share", lambda line: share(line.amount)),
+    ]
+    if counted:
+        columns.append((counted, lambda line: f"{line.count:,}"))
+    if any(line.failures for line in lines):
+        columns.append(("failed", lambda line: f"{line.failures:,}"))
+    if any(line.event is not None for line in lines):
+        columns.append(("where", lambda line: _jump(line.event) or ""))
+    rows = [[cell(line) for _, cell in columns] for line in lines]
+    return table(title, [name for name, _ in columns], rows, words=("", "where"), most=_ROWS)
+
+
+def _named(names: Mapping[str, str], name: str) -> str:
+    """The words for a label; the label itself where there are none."""
+    return names.get(name) or name.replace("_", " ")
