@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike, fspath
+from os.path import basename
 from typing import Any, TypeVar
 
 from ebbtide.errors import ConfigError
@@ -20,7 +21,7 @@ _DOTTED = re.compile(rf"(?:[^#]*[\[{{,])?\s*(?:(?:[\w-]+|\"[^\"]*\"|'[^']*')\s*\
 def read_settings(
     path: str | PathLike[str], make: Callable[[Mapping[str, Any]], Settings], *, section: str | None = None
 ) -> Settings:
-    """What `make` makes of a TOML file.
+    """What `make` makes of a TOML file; of a ``pyproject.toml``, of its table ``[tool.ebbtide]``.
 
     Args:
         path: The file.
@@ -30,20 +31,10 @@ def read_settings(
     Raises:
         ConfigError: No such file, not TOML, no such section, or whatever `make` says, with the file's name.
     """
-    import tomllib  # this takes 10 ms to load, and most runs have no such file
-
     name = fspath(path)
-    try:
-        text = read_text(name, _LARGEST)
-        table: Any = None if _is_deep(text) else tomllib.loads(text)
-    except OSError as error:
-        raise ConfigError(f"{name}: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{name}: not a TOML file: {error}") from error
-    except RecursionError:
-        table = None
+    table = _own_table(name, _tables(name))
     if table is None:
-        raise ConfigError(f"{name}: nested too deeply to be read")
+        raise ConfigError(f"{name}: there is no table [tool.ebbtide]")
     if section is not None:
         if section not in table:
             there = ", ".join(f"[{key}]" for key in table) or "nothing"
@@ -55,6 +46,51 @@ def read_settings(
         return make(table)
     except ConfigError as error:
         raise ConfigError(f"{name}: {error}") from error
+
+
+def has_settings(path: str | PathLike[str]) -> bool:
+    """Whether a ``pyproject.toml`` has a table ``[tool.ebbtide]``.
+
+    One that never names Ebbtide is not parsed.
+
+    Raises:
+        ConfigError: It cannot be read, or names Ebbtide and is not TOML.
+    """
+    name = fspath(path)
+    return "ebbtide" in _text(name) and _own_table(name, _tables(name)) is not None
+
+
+def _own_table(name: str, table: dict[str, Any]) -> Any:
+    if basename(name) != "pyproject.toml":  # noqa: PTH119 - pathlib takes long to load
+        return table
+    tool = table.get("tool", {})
+    own = tool.get("ebbtide") if isinstance(tool, Mapping) else None
+    if own is not None and not isinstance(own, Mapping):
+        raise ConfigError(f"{name}: tool.ebbtide = {own!r:.60}: expected a table")
+    return own
+
+
+def _text(name: str) -> str:
+    try:
+        return read_text(name, _LARGEST)
+    except OSError as error:
+        raise ConfigError(f"{name}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{name}: not a TOML file: {error}") from error
+
+
+def _tables(name: str) -> dict[str, Any]:
+    import tomllib  # this takes 10 ms to load, and most runs have no such file
+
+    text = _text(name)
+    try:
+        if not _is_deep(text):
+            return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{name}: not a TOML file: {error}") from error
+    except RecursionError:
+        pass
+    raise ConfigError(f"{name}: nested too deeply to be read")
 
 
 def _is_deep(text: str) -> bool:

@@ -19,6 +19,8 @@ from typing import Any, get_args, get_origin
 
 import click
 
+from ebbtide.cli.settings.options import SHOWS, settings_options
+
 #: A path that shells complete; whether it can be read is for its reader to say.
 FILE = click.Path(readable=False)
 _PATH = click.Path(readable=False, path_type=Path)
@@ -66,9 +68,19 @@ class Command(click.Command):
 
     def __init__(self, name: str | None, *, callback: Callable[..., None], **settings: Any) -> None:
         signature = inspect.signature(callback, eval_str=True)
-        settings["params"] = [_parameter(item) for item in signature.parameters.values()]
+        parameters = [_parameter(item) for item in signature.parameters.values()]
+        settings["params"] = [*parameters, *settings_options(parameters)]
         settings["context_settings"] = _SETTINGS
         super().__init__(name, callback=callback, **settings)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs the function, or shows the settings that it would run with."""
+        if ctx.meta.get(SHOWS):
+            from ebbtide.cli.settings.shown import show_settings
+
+            show_settings(ctx)
+            return None
+        return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the options under the headings that they declare."""
@@ -126,6 +138,12 @@ class _Words(click.Choice[Any]):
         return str(choice)
 
 
+class _DeclaredArgument(click.Argument):
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        """Whoever asks for the settings names no file."""
+        return None if ctx.meta.get(SHOWS) else super().process_value(ctx, value)
+
+
 class _DeclaredOption(click.Option):
     section = "Options"
 
@@ -143,7 +161,7 @@ def _parameter(parameter: inspect.Parameter) -> click.Parameter:
         settings["default"] = ()
     if isinstance(declared, Argument):
         settings.setdefault("type", _type(kind, (None, None)))
-        return click.Argument([parameter.name], nargs=-1 if several else 1, required=required, **settings)
+        return _DeclaredArgument([parameter.name], nargs=-1 if several else 1, required=required, **settings)
     if kind is bool:
         settings["is_flag"] = True
     else:

@@ -15,9 +15,11 @@ from ebbtide.budget.limits import Limits
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.lines import Line, print_lines, terminal_width
 from ebbtide.cli.runs.fail_on import Condition, conditions, failures
+from ebbtide.cli.runs.ignoring import RunPattern, ignored_by, print_ignored, run_patterns
 from ebbtide.cli.runs.run_screen import run_screen
 from ebbtide.cli.runs.run_table import SkippedFile, run_table
 from ebbtide.cli.runs.trace_files import TraceFiles
+from ebbtide.cli.settings.options import origin
 from ebbtide.cli.terminal import console, print_json, warn
 from ebbtide.errors import ConfigError, EbbtideError, TranscriptError
 from ebbtide.supervision.run_options import RunOptions
@@ -38,21 +40,24 @@ class Output:
         everything: Print what does not fit on one screen too.
         html: Write the page into this file; None writes none.
         fail_on: What makes the check fail.
+        ignored_runs: Which runs are left out.
     """
 
     as_json: bool = False
     everything: bool = False
     html: Path | None = None
     fail_on: tuple[Condition, ...] = ()
+    ignored_runs: tuple[RunPattern, ...] = ()
 
     @classmethod
     def of(cls, *, fail_on: Sequence[str], **rest: Any) -> Output:
-        """What options ask for.
+        """What options and the project's settings ask for.
 
         Raises:
             ConfigError: There is no such condition.
         """
-        return cls(fail_on=conditions(fail_on), **rest)
+        checks = conditions(fail_on, origin("fail_on", "--fail-on"))
+        return cls(fail_on=checks, ignored_runs=run_patterns(), **rest)
 
 
 def check(
@@ -83,9 +88,9 @@ def check(
     from ebbtide import checking
 
     model = None if judge is None else open_model(judge, names, options)
-    traces = TraceFiles.of(names)
+    traces, left_out = TraceFiles.of(names).without(output.ignored_runs)
     options = dataclasses.replace(options, timeline=output.html is not None)
-    if not traces.several:
+    if not traces.several and not left_out:
         try:
             summary = checking.check(traces.files[0], options)
         except TranscriptError as error:
@@ -96,12 +101,14 @@ def check(
         fails = show([summary], (), options, output, several=False, endings=endings)
         return Exit.CHECK_FAILED if fails else Exit.DONE
     summaries, skipped_files = check_files(traces, options, jobs=jobs)
-    if not summaries:
+    if not summaries and skipped_files:
         if output.as_json:
             for item in skipped_files:
                 print_json(item.to_dict(), indent=None)
         raise TranscriptError(_nothing(skipped_files))
-    fails = show(summaries, skipped_files, options, output, endings=endings_of(summaries, model))
+    ignored = [SkippedFile(source=path, reason=f"ignored by {ignored_by()}") for path in left_out]
+    endings = endings_of(summaries, model)
+    fails = show(summaries, [*skipped_files, *ignored], options, output, endings=endings)
     unreadable = [item for item in skipped_files if item.is_named or (item.is_unreadable and output.fail_on)]
     for item in unreadable:
         warn(f"{item.source}: UNREADABLE: {item.reason.splitlines()[0]}")
@@ -139,6 +146,8 @@ def show(
         print_lines(run_table(summaries, skipped_files, terminal_width(), everything=output.everything))
     else:
         print_lines(run_screen(summaries[0], terminal_width(), everything=output.everything))
+    if not output.as_json:
+        print_ignored(summaries)
     if endings is not None and not output.as_json:
         print_lines([Line(), *endings.lines(terminal_width())])
     problems = failures(summaries, output.fail_on)

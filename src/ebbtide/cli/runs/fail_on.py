@@ -39,8 +39,12 @@ class Condition:
     above: float | None = None
 
     @classmethod
-    def read(cls, text: str) -> Condition:
+    def read(cls, text: str, origin: str = "--fail-on") -> Condition:
         """The condition in an option.
+
+        Args:
+            text: The condition.
+            origin: What an error begins with: the option, or the file and its key.
 
         Raises:
             ConfigError: There is no such condition.
@@ -55,8 +59,8 @@ class Condition:
                 above = -1.0
             if 0 <= above < float("inf"):
                 return cls(name=name, above=above)
-            raise ConfigError(f"--fail-on {text!r}: expected an amount from 0 on, such as {name}=5")
-        raise ConfigError(f"--fail-on {text!r}: expected {_EXPECTED}")
+            raise ConfigError(f"{origin} {text!r}: expected an amount from 0 on, such as {name}=5")
+        raise ConfigError(f"{origin} {text!r}: expected {_EXPECTED}")
 
     def broken_by(self, summary: RunSummary) -> str | None:
         """Why the run fails it, in words; None where it does not.
@@ -99,13 +103,17 @@ class Condition:
         return self.name if self.above is None else f"{self.name}={self.above:g}"
 
 
-def conditions(texts: Sequence[str]) -> tuple[Condition, ...]:
+def conditions(texts: Sequence[str], origin: str = "--fail-on") -> tuple[Condition, ...]:
     """The conditions of all options; one option may hold several with commas.
+
+    Args:
+        texts: The values.
+        origin: As for `Condition.read`.
 
     Raises:
         ConfigError: One of them does not exist.
     """
-    return tuple(Condition.read(part) for text in texts for part in text.split(","))
+    return tuple(Condition.read(part, origin) for text in texts for part in text.split(","))
 
 
 def failures(summaries: Sequence[RunSummary], checks: Sequence[Condition]) -> list[str]:

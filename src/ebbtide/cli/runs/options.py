@@ -6,13 +6,13 @@ The engines are imported when they are called for: to print a line of help nobod
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from ebbtide.cli.declaration import FILE, Option
+from ebbtide.cli.runs.ignoring import with_ignored
+from ebbtide.cli.settings.limits_table import limits_table
 from ebbtide.cli.shared_options import PricesFile, ProfileName, read_prices, shared
-from ebbtide.errors import ConfigError
 from ebbtide.profile import Profile
-from ebbtide.settings_file import read_settings
 from ebbtide.supervision.run_options import RunOptions
 
 if TYPE_CHECKING:
@@ -61,12 +61,21 @@ WhenUnknown = Annotated[
         section=_LIMITS,
     ),
 ]
+Ignore = Annotated[
+    list[str] | None,
+    Option(
+        "--ignore",
+        metavar="WHAT",
+        help="Do not report this: a rule such as monotony, tool=NAME, or run=GLOB (check). Repeatable.",
+    ),
+]
 
 
 def read_run_options(
     *,
     profile: str,
     tools: str | None,
+    ignore: list[str] | None = None,
     limits: str | None = None,
     prices: str | None = None,
     when_unknown: str | None = None,
@@ -77,6 +86,7 @@ def read_run_options(
     Args:
         profile: Name of a profile, or a file.
         tools: A file.
+        ignore: Rules and tools, as the option names them; those of the project's settings come on top.
         limits: A file; single limits override those in it.
         prices: A file; None takes public prices where they are installed.
         when_unknown: "refuse" or "allow", as in `Limits`; overrides that in the file.
@@ -88,41 +98,28 @@ def read_run_options(
     from ebbtide.events.tool_policy import ToolPolicies
 
     return RunOptions(
-        profile=Profile.load(profile),
+        profile=with_ignored(Profile.load(profile), ignore or ()),
         tools=None if tools is None else ToolPolicies.load(tools),
         limits=_limits(limits, most, when_unknown),
         prices=read_prices(prices),
     )
 
 
-def _limits(file: str | None, most: dict[str, float | None], when_unknown: str | None) -> Limits | None:
-    from ebbtide.budget.limits import LimitKind, Limits
+def _limits(file: str | None, most: Mapping[str, float | None], when_unknown: str | None) -> Limits | None:
+    from ebbtide.budget.limits import Limits
 
-    table: dict[str, Any] = {} if file is None else read_settings(file, _limits_table)
-    for name, value in most.items():
-        if value is not None:
-            whole = LimitKind(name) not in (LimitKind.COST_USD, LimitKind.WALL_S)
-            table[name] = int(value) if whole else value
-    if when_unknown is not None:
-        table["when_unknown"] = when_unknown
+    table = limits_table(file, most, when_unknown)
     return Limits.from_dict(table) if table else None
 
 
-def _limits_table(table: Mapping[str, Any]) -> dict[str, Any]:
-    from ebbtide.budget.limits import Limits
-
-    inside = table.get("limits", table)
-    if not isinstance(inside, dict):
-        raise ConfigError(f"limits = {inside!r:.60}: expected a table")
-    Limits.from_dict(inside)
-    return dict(inside)
-
-
-with_thresholds = shared({"profile": (ProfileName, "default"), "tools": (Tools, None)}, read_run_options)
+with_thresholds = shared(
+    {"profile": (ProfileName, "default"), "tools": (Tools, None), "ignore": (Ignore, None)}, read_run_options
+)
 with_run_options = shared(
     {
         "profile": (ProfileName, "default"),
         "tools": (Tools, None),
+        "ignore": (Ignore, None),
         "prices": (PricesFile, None),
         "limits": (LimitsFile, None),
         "cost_usd": (MaxCost, None),

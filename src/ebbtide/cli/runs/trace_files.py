@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ebbtide.cli.runs.ignoring import RunPattern
 from ebbtide.errors import TranscriptError
 from ebbtide.traces.agents.openhands_folder import is_conversation
 from ebbtide.traces.input.folder import entries_in
@@ -29,6 +31,17 @@ class TraceFiles:
     refusals: tuple[TranscriptError, ...]
     several: bool
     are_growing: bool = False
+
+    def without(self, patterns: Sequence[RunPattern]) -> tuple[TraceFiles, tuple[str, ...]]:
+        """These but for the runs that a pattern matches, and those."""
+
+        def is_ignored(path: str) -> bool:
+            return path != STDIN and any(pattern.matches(path) for pattern in patterns)
+
+        ignored = sorted(filter(is_ignored, self.files))
+        files = tuple(path for path in self.files if path not in ignored)
+        refusals = tuple(error for error in self.refusals if not is_ignored(str(error.source)))
+        return dataclasses.replace(self, files=files, refusals=refusals), tuple(ignored)
 
     @classmethod
     def of(cls, names: Sequence[str]) -> TraceFiles:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ebbtide.checking import refuse_nothing
 from ebbtide.cli.lines import Line, print_lines, terminal_width
 from ebbtide.cli.runs.growing import pieces
+from ebbtide.cli.runs.ignoring import print_ignored
 from ebbtide.cli.runs.live_run import LiveRun
 from ebbtide.cli.runs.run_screen import ACTION_STYLES, run_screen, verdict_lines
 from ebbtide.cli.runs.verdict_command import VerdictCommand
@@ -81,7 +82,9 @@ def watch(how: Watch) -> None:
         print_json({"type": "summary", **run.summary().to_dict()}, indent=None)
         return
     run = _follow_on_screen(how) if sys.stdout.isatty() else _follow(how, _Lines())
-    print_lines(run_screen(run.summary(), terminal_width()))
+    summary = run.summary()
+    print_lines(run_screen(summary, terminal_width()))
+    print_ignored([summary])
 
 
 def _follow_on_screen(how: Watch) -> LiveRun:

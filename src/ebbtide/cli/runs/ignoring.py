@@ -1,0 +1,118 @@
+"""What the command line and the project's settings ignore: `--ignore` and `[ignore]`."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+import click
+
+from ebbtide.cli.settings.options import current_settings
+from ebbtide.cli.terminal import print_line
+from ebbtide.errors import ConfigError
+from ebbtide.profile import Profile
+from ebbtide.report.plurals import count
+from ebbtide.supervision.summary.run_summary import RunSummary
+
+_LEAVES_OUT = "check"
+_FORMS = "a rule, tool=NAME or run=GLOB"
+
+
+class RunPattern(NamedTuple):
+    """Which runs are left out.
+
+    Args:
+        pattern: ``*`` and ``?`` stand for anything, also for ``/``. Without a ``/`` it is about the name of
+            the file, else about its path from the folder.
+        folder: Where the path begins.
+    """
+
+    pattern: str
+    folder: str
+
+    def matches(self, path: str) -> bool:
+        """Whether it is about the run in this file."""
+        if "/" not in self.pattern:
+            return fnmatchcase(os.path.basename(path), self.pattern)  # noqa: PTH119 - pathlib takes long
+        try:
+            name = os.path.relpath(path, self.folder or os.curdir)
+        except ValueError:  # another drive
+            return False
+        return fnmatchcase(name.replace(os.sep, "/"), self.pattern.removeprefix("./"))
+
+
+def with_ignored(profile: Profile, texts: Iterable[str]) -> Profile:
+    """A profile that ignores more: what options name, and what the project's settings do.
+
+    Args:
+        profile: As it was loaded.
+        texts: Values of ``--ignore``; what is about runs is passed over.
+
+    Raises:
+        ConfigError: There is no such rule, or a value has another form.
+    """
+    parts = [_parts(text) for text in texts]
+    context = click.get_current_context(silent=True)
+    is_other = context is not None and context.command.name != _LEAVES_OUT
+    if is_other and any(form == "run" for form, _ in parts):
+        raise ConfigError(f"--ignore run=...: only `ebbtide {_LEAVES_OUT}` leaves runs out")
+    rules = [value for form, value in parts if form == "rule"]
+    tools = [value for form, value in parts if form == "tool"]
+    try:
+        ignore = profile.ignore.and_also(rules, tools)
+    except ConfigError as error:
+        raise ConfigError(f"--ignore {str(error).removeprefix('rules: ')}") from error
+    settings = current_settings()
+    if settings is not None:
+        ignore = ignore.and_also(settings.ignore.rules, settings.ignore.tools)
+    return dataclasses.replace(profile, ignore=ignore)
+
+
+def run_patterns() -> tuple[RunPattern, ...]:
+    """Which runs are left out by options of the command that runs, and by the project's settings.
+
+    Raises:
+        ConfigError: A value of an option has another form.
+    """
+    patterns = [RunPattern(value, "") for form, value in map(_parts, _options()) if form == "run"]
+    settings = current_settings()
+    if settings is not None:
+        patterns += [RunPattern(pattern, settings.folder) for pattern in settings.ignored_runs]
+    return tuple(patterns)
+
+
+def ignored_by() -> str:
+    """What ignores, in words: the option, the file of settings, the profile."""
+    settings = current_settings()
+    context = click.get_current_context(silent=True)
+    profile = "" if context is None else str(context.params.get("profile"))
+    places = ["--ignore"] if _options() else []
+    if settings is not None and settings.file and (settings.ignore or settings.ignored_runs):
+        places.append(settings.file)
+    if profile.endswith(".toml"):
+        places.append(profile)
+    return " and ".join(places) or "the profile"
+
+
+def print_ignored(summaries: Iterable[RunSummary]) -> None:
+    """Print how many findings were ignored, and by what; nothing where none was."""
+    number = sum(summary.ignored for summary in summaries)
+    if number:
+        print_line(f"{count(number, 'finding')} ignored by {ignored_by()}", "dim")
+
+
+def _options() -> Sequence[str]:
+    context = click.get_current_context(silent=True)
+    return () if context is None else context.params.get("ignore") or ()
+
+
+def _parts(text: str) -> tuple[str, str]:
+    form, equals, value = text.partition("=")
+    if not equals:
+        return "rule", text
+    if form not in ("tool", "run") or not value:
+        raise ConfigError(f"--ignore {text!r:.60}: expected {_FORMS}")
+    return form, value

@@ -1,0 +1,1 @@
+"""Settings of a project: the file, what it says, and where each value came from."""

@@ -1,0 +1,102 @@
+"""The options that say which settings hold, and what a command does with them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+if TYPE_CHECKING:
+    from ebbtide.cli.settings.project_settings import ProjectSettings
+
+_SETTABLE = frozenset(("profile", "tools", "prices", "limits", "fail_on", "ignore"))
+_HERE = "ebbtide.settings"
+_NONE = "ebbtide.no_settings"
+SHOWS = "ebbtide.shows_settings"  #: set in the context of a call that only shows the settings
+
+
+class SettingsOption(click.Option):
+    """An option that is about settings."""
+
+    section = "Settings"
+
+
+def settings_options(parameters: list[click.Parameter]) -> list[click.Parameter]:
+    """The options for a command with these parameters; none where no setting is about it."""
+    if not any(parameter.name in _SETTABLE for parameter in parameters):
+        return []
+    hidden: dict[str, Any] = {"is_eager": True, "expose_value": False}
+    return [
+        SettingsOption(
+            ["--no-config"], is_flag=True, callback=_ignore_files, help="Read no settings.", **hidden
+        ),
+        SettingsOption(
+            ["--show-config"],
+            is_flag=True,
+            callback=_show_later,
+            help="Print every setting and where it comes from.",
+            **hidden,
+        ),
+        SettingsOption(
+            ["--config"],
+            metavar="FILE",
+            type=click.Path(readable=False),
+            envvar="EBBTIDE_CONFIG",
+            callback=_load,
+            help="Read settings from FILE, not from the nearest ebbtide.toml or pyproject.toml.",
+            **hidden,
+        ),
+    ]
+
+
+def _ignore_files(context: click.Context, option: click.Parameter, value: bool) -> None:
+    context.meta[_NONE] = value
+    if value and context.get_parameter_source("config") is ParameterSource.COMMANDLINE:
+        raise click.BadParameter("it cannot go with --config", context, option)
+
+
+def _show_later(context: click.Context, _option: click.Parameter, value: bool) -> None:
+    context.meta[SHOWS] = value
+
+
+def _load(context: click.Context, option: click.Parameter, value: str | None) -> None:
+    if context.resilient_parsing:
+        return
+    if context.meta.get(_NONE):
+        if value is not None and context.get_parameter_source("config") is ParameterSource.COMMANDLINE:
+            raise click.BadParameter("it cannot go with --no-config", context, option)
+        return
+    from ebbtide.cli.settings.search import nearest_file
+
+    path = value if value is not None else nearest_file(os.getcwd())  # noqa: PTH109
+    if path is None:
+        return
+    from ebbtide.cli.settings.project_settings import ProjectSettings
+
+    settings = ProjectSettings.load(path)
+    context.meta[_HERE] = settings
+    context.default_map = {**settings.options}
+
+
+def current_settings() -> ProjectSettings | None:
+    """The settings of the project, for the command that runs; None where there are none."""
+    context = click.get_current_context(silent=True)
+    settings: ProjectSettings | None = None if context is None else context.meta.get(_HERE)
+    return settings
+
+
+def origin(option: str, flag: str) -> str:
+    """What an error about the value of an option begins with.
+
+    Args:
+        option: The name of its parameter.
+        flag: How it is called on the command line.
+    """
+    context, settings = click.get_current_context(silent=True), current_settings()
+    if context is None or settings is None:
+        return flag
+    if context.get_parameter_source(option) is not ParameterSource.DEFAULT_MAP:
+        return flag
+    return f"{settings.file}: {flag.removeprefix('--')}"
