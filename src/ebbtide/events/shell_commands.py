@@ -74,9 +74,15 @@ def command_name(command: str | Sequence[str]) -> str:
     return _line_name(command[:_READ_LENGTH])
 
 
+@lru_cache(maxsize=64)
+def _parts(text: str) -> tuple[SimpleCommand, ...]:
+    """The commands of a line, which is asked for its effect and for its name."""
+    return tuple(simple_commands(text))
+
+
 @lru_cache(maxsize=4096)
 def _line_effect(text: str) -> Effect | None:
-    effect = _joined(_effects(simple_commands(text[:_READ_LENGTH]), 0))
+    effect = _joined(_effects(_parts(text[:_READ_LENGTH]), 0))
     return effect if effect is Effect.CHANGE or len(text) <= _READ_LENGTH else None
 
 
@@ -87,7 +93,7 @@ def _words_effect(words: tuple[str, ...]) -> Effect | None:
 
 @lru_cache(maxsize=4096)
 def _line_name(text: str) -> str:
-    return _name(simple_commands(text), 0)
+    return _name(_parts(text), 0)
 
 
 @lru_cache(maxsize=1024)

@@ -7,7 +7,6 @@ when it enters, and at each later call that reads it again, until it is dropped.
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -38,6 +37,7 @@ _LOG: Final = 10_000  # items that wait to be read by another context of their c
 _LEAST_MISS: Final = 1_024  # tokens; caches hold no smaller part
 _MISS_SHARE: Final = 0.05  # of what was in the cache; less is an error of counting
 _COMPACTION: Final = 2_000  # tokens
+_TITLED: Final = 400  # characters of an answer from which on its call is named in full
 _PAUSE_S: Final = 300.0  # how long a cache lasts that is not told otherwise
 _CHARACTERS: Final = 4  # a token, where nothing is known of it
 
@@ -144,16 +144,20 @@ class BillRecorder:
 
     def _tool(self, chain: _Chain, call: ToolCall, number: int, review: CallReview) -> None:
         length = None if call.result is None else length_of(call.result)
+        # A small answer is not among the most expensive.
+        is_small = length is not None and length < _TITLED and review.waste is None
         item = Item(
             number,
             ContextPart.TOOL_OUTPUT,
             length,
-            tool=review.name,
-            file=file_of(call.args),
-            title=call_title(review.name, call.args),
-            waste=review.waste,
-            has_failed=review.has_failed,
+            review.name,
+            file_of(call.args),
+            review.name if is_small else call_title(review.name, call.args),
+            review.waste,
+            review.has_failed,
         )
+        if len(chain.log) > 2 * _LOG:
+            self._trim(chain)
         chain.log.append(item)
         self.ledger.call(item, changes=review.changes)
         if chain.turn is not None:
@@ -238,7 +242,8 @@ class BillRecorder:
 
     def _extend(self, chain: _Chain, context: Context, charge: Charge, call: ModelCall) -> None:
         """Bring a context to the size that the next call reads."""
-        items = [copy(item) for item in chain.log[max(context.position - chain.offset, 0) :]]
+        waiting = chain.log[max(context.position - chain.offset, 0) :]
+        items = [item.again() if item.size else item for item in waiting]
         growth = charge.size - context.size
         if context.latest is None:
             context.cached = charge.hits + charge.writes
@@ -248,9 +253,9 @@ class BillRecorder:
         latest, words = context.latest, context.own_words
         if words is not None and is_understated(latest.output, words.length):
             self.ledger.is_least = True
-        length = sum(item.length or 0 for item in items)
-        if growth < length // 8:
-            # More than that has come in, so something else was dropped.
+        if growth < 0:
+            # Something was dropped, beside what came in.
+            length = sum(item.length or 0 for item in items)
             expected = min(latest.output + length // _CHARACTERS, charge.size)
             size = context.size
             for item in context.shrink(min(expected - growth, size), charge.hits):

@@ -17,6 +17,8 @@ from operator import itemgetter
 from ebbtide.budget.bill.bill import ContextPart, WasteKind
 
 _EPOCH = 4_096  # calls whose charges are added up at once
+_SHRINKS = 200  # of a context that is followed in all of its parts
+_LATEST = 64  # parts that are followed beyond that
 
 
 @dataclass(slots=True, eq=False)
@@ -50,6 +52,19 @@ class Item:
     entry_reading: int = 0
     reading: int = 0
     net_reading: int = 0
+
+    def again(self) -> Item:
+        """The same for another context, where nothing was charged for it yet."""
+        return Item(
+            self.event,
+            self.part,
+            self.length,
+            self.tool,
+            self.file,
+            self.title,
+            self.waste,
+            self.has_failed,
+        )
 
 
 @dataclass(slots=True, eq=False)
@@ -118,6 +133,7 @@ class Context:
         follows: The one that it seems to have replaced.
         began: Tokens that its first call read.
         calls: Calls that read it.
+        shrinks: How often something was dropped.
         size: Tokens of all segments.
         cached: Tokens from the start on that were in the cache after the latest call.
     """
@@ -127,6 +143,7 @@ class Context:
     follows: Context | None = None
     began: int = 0
     calls: int = 0
+    shrinks: int = 0
     size: int = 0
     cached: int = 0
     latest: Charge | None = None
@@ -197,8 +214,16 @@ class Context:
             share = min(tokens, segment.size)
             segment.size -= share
             tokens -= share
+        self.shrinks += 1
         empty = [segment.item for segment in self.segments if not segment.size]
         self.segments = [segment for segment in self.segments if segment.size]
+        if self.shrinks > _SHRINKS and len(self.segments) > 2 * _LATEST:
+            # A context that changes all the time is not followed in all of its parts.
+            older = self.segments[:-_LATEST]
+            item = Item(older[0].item.event, ContextPart.UNRECORDED, None)
+            item.size = sum(segment.size for segment in older)
+            self.segments[:-_LATEST] = [Segment(item, 0, item.size, 0)]
+            empty += [segment.item for segment in older]
         self.size = 0
         for segment in self.segments:
             segment.start = self.size

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from copy import deepcopy
+from copy import copy
 from dataclasses import dataclass, field
 from heapq import heappush, heappushpop
 from typing import Final
@@ -54,7 +54,7 @@ class WasteSum:
     cost: int = 0
     tokens: int = 0
     count: int = 0
-    events: list[int] = field(default_factory=list)
+    events: tuple[int, ...] = ()
     example: str = ""
 
 
@@ -116,10 +116,13 @@ class Ledger:
         self.pushes = 0
 
     def copy(self) -> Ledger:
-        """The same sums, apart: what is added to one is not in the other. Calls are shared."""
+        """The same sums, apart: what is added to one is not in the other. Calls and items are shared."""
         twin = Ledger()
         for name, value in vars(self).items():
-            setattr(twin, name, list(value) if name in {"charges", "sizes", "dearest"} else deepcopy(value))
+            if isinstance(value, dict):
+                setattr(twin, name, {key: copy(part) for key, part in value.items()})
+            else:
+                setattr(twin, name, copy(value) if isinstance(value, list | Sum) else value)
         return twin
 
     def request(self, number: int, text: str) -> None:
@@ -228,7 +231,7 @@ class Ledger:
             line.count += 1
             line.example = line.example or item.title
             if len(line.events) < _EXAMPLES:
-                line.events.append(item.event)
+                line.events += (item.event,)
 
     def miss(self, charge: Charge, pause_s: float | None) -> None:
         """A call that read anew what the cache had held, after a pause of so many seconds."""

@@ -137,7 +137,7 @@ class _View:
             kind=kind,
             amount=self.sum(part),
             count=part.count,
-            events=tuple(part.events),
+            events=part.events,
             example=part.example,
         )
 

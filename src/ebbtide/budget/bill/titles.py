@@ -12,7 +12,9 @@ _LOOKED_AT: Final = 400  # characters of an argument
 _DEEPEST: Final = 20
 _ITEM: Final = 4  # characters that a number or the form of an item adds
 _SAYING: Final = ("command", "cmd", "pattern", "query", "q", "url")
-_FILES: Final = tuple("file_path filepath path notebook_path filename file absolute_path target_file".split())
+_FILES: Final = frozenset(
+    "file_path filepath path notebook_path filename file absolute_path target_file".split()
+)
 
 
 def call_title(name: str, args: object) -> str:
@@ -39,16 +41,17 @@ def file_of(args: object) -> str | None:
     """The file that a call names; None where it names none."""
     if not isinstance(args, Mapping):
         return None
-    for name in _FILES:
-        value = args.get(name)
-        if type(value) is str and value and "\n" not in value:
-            return value
+    for name in args:
+        if name in _FILES:
+            value = args[name]
+            if type(value) is str and value and "\n" not in value:
+                return value
     return None
 
 
 def length_of(value: object, depth: int = 0) -> int:
     """Characters of arguments or an answer, as a model reads them, about."""
-    if isinstance(value, str):
+    if type(value) is str:
         return len(value)
     if value is None or depth > _DEEPEST:
         return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Final
 
 from ebbtide.budget.bill.bill import WasteKind
@@ -59,7 +60,7 @@ class CallReviewer:
             loops: Its chain, which has taken it.
         """
         policy = self._tools.get(call.name)
-        name = call.name if policy is None else policy.head(call.name, call.args)
+        name = call.name if policy is None or policy.command is None else policy.head(call.name, call.args)
         outcome = loops.outcome
         # Words alone may be content: a file that speaks of failures was read all the same.
         has_failed = call.error or (
@@ -88,7 +89,7 @@ class CallReviewer:
             return self._failure(call, policy, effect, is_same=is_same)
         if is_same and effect in (Effect.READ, None):
             return WasteKind.SAME_CALL
-        if bare_name(call.name) in _TODO_LISTS:
+        if _is_todo_list(call.name):
             is_first, self._has_list = not self._has_list, True
             return None if is_first else WasteKind.TODO_LIST
         if effect is Effect.READ and (file := _slice_of(call.args)) is not None:
@@ -132,6 +133,11 @@ class CallReviewer:
                 if len(self._own_lines) < _LINES:
                     self._own_lines[line] = None
         return WasteKind.OWN_EDIT if lines and 2 * own >= lines else None
+
+
+@lru_cache(maxsize=1024)
+def _is_todo_list(tool: str) -> bool:
+    return bare_name(tool) in _TODO_LISTS
 
 
 def _slice_of(args: object) -> str | None:
