@@ -14,6 +14,7 @@ from ebbtide.events.transcript import Round
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunSummary
+from ebbtide.text.redaction import redacted
 from ebbtide.traces.reading import open_trace
 
 _DEFAULTS = RunOptions()
@@ -49,12 +50,13 @@ def check(
     refuse_nothing(trace.source, trace.events, trace.faults)
     summary = recorder.summary(trace.source, trace.format.name, advice=trace.capture_advice)
     faults = (*map(str, trace.faults), *summary.faults)[:_FAULTS]
-    return dataclasses.replace(
+    summary = dataclasses.replace(
         summary,
         timed=trace.timed,
         faults=faults,
         degraded=summary.degraded + trace.fault_count,
     )
+    return redacted(summary) if options.redact else summary
 
 
 def refuse_nothing(source: str, events: int, faults: Sequence[TranscriptError]) -> None:
@@ -103,7 +105,8 @@ def check_events(
     expect("options", options, RunOptions)
     recorder = new_recorder(options)
     _feed(recorder, events, progress)
-    return recorder.summary(source, form)
+    summary = recorder.summary(source, form)
+    return redacted(summary) if options.redact else summary
 
 
 def new_recorder(options: RunOptions) -> RunRecorder:

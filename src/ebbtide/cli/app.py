@@ -30,6 +30,7 @@ def _run() -> int:
     from ebbtide.cli.exits import Exit
     from ebbtide.cli.terminal import plain
     from ebbtide.errors import EbbtideError
+    from ebbtide.text.redaction import redact
 
     try:
         return root.main(standalone_mode=False) or Exit.DONE
@@ -37,7 +38,7 @@ def _run() -> int:
         error.show()
         return error.exit_code
     except EbbtideError as error:
-        first, *more = str(error).splitlines() or [""]
+        first, *more = redact(str(error)).splitlines() or [""]
         code = Exit.BAD_INPUT
     except (KeyboardInterrupt, click.Abort):
         first, more, code = "interrupted", [], Exit.INTERRUPTED

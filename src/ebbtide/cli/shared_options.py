@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ebbtide.budget.prices import Prices
 
 AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
+Redact = Annotated[bool, Option("--redact/--no-redact", help="Mask keys and passwords in what is shown.")]
 ProfileName = Annotated[
     str,
     Option("--profile", "-p", metavar="NAME", help="default, spec, or a TOML file of thresholds."),

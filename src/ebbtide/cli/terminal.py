@@ -61,8 +61,10 @@ def shows_colours() -> bool:
 
 
 def warn(text: str) -> None:
-    """Write a line to standard error, without anything that a terminal would obey."""
-    print(f"ebbtide: {plain(text)}", file=sys.stderr, flush=True)
+    """Write a line to standard error, without secrets and without anything that a terminal would obey."""
+    from ebbtide.text.redaction import redact
+
+    print(f"ebbtide: {plain(redact(text))}", file=sys.stderr, flush=True)
 
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:

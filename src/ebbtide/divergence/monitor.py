@@ -14,7 +14,7 @@ from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import UNITS, Tally
 from ebbtide.divergence.chain_table import LIVE_CHAINS, MOST_CHAINS, ChainTable
 from ebbtide.divergence.detectors.across_chains import Chains
-from ebbtide.divergence.detectors.near_duplicates import argument_text
+from ebbtide.divergence.detectors.near_duplicates import argument_display
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, Loop
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.next_call import loop_of
@@ -397,4 +397,4 @@ def _is_time(value: object) -> bool:
 
 
 def _shown(event: Event) -> str:
-    return f"{title(event)} {argument_text(content(event))}"[:_SHOWN].strip()
+    return f"{title(event)} {argument_display(content(event))}"[:_SHOWN].strip()

@@ -25,6 +25,7 @@ class RunOptions:
         prices: What tokens cost where the trace does not say; None leaves it unknown.
         shadow: Report, and act on nothing, as for `Supervisor`.
         timeline: Keep one cell an event, for a report: some hundred bytes each.
+        redact: Mask keys and passwords in the summary, and in verdicts that are shown.
     """
 
     profile: Profile = Profile.DEFAULT
@@ -33,3 +34,4 @@ class RunOptions:
     prices: Prices | None = None
     shadow: bool = False
     timeline: bool = False
+    redact: bool = True

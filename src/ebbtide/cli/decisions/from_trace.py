@@ -28,6 +28,7 @@ from ebbtide.decisions.turns.turn_filter import (
 from ebbtide.events.event import Event, Message, ModelCall
 from ebbtide.profile import Profile
 from ebbtide.report.plurals import count
+from ebbtide.text.redaction import redact, redacted
 from ebbtide.traces.input.source import STDIN
 from ebbtide.traces.reading import Trace, open_trace
 from ebbtide.traces.records.readers import TraceItem
@@ -44,12 +45,14 @@ class TraceOptions:
         everyone: Read what users say too.
         save: Record what is kept.
         refused: List what is refused.
+        redact: Mask keys and passwords in what is printed; what is recorded keeps its words.
         as_json: Print JSON for machines.
     """
 
     everyone: bool
     save: bool
     refused: bool
+    redact: bool
     as_json: bool
 
 
@@ -65,6 +68,8 @@ def from_trace(name: str, place: Place, profile: str, options: TraceOptions) -> 
     filtered = filter_turns(_turns(trace, everyone=options.everyone), rules)
     refuse_nothing(trace.source, trace.events, trace.faults)
     saved = _save(name, place, filtered) if options.save else None
+    if options.redact:
+        filtered = redacted(filtered)
     if options.as_json:
         print_json({**filtered.to_dict(), "saved": saved})
     else:
@@ -75,7 +80,7 @@ def from_trace(name: str, place: Place, profile: str, options: TraceOptions) -> 
     if trace.fault_count:
         warn(f"{count(trace.fault_count, 'part')} of the trace could not be read:")
         for fault in trace.faults:
-            print(f"  {plain(str(fault))}", file=sys.stderr)
+            print(f"  {plain(redact(str(fault)))}", file=sys.stderr)
 
 
 def _turns(trace: Trace, *, everyone: bool) -> Iterator[SpokenTurn]:

@@ -15,7 +15,7 @@ from ebbtide.cli.decisions.options import (
 from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.declaration import Argument, CommandGroup, Option
 from ebbtide.cli.exits import Exit
-from ebbtide.cli.shared_options import AsJson, ProfileName
+from ebbtide.cli.shared_options import AsJson, ProfileName, Redact
 from ebbtide.decision_log.exchange.formats import FileFormat, WriteFormat
 
 app = CommandGroup()
@@ -196,10 +196,13 @@ def from_trace(
     save: Annotated[bool, Option("--save", help="Record what is kept in the log.")] = False,
     refused: Annotated[bool, Option("--refused/--no-refused", help="List what is refused.")] = True,
     profile: ProfileName = "default",
+    redact: Redact = True,
     as_json: AsJson = False,
 ) -> None:
     """Run a conversation through the gate: what would be kept, what not, and why."""
     from ebbtide.cli.decisions import from_trace as commands
 
-    options = commands.TraceOptions(everyone=everyone, save=save, refused=refused, as_json=as_json)
+    options = commands.TraceOptions(
+        everyone=everyone, save=save, refused=refused, redact=redact, as_json=as_json
+    )
     commands.from_trace(trace, place, profile, options)

@@ -10,7 +10,7 @@ import click
 
 from ebbtide.cli.declaration import FILE, Argument, Command, Option
 from ebbtide.cli.exits import Exit
-from ebbtide.cli.shared_options import AsJson, JudgeModel, PricesFile, ProfileName, read_prices
+from ebbtide.cli.shared_options import AsJson, JudgeModel, PricesFile, ProfileName, Redact, read_prices
 from ebbtide.traces.transcripts.turns import RoundUnit
 
 
@@ -62,6 +62,7 @@ def score(
     cache: Cache = None,
     judge: JudgeModel = None,
     prices: PricesFile = None,
+    redact: Redact = True,
     as_json: AsJson = False,
     explain: Annotated[
         bool, Option("--explain", help="List each claim with the most similar earlier one.")
@@ -84,6 +85,7 @@ def score(
         level=level,
         judge=judge,
         prices=prices,
+        redact=redact,
     )
     if follow:
         scoring.score_following(files, options)
@@ -101,6 +103,7 @@ def stop(
     semantic: Semantic = SemanticUse.OFF,
     embedder: Model = None,
     cache: Cache = None,
+    redact: Redact = True,
     as_json: AsJson = False,
     follow: Annotated[
         bool, Option("--follow", help="Keep reading a growing JSONL file until SHIP or ESCALATE.")
@@ -111,7 +114,7 @@ def stop(
     from ebbtide.cli.rounds.scoring_options import ScoringOptions, semantic_level
 
     level = semantic_level(semantic, embedder, cache)
-    options = ScoringOptions.of(profile=profile, unit=unit, as_json=as_json, level=level)
+    options = ScoringOptions.of(profile=profile, unit=unit, as_json=as_json, level=level, redact=redact)
     verdict = stopping.stop_following(file, options) if follow else stopping.stop(file, options)
     raise SystemExit(SIGNAL_EXITS[verdict])
 
@@ -124,18 +127,20 @@ def extract(
     unit: Unit = RoundUnit.TURN,
     judge: JudgeModel = None,
     prices: PricesFile = None,
+    redact: Redact = True,
     as_json: AsJson = False,
 ) -> None:
     """Show what is extracted from each turn of a plain conversation, and by which rule."""
     if judge is None:
         from ebbtide.cli.rounds import extraction
 
-        extraction.show(file, unit, as_json=as_json)
+        extraction.show(file, unit, redact=redact, as_json=as_json)
         return
     from ebbtide.cli.judging import open_judge
     from ebbtide.cli.rounds import judged_extraction
 
-    judged_extraction.show_judged(file, unit, open_judge(judge, read_prices(prices)), as_json=as_json)
+    model = open_judge(judge, read_prices(prices))
+    judged_extraction.show_judged(file, unit, model, redact=redact, as_json=as_json)
 
 
 @click.command(cls=Command)

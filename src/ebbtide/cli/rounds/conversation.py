@@ -17,6 +17,7 @@ from ebbtide.errors import TranscriptError
 from ebbtide.report.plurals import count
 from ebbtide.supervision.summary.ending import EndKind, RunEnding
 from ebbtide.supervision.summary.sentences import ended
+from ebbtide.text.redaction import redacted
 from ebbtide.traces.input.source import STDIN
 from ebbtide.traces.transcripts.turns import RoundUnit
 
@@ -72,7 +73,13 @@ def score_conversation(name: str, options: ScoringOptions, *, quiet: bool = Fals
     """
     source = rounds_in(name, options)
     if options.judge is not None:
-        return _judged(name, source, options, options.judge, quiet=quiet)
+        conversation = _judged(name, source, options, options.judge, quiet=quiet)
+    else:
+        conversation = _scored(name, source, options)
+    return redacted(conversation) if options.redact else conversation
+
+
+def _scored(name: str, source: RoundSource, options: ScoringOptions) -> ScoredConversation:
     meter = options.meter()
     readings = tuple(reading for item in source.rounds if (reading := meter.update(item)))
     return ScoredConversation(
@@ -140,7 +147,7 @@ def follow_conversation(name: str, options: ScoringOptions) -> Iterator[RoundRea
             warn(str(error))
         for item in growth.rounds:
             if reading := meter.update(item):
-                yield reading
+                yield redacted(reading) if options.redact else reading
 
 
 def _growths_of_stdin(unit: RoundUnit) -> Iterator[Growth]:

@@ -11,6 +11,7 @@ from rich.text import Text
 from ebbtide.cli.terminal import console, plain, print_json
 from ebbtide.events.transcript import Round
 from ebbtide.text.extraction.turn import Extraction, ItemKind
+from ebbtide.text.redaction import redacted
 from ebbtide.traces.reading import load
 from ebbtide.traces.transcripts.turns import RoundUnit
 
@@ -22,11 +23,13 @@ _STYLES = {
 }
 
 
-def show(name: str, unit: RoundUnit, *, as_json: bool) -> None:
+def show(name: str, unit: RoundUnit, *, redact: bool, as_json: bool) -> None:
     """Print each turn's items with their rules; what was set aside comes last, dimmed."""
     rounds = [item for item in load(name, unit=unit).rounds if item.text is not None]
     texts_before = [None, *(item.text for item in rounds)]
     turns = [(item, item.extraction(before)) for item, before in zip(rounds, texts_before, strict=False)]
+    if redact:
+        turns = redacted(turns)
     if as_json:
         print_json([turn_dict(item, extraction) for item, extraction in turns])
     else:

@@ -8,11 +8,12 @@ from ebbtide.cli.rounds.extraction import print_turns, turn_dict
 from ebbtide.cli.terminal import print_json
 from ebbtide.convergence.llm_rounds import judge_rounds
 from ebbtide.text.llm.chat_endpoint import ChatModel
+from ebbtide.text.redaction import redacted
 from ebbtide.traces.reading import load
 from ebbtide.traces.transcripts.turns import RoundUnit
 
 
-def show_judged(name: str, unit: RoundUnit, judge: ChatModel, *, as_json: bool) -> None:
+def show_judged(name: str, unit: RoundUnit, judge: ChatModel, *, redact: bool, as_json: bool) -> None:
     """Print each turn's items as a model reads them, where it differs from the rules, and what it took.
 
     Raises:
@@ -22,6 +23,8 @@ def show_judged(name: str, unit: RoundUnit, judge: ChatModel, *, as_json: bool) 
     rounds = load(name, unit=unit).rounds
     with judge_progress(len(rounds)) as advance:
         judged_rounds = judge_rounds(rounds, judge, agreements=False, advance=advance)
+    if redact:
+        judged_rounds = redacted(judged_rounds)
     raw_rounds = tuple(item for item in judged_rounds if item.extraction is not None)
     differences = tuple(difference for item in raw_rounds for difference in item.disagreements())
     report = JudgeReport(model=judge.model, rounds=raw_rounds, disagreements=differences)

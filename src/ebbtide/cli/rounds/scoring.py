@@ -25,6 +25,7 @@ from ebbtide.cli.terminal import SIGNAL_STYLES, console, plain, print_json, styl
 from ebbtide.convergence.meter import RoundReading
 from ebbtide.convergence.signal import Signal
 from ebbtide.errors import ConfigError, TranscriptError
+from ebbtide.text.redaction import redact
 from ebbtide.traces.input.folder import entries_in
 from ebbtide.traces.input.source import STDIN
 
@@ -116,7 +117,7 @@ def _score_many(paths: Sequence[str], options: ScoringOptions) -> bool:
             problems.append(str(error.located(source=path)))
             continue
         if options.as_json:
-            wire = {"file": path, **conversation.to_dict(explain=options.explain)}
+            wire = {"file": conversation.name, **conversation.to_dict(explain=options.explain)}
             print_json(options.add_problem(wire), indent=None)
         conversations.append(conversation)
     if conversations and not options.as_json:
@@ -126,7 +127,7 @@ def _score_many(paths: Sequence[str], options: ScoringOptions) -> bool:
     if problems:
         print(f"\n{len(problems)} of {len(paths)} could not be read:", file=sys.stderr)
         for problem in problems:
-            print(f"  {plain(problem)}", file=sys.stderr)
+            print(f"  {plain(redact(problem))}", file=sys.stderr)
     return not problems
 
 

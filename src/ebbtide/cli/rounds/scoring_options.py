@@ -51,7 +51,10 @@ def semantic_level(use: str, model: str | None, cache: str | None) -> SemanticLe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoringOptions:
-    """What every scoring command takes; `judge` is the model to ask, None for the rules alone."""
+    """What every scoring command takes.
+
+    `judge` is the model to ask, None for the rules alone; `redact` masks keys and passwords in the answer.
+    """
 
     profile: Profile
     unit: RoundUnit
@@ -59,6 +62,7 @@ class ScoringOptions:
     explain: bool = False
     level: SemanticLevel = SemanticLevel()
     judge: ChatModel | None = None
+    redact: bool = True
 
     @classmethod
     def of(
@@ -71,13 +75,21 @@ class ScoringOptions:
         explain: bool = False,
         judge: str | None = None,
         prices: str | None = None,
+        redact: bool = True,
     ) -> Self:
         """The options of the command line.
 
         Raises:
             ConfigError: There is no such profile, or the judge cannot be used.
         """
-        options = cls(profile=Profile.load(profile), unit=unit, as_json=as_json, explain=explain, level=level)
+        options = cls(
+            profile=Profile.load(profile),
+            unit=unit,
+            as_json=as_json,
+            explain=explain,
+            level=level,
+            redact=redact,
+        )
         if judge is None:
             return options
         from ebbtide.cli.judging import open_judge

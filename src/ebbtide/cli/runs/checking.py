@@ -24,6 +24,7 @@ from ebbtide.cli.terminal import console, print_json, warn
 from ebbtide.errors import ConfigError, EbbtideError, TranscriptError
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.run_summary import RunSummary
+from ebbtide.text.redaction import redacted
 from ebbtide.traces.input.source import STDIN
 
 if TYPE_CHECKING:
@@ -95,9 +96,9 @@ def check(
             summary = checking.check(traces.files[0], options)
         except TranscriptError as error:
             if output.as_json:
-                print_json(_skipped_file(error, traces.files[0], is_named=True).to_dict())
+                print_json(_skipped_file(error, traces.files[0], options, is_named=True).to_dict())
             raise
-        endings = endings_of([summary], model)
+        endings = endings_of([summary], model, options)
         fails = show([summary], (), options, output, several=False, endings=endings)
         return Exit.CHECK_FAILED if fails else Exit.DONE
     summaries, skipped_files = check_files(traces, options, jobs=jobs)
@@ -107,7 +108,7 @@ def check(
                 print_json(item.to_dict(), indent=None)
         raise TranscriptError(_nothing(skipped_files))
     ignored = [SkippedFile(source=path, reason=f"ignored by {ignored_by()}") for path in left_out]
-    endings = endings_of(summaries, model)
+    endings = endings_of(summaries, model, options)
     fails = show(summaries, [*skipped_files, *ignored], options, output, endings=endings)
     unreadable = [item for item in skipped_files if item.is_named or (item.is_unreadable and output.fail_on)]
     for item in unreadable:
@@ -170,13 +171,16 @@ def open_model(spec: str, names: Sequence[str], options: RunOptions) -> ChatMode
     return open_judge(spec, options.prices or Prices())
 
 
-def endings_of(summaries: Sequence[RunSummary], model: ChatModel | None) -> JudgedEndings | None:
+def endings_of(
+    summaries: Sequence[RunSummary], model: ChatModel | None, options: RunOptions
+) -> JudgedEndings | None:
     """What a model says of how runs ended; None where none is asked."""
     if model is None:
         return None
     from ebbtide.cli.runs.judged_endings import judge_endings
 
-    return judge_endings(summaries, model)
+    endings = judge_endings(summaries, model)
+    return redacted(endings) if options.redact else endings
 
 
 def write_page(file: Path, summaries: Sequence[RunSummary], options: RunOptions) -> None:
@@ -203,7 +207,9 @@ def check_files(
     from ebbtide import checking
 
     summaries: list[RunSummary] = []
-    skipped_files = [_skipped_file(error, str(error.source), is_named=False) for error in traces.refusals]
+    skipped_files = [
+        _skipped_file(error, str(error.source), options, is_named=False) for error in traces.refusals
+    ]
     with _progress(len(traces.files)) as advance:
         for path, result in checking.check_many(
             traces.files,
@@ -217,7 +223,7 @@ def check_files(
                 summaries.append(result)
             else:
                 is_named = str(path) in traces.from_arguments
-                skipped_files.append(_skipped_file(result, str(path), is_named=is_named))
+                skipped_files.append(_skipped_file(result, str(path), options, is_named=is_named))
     return summaries, sorted(skipped_files, key=lambda item: item.source)
 
 
@@ -242,12 +248,13 @@ def _progress(total: int) -> Iterator[Any]:
         yield lambda: bar.advance(task)
 
 
-def _skipped_file(error: EbbtideError, source: str, *, is_named: bool) -> SkippedFile:
-    if not isinstance(error, TranscriptError):
-        return SkippedFile(source=source, reason=str(error), is_named=is_named, is_unreadable=True)
-    reason = error.what if error.line is None else f"line {error.line}: {error.what}"
-    is_unreadable = is_named or not error.no_trace
-    return SkippedFile(source=source, reason=reason, is_named=is_named, is_unreadable=is_unreadable)
+def _skipped_file(error: EbbtideError, source: str, options: RunOptions, *, is_named: bool) -> SkippedFile:
+    reason, is_unreadable = str(error), True
+    if isinstance(error, TranscriptError):
+        reason = error.what if error.line is None else f"line {error.line}: {error.what}"
+        is_unreadable = is_named or not error.no_trace
+    file = SkippedFile(source=source, reason=reason, is_named=is_named, is_unreadable=is_unreadable)
+    return redacted(file) if options.redact else file
 
 
 def _nothing(skipped_files: Sequence[SkippedFile]) -> str:

@@ -11,7 +11,7 @@ from ebbtide.cli.declaration import FILE, Argument, Command, Option
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.options import with_run_options, with_thresholds
 from ebbtide.cli.runs.session_filter import SessionFilter, with_session_filter
-from ebbtide.cli.shared_options import AsJson, JudgeModel
+from ebbtide.cli.shared_options import AsJson, JudgeModel, Redact
 from ebbtide.cli.terminal import warn
 from ebbtide.supervision.run_options import RunOptions
 
@@ -158,12 +158,13 @@ def watch(
 def demo(
     out: Annotated[Path | None, Option("--out", metavar="FOLDER", help="Keep the runs in FOLDER.")] = None,
     html: Page = None,
+    redact: Redact = True,
     as_json: AsJson = False,
 ) -> None:
     """Make four sample runs and check them."""
     from ebbtide.cli.runs import demo as commands
 
-    commands.demo(out=out, html=html, as_json=as_json)
+    commands.demo(out=out, html=html, redact=redact, as_json=as_json)
 
 
 @click.command(cls=Command)

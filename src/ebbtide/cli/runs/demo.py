@@ -17,18 +17,19 @@ from ebbtide.errors import ConfigError
 from ebbtide.supervision.run_options import RunOptions
 
 
-def demo(*, out: Path | None, html: Path | None, as_json: bool) -> None:
+def demo(*, out: Path | None, html: Path | None, redact: bool, as_json: bool) -> None:
     """Make the runs, check them and print the table.
 
     Args:
         out: Folder that keeps the runs; None deletes them afterwards.
         html: Write the page into this file; None writes none.
+        redact: Mask keys and passwords.
         as_json: Print JSON instead of the table.
 
     Raises:
         ConfigError: The folder or the page cannot be written.
     """
-    options = RunOptions(timeline=html is not None)
+    options = RunOptions(timeline=html is not None, redact=redact)
     with _folder(out) as folder:
         files = []
         for name, content in demo_runs().items():

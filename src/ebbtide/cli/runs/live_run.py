@@ -6,12 +6,14 @@ import dataclasses
 from collections.abc import Iterator
 
 from ebbtide.checking import new_recorder
-from ebbtide.events.event import Event
+from ebbtide.divergence.detectors.near_duplicates import argument_display
+from ebbtide.events.event import Event, content, title
 from ebbtide.events.transcript import Round
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.verdict import Verdict
+from ebbtide.text.redaction import redact, redacted
 from ebbtide.traces.live import TraceStream
 
 
@@ -28,13 +30,20 @@ class LiveRun:
         self.events = 0  #: so far
         self.last: Event | Round | None = None  #: the latest event
         self._over = False
-        self._latest = Verdict()  # what was yielded last
+        self._latest = Verdict()  # what was yielded last, as the supervisor gave it
+        self._redacts = options.redact
         self._recorder = new_recorder(options)
+
+    @property
+    def source(self) -> str:
+        """What the input is called where it is shown."""
+        source = self.stream.source
+        return redact(source) if self._redacts else source
 
     @property
     def standing(self) -> Verdict:
         """What is to be done now."""
-        return self._recorder.supervisor.verdict()
+        return self._shown(self._recorder.supervisor.verdict())
 
     def feed(self, data: bytes) -> Iterator[Verdict]:
         """Take what came in, an event at a time.
@@ -61,13 +70,27 @@ class LiveRun:
             form.name if form else "format not known yet",
             advice=self.stream.capture_advice,
         )
-        return dataclasses.replace(
+        summary = dataclasses.replace(
             summary,
             timed=self.stream.timed,
             faults=(*map(str, self.stream.faults), *summary.faults),
             degraded=summary.degraded + self.stream.fault_count,
             over=self._over,
         )
+        return redacted(summary) if self._redacts else summary
+
+    def latest_words(self) -> str:
+        """The latest event on one line."""
+        last = self.last
+        if last is None:
+            return ""
+        if isinstance(last, Round):
+            return f"round {last.number}"
+        words = f"{title(last)} {argument_display(content(last))}".strip()
+        return f"event {self.events:,}: {redact(words) if self._redacts else words}"
+
+    def _shown(self, verdict: Verdict) -> Verdict:
+        return redacted(verdict) if self._redacts else verdict
 
     def _record(self, events: tuple[Event | Round, ...]) -> Iterator[Verdict]:
         for event in events:
@@ -76,7 +99,7 @@ class LiveRun:
             verdict = self._recorder.record(event)
             if self._is_new(verdict):
                 self._latest = verdict
-                yield verdict
+                yield self._shown(verdict)
 
     def _is_new(self, verdict: Verdict) -> bool:
         if verdict.action is Action.ALLOW and not self._latest.ends:

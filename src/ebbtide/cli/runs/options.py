@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from ebbtide.cli.declaration import FILE, Option
 from ebbtide.cli.runs.ignoring import with_ignored
 from ebbtide.cli.settings.limits_table import limits_table
-from ebbtide.cli.shared_options import PricesFile, ProfileName, read_prices, shared
+from ebbtide.cli.shared_options import PricesFile, ProfileName, Redact, read_prices, shared
 from ebbtide.profile import Profile
 from ebbtide.supervision.run_options import RunOptions
 
@@ -79,6 +79,7 @@ def read_run_options(
     limits: str | None = None,
     prices: str | None = None,
     when_unknown: str | None = None,
+    redact: bool = True,
     **most: float | None,
 ) -> RunOptions:
     """What the command line says.
@@ -89,6 +90,7 @@ def read_run_options(
         ignore: Rules and tools, as the option names them; those of the project's settings come on top.
         limits: A file; single limits override those in it.
         prices: A file; None takes public prices where they are installed.
+        redact: Mask keys and passwords.
         when_unknown: "refuse" or "allow", as in `Limits`; overrides that in the file.
         **most: A limit by the name of its kind.
 
@@ -102,6 +104,7 @@ def read_run_options(
         tools=None if tools is None else ToolPolicies.load(tools),
         limits=_limits(limits, most, when_unknown),
         prices=read_prices(prices),
+        redact=redact,
     )
 
 
@@ -113,7 +116,13 @@ def _limits(file: str | None, most: Mapping[str, float | None], when_unknown: st
 
 
 with_thresholds = shared(
-    {"profile": (ProfileName, "default"), "tools": (Tools, None), "ignore": (Ignore, None)}, read_run_options
+    {
+        "profile": (ProfileName, "default"),
+        "tools": (Tools, None),
+        "ignore": (Ignore, None),
+        "redact": (Redact, True),
+    },
+    read_run_options,
 )
 with_run_options = shared(
     {
@@ -127,6 +136,7 @@ with_run_options = shared(
         "steps": (MaxSteps, None),
         "wall_s": (MaxSeconds, None),
         "when_unknown": (WhenUnknown, None),
+        "redact": (Redact, True),
     },
     read_run_options,
 )

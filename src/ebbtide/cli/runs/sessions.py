@@ -22,6 +22,7 @@ from ebbtide.cli.terminal import print_json, warn
 from ebbtide.errors import TranscriptError
 from ebbtide.report.plurals import count
 from ebbtide.supervision.run_options import RunOptions
+from ebbtide.text.redaction import redact
 
 
 def check_sessions(
@@ -60,7 +61,9 @@ def check_sessions(
         for path, part in machine.parts.items()
         if part.file.obstacle
     ]
-    runs = [SessionRun(part=machine.parts[summary.source], summary=summary) for summary in summaries]
+    # A summary knows its file by the name that may be shown.
+    parts = {redact(path) if options.redact else path: part for path, part in machine.parts.items()}
+    runs = [SessionRun(part=parts[summary.source], summary=summary) for summary in summaries]
     runs.sort(key=lambda run: run.part.file.path)
     if output.as_json:
         _print_json(runs, skipped_files, machine.selection)
@@ -68,7 +71,7 @@ def check_sessions(
         raise _nothing_read(skipped_files)
     if output.html is not None:
         write_page(output.html, summaries, options)
-    endings = endings_of(summaries, model)
+    endings = endings_of(summaries, model, options)
     if not output.as_json:
         width = terminal_width()
         print_lines(session_screen(runs, machine.selection.period, width, everything=output.everything))

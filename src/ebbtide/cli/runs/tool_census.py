@@ -15,6 +15,7 @@ from ebbtide.events.shipped_tools import shipped
 from ebbtide.events.tool_policy import ToolPolicies, ToolPolicy
 from ebbtide.report.plurals import count
 from ebbtide.supervision.run_options import RunOptions
+from ebbtide.text.redaction import redact, redacted
 from ebbtide.traces.reading import open_trace
 
 _UNKNOWN = "unknown"
@@ -90,6 +91,10 @@ def take_census(name: str, policies: ToolPolicies) -> dict[str, ToolUse]:
 def show(name: str, options: RunOptions, *, as_json: bool) -> None:
     """Print what is known of each tool of a trace, and what to do about the others."""
     tools = take_census(name, options.tools or shipped())
+    if options.redact:
+        tools = {redact(tool): use for tool, use in tools.items()}
+        for use in tools.values():
+            use.unknown_commands = Counter(redacted(dict(use.unknown_commands)))
     undeclared = [tool for tool, use in tools.items() if not use.is_declared]
     if as_json:
         wire = [

@@ -16,8 +16,6 @@ from ebbtide.cli.runs.run_screen import ACTION_STYLES, run_screen, verdict_lines
 from ebbtide.cli.runs.verdict_command import VerdictCommand
 from ebbtide.cli.terminal import console, plain, print_json, warn
 from ebbtide.errors import TranscriptError
-from ebbtide.events.event import content, title
-from ebbtide.events.transcript import Round
 from ebbtide.report import wording
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.verdict import Verdict
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
 
 _CHANGES = 8  # that the screen keeps
 _REASON = 160
+_LATEST = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +183,7 @@ class _JsonLines:
     """One object a change, for machines."""
 
     def changed(self, run: LiveRun, verdict: Verdict, *, rings: bool) -> None:
-        where = {"source": run.stream.source, "spent": _amounts(run)}
+        where = {"source": run.source, "spent": _amounts(run)}
         print_json({"type": "verdict", **verdict.to_dict(), **where}, indent=None)
         sys.stdout.flush()
 
@@ -241,19 +240,9 @@ class _Screen:
         lines = [*verdict_lines(summary)[:2], Line()]
         lines.append(Line("now       ", "dim").append(now.action.value, ACTION_STYLES[now.action]))
         lines.append(Line("spent     ", "dim").append(amounts or "nothing known"))
-        lines.append(Line("last      ", "dim").append(_latest(self.run)))
+        lines.append(Line("last      ", "dim").append(plain(self.run.latest_words(), _LATEST)))
         if summary.degraded:
             lines.append(Line(f"{summary.degraded:,} lines not read in full", "yellow"))
         if self.changes:
             lines += [Line(), *self.changes]
         return [*lines, Line(), Line("Ctrl-C stops the watch and prints a summary.", "dim")]
-
-
-def _latest(run: LiveRun) -> str:
-    last = run.last
-    if last is None:
-        return ""
-    if isinstance(last, Round):
-        return f"round {last.number}"
-    what = content(last)
-    return f"event {run.events:,}: {plain(title(last), 40)} {'' if what is None else plain(str(what), 60)}"

@@ -41,6 +41,25 @@ def argument_text(args: object) -> str:
     return json.dumps(args) if isinstance(args, bool | int | float) else str(args)
 
 
+def argument_display(args: object) -> str:
+    """The values of the arguments for people; a secret has its field before it, so that it is known for one.
+
+    >>> argument_display({"user": "ann", "login": {"password": "swordfish"}})
+    'ann password="swordfish"'
+    """
+    if isinstance(args, Mapping):
+        return " ".join(_field(name, value) for name, value in args.items())
+    return " ".join(map(argument_display, args)) if isinstance(args, list | tuple) else argument_text(args)
+
+
+def _field(name: object, value: object) -> str:
+    from ebbtide.text.redaction import is_secret_field  # what a run without a finding does not need
+
+    text = argument_display(value)
+    is_secret = isinstance(value, str) and isinstance(name, str) and is_secret_field(name)
+    return f'{name}="{text}"' if is_secret else text
+
+
 def words_of(args: object) -> frozenset[int]:
     """The words of the arguments as numbers, the same in every process; odd ones hold a digit."""
     words = _WORD.findall(argument_text(args)[:_READ].lower())[:_MOST]

@@ -7,7 +7,7 @@ from collections import Counter
 from operator import itemgetter
 from typing import Final, TypeVar
 
-from ebbtide.divergence.detectors.near_duplicates import argument_text
+from ebbtide.divergence.detectors.near_duplicates import argument_display
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, ModelCall, ModelPart, ToolCall
@@ -107,7 +107,7 @@ class FactCounter:
         key = identity[0]
         _count(self._looks, key)
         if key in self._looks and key not in self._titles:
-            self._titles[key] = one_line(f"{call.name} {argument_text(call.args)}", _SHOWN)
+            self._titles[key] = one_line(f"{call.name} {argument_display(call.args)}", _SHOWN)
 
     def _wait(self, seconds: float, event: Event, loops: LoopState) -> None:
         is_call = isinstance(event, ToolCall)

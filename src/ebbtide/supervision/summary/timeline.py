@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ebbtide.divergence.detectors.near_duplicates import argument_text
+from ebbtide.divergence.detectors.near_duplicates import argument_display
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall, content, title
 from ebbtide.events.identity import identify, key_of
 from ebbtide.events.tool_policy import ToolPolicies
@@ -41,7 +41,7 @@ class Timeline:
             kind, error = "tool", bool(event.error)
             identity = identify(event.name, event.args)
             key = identity[0] if identity else key_of(kind, number)
-            policy, text = self._policies.get(name), argument_text(event.args)
+            policy, text = self._policies.get(name), argument_display(event.args)
             if policy is not None and policy.is_command(event.args):
                 text = _ENTERS.sub("", text, count=1) if text.startswith("cd ") else text
             excerpt = f"{name} {text}"[:_SHOWN].strip()

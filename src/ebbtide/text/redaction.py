@@ -1,0 +1,186 @@
+"""Secrets in texts: masked so that one still sees which key it was, and nobody can use it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache, partial
+from typing import Any, Final, TypeVar
+
+from ebbtide.text.secret_rules import PLACEHOLDERS, SECRET_FIELD, SECRET_RULES, SecretForm, SecretRule
+
+_T = TypeVar("_T")
+
+_TAIL: Final = 4  # characters that a mask shows
+_LONG_WORD: Final = 8  # characters of a secret that is looked for in other texts too
+_LONG_ENOUGH: Final = 16  # characters of a secret of which that many give nothing away
+_FEWEST_BITS: Final = 2.75  # a character, of what was generated: 8 characters of which two are equal
+_RULES_OF: Final = {
+    hint: tuple(number for number, rule in enumerate(SECRET_RULES) if hint in rule.hints)
+    for rule in SECRET_RULES
+    for hint in rule.hints
+}
+_VARIABLE: Final = re.compile(r"[$%{<*#\[(]|[A-Za-z_][\w.]*\(|/|~|\.{1,2}/|https?:")
+_STAND_IN: Final = re.compile(
+    r"(.)\1*|[xX]+[-_xX]*|[A-Z_]+|(?i:(?:your|my|some|the)[-_].*|.*(?:changeme|placeholder|redacted).*)"
+)
+# A word, as in a name with its version: `my-app-secret-v2`, `camelCase`, `sha256`, `20240102`.
+_WORD: Final = re.compile(r"(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[A-Za-z]){0,5}\d{0,4}|\d+")
+_FILE: Final = re.compile(r"/.*\.[a-z]{2,5}$")
+_PARTS: Final = re.compile(r"[-_./:+@=~|\\]+")
+
+
+def redact(text: str) -> str:
+    """`text` with every secret in it masked: what kind of secret, and of a long one the last characters.
+
+    It holds for the beginning of a key that was cut, too. What was masked stays as it is.
+
+    >>> redact("export GITHUB_TOKEN=ghp_16C7e42F292c6912E7710c838347Ae178B4a")
+    'export GITHUB_TOKEN=[github token ...8B4a]'
+    >>> redact("psql postgres://app:hunter2@db/prod # 3fb2a9c1d0e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8")
+    'psql postgres://app:[password]@db/prod # 3fb2a9c1d0e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8'
+    """
+    return _redact(text, {})
+
+
+def redacted(value: _T) -> _T:
+    """A value like `value`, with the secrets masked in every text in it.
+
+    What is known for a secret by what stands around it in one text is masked in all the others.
+
+    Args:
+        value: A text, or anything made of frozen dataclasses, tuples, lists and tables; other objects stay.
+    """
+    masks: dict[str, str] = {}
+    result: _T = _mapped(value, partial(_redact, masks=masks), {})
+    bare = {secret: mask for secret, mask in masks.items() if _stands_alone(secret)}
+    if not bare:
+        return result
+    words = "|".join(map(re.escape, sorted(bare, key=len, reverse=True)))
+    pattern = re.compile(rf"(?<![A-Za-z0-9])(?:{words})(?![A-Za-z0-9])")
+    again: _T = _mapped(result, partial(pattern.sub, lambda match: bare[match[0]]), {})
+    return again
+
+
+@lru_cache(maxsize=512)
+def is_secret_field(name: str) -> bool:
+    """Whether a field of this name holds a secret.
+
+    >>> [name for name in ("password", "apiKey", "x-api-key", "path", "max_tokens") if is_secret_field(name)]
+    ['password', 'apiKey', 'x-api-key']
+    """
+    return re.fullmatch(SECRET_FIELD, name) is not None
+
+
+@cache
+def _pattern(number: int) -> re.Pattern[str]:
+    return re.compile(SECRET_RULES[number].pattern)
+
+
+@cache
+def _any_hint() -> re.Pattern[str]:
+    """One of the hints, as a tree of letters: several times faster than looking for each."""
+    tree: dict[str, Any] = {}
+    for hint in _RULES_OF:
+        branch = tree
+        for letter in hint:
+            branch = branch.setdefault(letter, {})
+        branch[""] = {}
+    return re.compile(_branches(tree))
+
+
+def _branches(tree: dict[str, Any]) -> str:
+    if "" in tree:
+        return ""
+    branches = [re.escape(letter) + _branches(rest) for letter, rest in tree.items()]
+    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
+
+
+def _redact(text: str, masks: dict[str, str]) -> str:
+    """As `redact`; `masks` takes the secrets that were masked."""
+    small = text.lower()
+    if _any_hint().search(small) is None:
+        return text
+    numbers = {number for hint, of in _RULES_OF.items() if hint in small for number in of}
+    for number in sorted(numbers):
+        text = _pattern(number).sub(partial(_masked, SECRET_RULES[number], masks), text)
+    return text
+
+
+def _stands_alone(secret: str) -> bool:
+    """Whether it is no word that texts may have for other reasons."""
+    return len(secret) >= _LONG_WORD and not (secret.isalpha() and secret.islower())
+
+
+def _mapped(value: Any, change: Callable[[str], str], known: dict[str, str]) -> Any:
+    """A value in which every text is changed; one without a change is the same object."""
+    kind = type(value)
+    if kind is str:
+        text = known.get(value)
+        if text is None:
+            text = known[value] = change(value)
+        return text
+    if isinstance(value, tuple | list):
+        parts = [_mapped(item, change, known) for item in value]
+        if all(new is old for new, old in zip(parts, value, strict=True)):
+            return value
+        return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+    if isinstance(value, Mapping):
+        return {_mapped(key, change, known): _mapped(item, change, known) for key, item in value.items()}
+    changes = {}
+    for name in getattr(kind, "__dataclass_fields__", ()):
+        old = getattr(value, name)
+        new = _mapped(old, change, known)
+        if new is not old:
+            changes[name] = new
+    return dataclasses.replace(value, **changes) if changes else value
+
+
+def _masked(rule: SecretRule, masks: dict[str, str], match: re.Match[str]) -> str:
+    name = next((name for name in match.re.groupindex if match[name] is not None), 0)
+    secret = match[name]
+    if not _has_form(secret, rule.form):
+        return match[0]
+    tail = f" ...{secret[-_TAIL:]}" if len(secret) >= _LONG_ENOUGH and secret[-_TAIL:].isalnum() else ""
+    start, end = match.span(name)
+    before, after = match[0][: start - match.start()], match[0][end - match.start() :]
+    mask = masks[secret] = f"[{rule.kind}{tail}]"
+    return f"{before}{mask}{after}"
+
+
+def _has_form(secret: str, form: SecretForm) -> bool:
+    match form:
+        case SecretForm.ANY:
+            return True
+        case SecretForm.MIXED:
+            return _has(secret, str.islower) and _has(secret, str.isupper) and _has(secret, str.isdigit)
+        case SecretForm.TYPED:
+            return not _stands_in(secret)
+        case SecretForm.RANDOM:
+            return not _stands_in(secret) and _is_random(secret)
+
+
+def _stands_in(secret: str) -> bool:
+    """Whether it is a placeholder, a variable, a path or a call."""
+    return (
+        secret.lower().strip(".,:;!?") in PLACEHOLDERS
+        or _VARIABLE.match(secret) is not None
+        or _STAND_IN.fullmatch(secret) is not None
+    )
+
+
+def _is_random(secret: str) -> bool:
+    if not (_has(secret, str.isalpha) and _has(secret, str.isdigit)):
+        return False
+    if _FILE.search(secret) or all(_WORD.fullmatch(part) for part in _PARTS.split(secret)):
+        return False
+    size = len(secret)
+    bits = -sum(n / size * math.log2(n / size) for n in Counter(secret).values())
+    return bits >= min(_FEWEST_BITS, 0.8 * math.log2(size))
+
+
+def _has(text: str, test: Callable[[str], bool]) -> bool:
+    return any(map(test, text))
