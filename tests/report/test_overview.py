@@ -74,7 +74,7 @@ def test_text_and_headline_filter(pages, runs) -> None:
         assert len(names(path)) == 3
         path.get_by_role("searchbox").fill("-2")
         assert names(path) == ["stuck-2.jsonl"]
-        assert path.get_by_role("status").inner_text() == "1 of 5 runs"
+        assert path.get_by_role("status").inner_text() == "1 of 5 runs, the worst first"
         stuck.click()
         assert sorted(names(path)) == ["healthy-2.jsonl", "stuck-2.jsonl"]
         path.get_by_role("searchbox").fill("")

@@ -33,7 +33,12 @@ def article(summary: RunSummary, number: int, ends: Sequence[Projection], *, fol
     return element(
         "article",
         sections.headline(summary, folder),
-        element("div", bill_part(summary), sections.tiles(summary), class_="top"),
+        element(
+            "div",
+            bill_part(summary),
+            sections.tiles(summary),
+            class_="top has-bill" if summary.bill.classes else "top",
+        ),
         sections.saving(summary),
         _section("Calls", _timeline(number)) if summary.timeline else None,
         _section(f"Findings ({len(summary.findings):,})", sections.findings(summary)),

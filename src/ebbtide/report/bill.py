@@ -35,7 +35,7 @@ _CONTENTS: Mapping[str, str] = {
     ContextPart.NEW_OUTPUT: "what the model wrote",
     ContextPart.NOTES: "notes of the harness",
     ContextPart.SUMMARY: "summaries of compactions",
-    ContextPart.UNRECORDED: "not recorded",
+    ContextPart.UNRECORDED: "content that the trace does not show",
     ContextPart.UNATTRIBUTED: "unattributed",
 }
 _WASTE: Mapping[str, str] = {
@@ -104,7 +104,7 @@ def _bar(bill: Bill) -> Markup | None:
     items = [
         (_named(_CLASSES, line.name), line.name, line.amount) for line in bill.classes if line.amount.share
     ]
-    if not items:
+    if not items and not bill.total.share:
         return None
     rest = 1 - sum(item.share for _, _, item in items)
     if rest >= _LEAST:

@@ -71,18 +71,22 @@ def _totals(runs: Sequence[RunSummary]) -> Markup:
     seconds = [run.spent.seconds for run in runs if run.spent.seconds is not None]
     problems = sum(severity(run) is not Action.ALLOW for run in runs)
     wasted = [run.bill.wasted.cost_usd for run in runs if run.bill.wasted.cost_usd is not None]
-    avoidable = [run.bill.avoidable.cost_usd or 0.0 for run in runs]
     priced_in_part = any(run.spent.unpriced for run in runs if run.spent.cost_usd is not None)
     total = f"{money(sum(costs))}{'+' * priced_in_part}" if costs else UNKNOWN
     return element(
         "dl",
         _total("Cost", total, _unknown(len(runs) - len(costs))),
-        _total("Wasted", money(sum(wasted)), f"and {money(sum(avoidable))} avoidable") if wasted else None,
+        _total("Wasted", money(sum(wasted)), _avoidable(runs)) if wasted else None,
         _total("Tokens", f"{sum(tokens):,}" if tokens else UNKNOWN, _unknown(len(runs) - len(tokens))),
         _total("Time", duration(sum(seconds)) if seconds else UNKNOWN, _unknown(len(runs) - len(seconds))),
         _total("Problems", f"{problems:,}", f"of {count(len(runs), 'run')}"),
         class_="tiles",
     )
+
+
+def _avoidable(runs: Sequence[RunSummary]) -> str | None:
+    avoidable = sum(run.bill.avoidable.cost_usd or 0.0 for run in runs)
+    return f"and {money(avoidable)} avoidable" if avoidable else None
 
 
 def _total(name: str, value: str, note: str | None) -> Markup:

@@ -93,7 +93,7 @@ def calls(summary: RunSummary) -> Markup | None:
         return None
     return element(
         "section",
-        element("h2", "Its calls"),
+        element("h2", "Failures, look-ups, waiting" if facts else "Not recorded"),
         element("p", missing, class_="statement") if missing else None,
         element("ul", *(element("li", fact, dir="auto") for fact in facts), class_="facts")
         if facts

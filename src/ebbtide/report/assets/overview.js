@@ -71,6 +71,7 @@ class Overview {
     const unknown = this.rows.filter((item) => item.keys[column] === null);
     this.body.append(...[...keyed, ...unknown].map((item) => item.row));
     this.mark();
+    this.tell();
   }
 
   mark() {
@@ -88,8 +89,15 @@ class Overview {
       row.hidden = !fits;
       shown += fits;
     }
-    const all = this.rows.length.toLocaleString("en-US");
-    this.status.textContent = shown === this.rows.length ? `${all} runs, the worst first` : `${shown.toLocaleString("en-US")} of ${all} runs`;
+    this.shown = shown;
+    this.tell();
+  }
+
+  tell() {
+    const [shown, all] = [this.shown, this.rows.length].map((number) => number.toLocaleString("en-US"));
+    const name = this.table.tHead.rows[0].cells[this.sorted.column].dataset.column;
+    const isFirst = this.sorted.column === 0 && !this.sorted.down;
+    this.status.textContent = `${shown === all ? shown : `${shown} of ${all}`} runs, ${isFirst ? "the worst first" : `by ${name}`}`;
   }
 
   // Links to runs as they are listed now.

@@ -6,8 +6,8 @@ function cssColour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-function hue(rank) {
-  return HUES[rank] || cssColour("--repeat");
+function hue(rank, other) {
+  return HUES[rank] || other || cssColour("--repeat");
 }
 
 function make(name, text, className) {

@@ -57,17 +57,25 @@ class Strip {
     this.picture = null;
   }
 
-  // Stretches of columns of which more than half repeats: where they begin and end, the longest first.
+  // Stretches of columns of which more than half repeats, with what repeats in the column on either side: the longest
+  // first.
   stretches() {
-    const found = [];
+    const warm = (at) => this.columns[at] && this.columns[at].size - this.columns[at].cold;
+    const list = [];
     this.columns.forEach((column, at) => {
-      if (column.size - column.cold <= column.size / 2) return;
-      const last = found[found.length - 1];
-      const calls = column.size - column.cold;
-      if (last && at - last.end <= 2) Object.assign(last, { end: at + 1, calls: last.calls + calls });
-      else found.push({ start: at, end: at + 1, calls, first: column.first });
+      if (warm(at) <= column.size / 2) return;
+      const last = list[list.length - 1];
+      if (last && at - last.end <= 1) last.end = at + 1;
+      else list.push({ start: at, end: at + 1 });
     });
-    return found.sort((one, other) => other.calls - one.calls);
+    for (const stretch of list) {
+      if (warm(stretch.start - 1)) stretch.start--;
+      if (warm(stretch.end)) stretch.end++;
+      stretch.first = this.columns[stretch.start].first;
+      stretch.calls = 0;
+      for (let at = stretch.start; at < stretch.end; at++) stretch.calls += warm(at);
+    }
+    return list.sort((one, other) => other.calls - one.calls);
   }
 
   paint() {
@@ -79,6 +87,8 @@ class Strip {
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     const bottom = STRIP.lane + STRIP.bars;
     const size = this.width / this.columns.length;
+    const other = cssColour("--repeat");
+    const [once, red] = [cssColour("--once"), cssColour("--red")];
     const box = (colour, x, y, width, height) => {
       context.fillStyle = colour;
       context.fillRect(x, y, width, height);
@@ -91,11 +101,11 @@ class Strip {
       for (const [id, number] of rows) {
         const height = (number / column.size) * STRIP.bars;
         y -= height;
-        box(hue(ranks.get(id)), x, y, size, height);
+        box(hue(ranks.get(id), other), x, y, size, height);
       }
       const cold = (column.cold / column.size) * STRIP.bars * GREY_SHARE;
-      box(cssColour("--once"), x, y - cold, Math.max(1, size - 1), cold);
-      if (column.failed) box(cssColour("--red"), x, bottom - 2, Math.max(1, size - 1), 1 + 2 * (column.failed / column.size));
+      box(once, x, y - cold, Math.max(1, size - 1), cold);
+      if (column.failed) box(red, x, bottom - 2, Math.max(1, size - 1), 1 + 2 * (column.failed / column.size));
     });
     for (const finding of findings) {
       if (!finding[4]) continue;

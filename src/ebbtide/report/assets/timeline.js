@@ -285,6 +285,7 @@ class Timeline {
     const lane = step - size - 2;
     const grey = cssColour("--once");
     const quiet = cssColour("--message");
+    const other = cssColour("--repeat");
     const red = cssColour("--red");
     const front = cssColour("--fg");
     this.tones = this.findings.map((finding) => cssColour(TONES[finding[2]] || "--amber"));
@@ -316,7 +317,7 @@ class Timeline {
         let strength = 1;
         if (this.focusOn >= 0) strength = this.inside(index, this.focusOn) ? 1 : 0.18;
         else if (this.hovered >= 0 && same !== null && id !== same) strength = 0.35;
-        const colour = this.hot[index] ? hue(this.ranks.get(id)) : kinds[index] === 0 ? grey : quiet;
+        const colour = this.hot[index] ? hue(this.ranks.get(id), other) : kinds[index] === 0 ? grey : quiet;
         paint(0, colour, strength, x, y + low, size - gap, size - low);
         if (this.errors.has(index)) paint(1, red, strength, x, y + size - foot, size - gap, foot);
         const mark = this.marks[index];
