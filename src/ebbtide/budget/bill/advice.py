@@ -40,6 +40,7 @@ _FIRST: Final = {
     ContextPart.INSTRUCTIONS: "the system prompt and tool definitions",
     ContextPart.NOTES: "notes that the harness put in",
     ContextPart.SUMMARY: "summaries of earlier work",
+    ContextPart.SIDE: "short conversations beside the main one",
     ContextPart.UNRECORDED: "content that the trace does not show",
     ContextPart.OWN_WORDS: "putting the model's own words into the context",
     ContextPart.UNATTRIBUTED: "spending that nothing explains",

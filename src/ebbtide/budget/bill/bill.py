@@ -30,6 +30,7 @@ class ContextPart(StrEnum):
     NEW_OUTPUT = "new_output"  #: what the model wrote, once
     NOTES = "notes"  #: what the harness put in
     SUMMARY = "summary"  #: what a compaction left
+    SIDE = "side"  #: short conversations beside the main one: a title, a summary of a page
     UNRECORDED = "unrecorded"  #: in the context, and not in the trace
     UNATTRIBUTED = "unattributed"  #: spent, and nothing says on what
 

@@ -247,6 +247,9 @@ class BillRecorder:
         growth = charge.size - context.size
         if context.latest is None:
             context.cached = charge.hits + charge.writes
+            if context.follows is not None and charge.size < chain.instructions:
+                context.grow([(Item(charge.event, ContextPart.SIDE, None), growth)])
+                return
             shares, hidden = first_growth(growth, items)
             context.grow(self._before(chain, hidden, charge, context) + shares)
             return

@@ -1,0 +1,329 @@
+"""Runs whose bill can be worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from ebbtide.budget.bill.bill import Bill, ContextPart, WasteKind
+from ebbtide.budget.prices import Prices
+from ebbtide.checking import check_events
+from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, Role, ToolCall
+from ebbtide.events.usage import Usage
+from ebbtide.supervision.run_options import RunOptions
+
+#: A dollar for a million fresh tokens, a tenth of it from the cache, five for output.
+OPTIONS = RunOptions(
+    prices=Prices({"m": {"input": 1.0, "output": 5.0, "cache_read": 0.1, "cache_write": 1.25}}, public=False)
+)
+MICRO = 1e-6
+
+
+def bill(*events: Event) -> Bill:
+    """The bill of a run."""
+    return check_events(events, OPTIONS).bill
+
+
+def call(read: int = 0, write: int = 0, fresh: int = 0, output: int = 0, **rest: object) -> ModelCall:
+    """A call of the model, with its tokens."""
+    usage = Usage(
+        model="m",
+        input_tokens=fresh,
+        cache_read_tokens=read,
+        cache_write_tokens=write,
+        output_tokens=output,
+    )
+    fields: dict[str, object] = {"text": "", **rest}
+    return ModelCall(usage=usage, **fields)  # type: ignore[arg-type]
+
+
+def tool(length: int, name: str = "search", **args: object) -> ToolCall:
+    """A call of a tool, whose answer has so many characters."""
+    return ToolCall(
+        name=name, args=args, result=f"{len(args)}{sorted(args.items())}".ljust(length, "x")[:length]
+    )
+
+
+def part(result: Bill, content: ContextPart) -> tuple[float, int]:
+    """Dollars and tokens of what was carried."""
+    line = next((item for item in result.contents if item.name == content), None)
+    return (0.0, 0) if line is None else (line.amount.cost_usd or 0.0, line.amount.tokens)
+
+
+def test_one_result_is_known_exactly() -> None:
+    """The growth less the output is the result: 1,000 tokens, written once and read again twice."""
+    result = bill(
+        call(write=5_000, output=100),
+        tool(4_000, q="a"),
+        call(read=5_000, write=1_100, output=50, text="thinking"),
+        tool(0, q="b"),
+        call(read=6_100, write=50, output=10),
+        call(read=6_150, write=10, output=10),
+    )
+    (event,) = [item for item in result.events if item.event == 2]
+    assert (event.size, event.reads, event.is_estimated) == (1_000, 3, False)
+    assert event.amount.cost_usd == pytest.approx(1_000 * (1.25 + 0.1 + 0.1) * MICRO)
+    assert part(result, ContextPart.INSTRUCTIONS)[1] == 4 * 5_000
+    assert part(result, ContextPart.NEW_OUTPUT) == (pytest.approx(170 * 5 * MICRO), 170)
+
+
+def test_several_results_are_split_by_their_length() -> None:
+    """Three times the text has three times the tokens, and both are marked as estimated."""
+    result = bill(
+        call(fresh=1_000, output=20),
+        tool(1_000, q="a"),
+        tool(3_000, q="b"),
+        call(fresh=1_000 + 20 + 1_000, output=5),
+    )
+    sizes = {item.event: (item.size, item.is_estimated) for item in result.events if item.tool}
+    assert sizes == {2: (pytest.approx(250, abs=2), True), 3: (pytest.approx(750, abs=2), True)}
+
+
+def test_a_provider_without_a_cache_charges_everything_again() -> None:
+    """Each call pays the full price for all that came before it."""
+    result = bill(
+        call(fresh=1_000, output=100),
+        tool(2_000, q="a"),
+        call(fresh=1_600, output=100),
+        call(fresh=1_700, output=100),
+    )
+    assert part(result, ContextPart.TOOL_OUTPUT) == (pytest.approx(2 * 500 * MICRO), 1_000)
+
+
+def test_a_compaction_ends_what_is_carried() -> None:
+    """After it, neither results nor words are read again; what is left is a summary."""
+    result = bill(
+        call(write=5_000, output=10),
+        tool(8_000, q="a"),
+        call(read=5_000, write=2_010, output=10),
+        Notice(kind=NoticeKind.COMPACTION),
+        call(read=5_000, write=400, output=10),
+        call(read=5_400, write=10, output=10),
+    )
+    (event,) = [item for item in result.events if item.event == 2]
+    assert (event.size, event.reads) == (2_000, 1)
+    assert part(result, ContextPart.SUMMARY)[1] == 2 * 400
+    assert [(item.event, item.before, item.after) for item in result.compactions] == [(5, 7_010, 5_400)]
+
+
+def test_a_conversation_beside_it_does_not_end_a_context() -> None:
+    """A title for the session is made in a context of its own; the first one goes on."""
+    result = bill(
+        call(write=9_000, output=10),
+        tool(4_000, q="a"),
+        call(fresh=300, output=5),
+        call(read=9_000, write=1_010, output=10),
+        call(read=10_010, write=10, output=10),
+    )
+    assert result.compactions == ()
+    assert part(result, ContextPart.TOOL_OUTPUT)[1] == 2 * 1_000
+    assert part(result, ContextPart.SIDE)[1] == 300
+
+
+def test_a_sub_agent_has_its_own_context() -> None:
+    """Its calls come between those of the main chain, and are not mixed with them."""
+    result = bill(
+        call(write=5_000, output=10),
+        call(write=2_000, output=10, chain_id="helper", agent="helper"),
+        ToolCall(name="grep", args={"q": "x"}, result="y" * 400, chain_id="helper"),
+        call(read=2_000, write=110, output=10, chain_id="helper", agent="helper"),
+        tool(2_000, "Task", q="go"),
+        call(read=5_000, write=510, output=10),
+    )
+    assert {item.name: item.count for item in result.agents} == {"": 2, "helper": 2}
+    sizes = {item.tool: item.size for item in result.events if item.tool}
+    assert sizes == {"grep": 100, "Task": 500}
+
+
+def test_a_missed_cache_costs_the_difference_to_a_hit() -> None:
+    """After an hour the whole context is written again: 1.15 dollars a million more than a hit."""
+    result = bill(
+        call(write=10_000, output=10, ts=1_000.0),
+        call(write=10_010, output=10, ts=4_600.0),
+    )
+    assert (result.misses.calls, result.misses.tokens, result.misses.after_pauses) == (1, 10_000, 1)
+    assert result.misses.above_hit.cost_usd == pytest.approx(10_000 * 1.15 * MICRO)
+    assert [item.kind for item in result.waste] == [WasteKind.CACHE_MISS]
+    assert result.misses.longest_pause_s == 3_600
+
+
+def test_understated_output_makes_it_a_lower_bound() -> None:
+    """Three tokens cannot be four hundred words: the growth knows better, and the bill says at least."""
+    words = "word " * 400
+    result = bill(
+        call(write=5_000, output=3, text=words),
+        tool(2_000, q="a"),
+        call(read=5_000, write=1_000, output=3, text="ok"),
+    )
+    assert result.is_least
+    assert result.sentence.startswith("At least ")
+    own = next(item for item in result.events if item.content is ContextPart.OWN_WORDS)
+    assert own.size == pytest.approx(500, abs=5)
+    assert own.is_estimated
+
+
+def test_dropped_thoughts_are_not_read_again() -> None:
+    """Of 900 tokens of output 100 stay, since 800 were thoughts: the result keeps its own."""
+    result = bill(
+        call(write=5_000, output=900, text="x" * 400),
+        Message(text="y" * 400),
+        call(read=5_000, write=200, output=10),
+    )
+    sizes = {item.content: item.size for item in result.events}
+    assert sizes[ContextPart.PERSON] == pytest.approx(100, abs=15)
+
+
+def test_spending_in_a_total_is_not_spread() -> None:
+    """A sum that is stated at the end is a line of its own, with its reason."""
+    result = bill(
+        call(write=1_000, output=10),
+        Notice(kind=NoticeKind.TOTAL, usage=Usage(cost_usd=2.0)),
+    )
+    assert result.unattributed.cost_usd == 2.0
+    assert [item.name for item in result.why_unattributed] == ["a sum that is stated at the end"]
+    assert "cannot be attributed (a sum that is stated at the end)" in result.sentence
+
+
+def test_nothing_is_known_of_a_run_without_usage() -> None:
+    """There is no bill, and no zero."""
+    result = bill(Message(text="hi"), tool(100, q="a"))
+    assert (result.sentence, result.total.cost_usd, result.suggestions) == ("", None, ())
+
+
+def test_tokens_are_the_measure_where_no_price_is_known() -> None:
+    """Shares are of tokens then, and the sentence speaks of them."""
+    usage = Usage(model="nobody-knows", input_tokens=1_000, output_tokens=10)
+    result = check_events([ModelCall(text="", usage=usage)], OPTIONS).bill
+    assert result.total.cost_usd is None
+    assert result.sentence.startswith("1,010 tokens: ")
+
+
+def test_a_stated_cost_without_prices_is_shared_out_and_marked() -> None:
+    """Nobody knows what the classes of that model cost: shares are told as about right."""
+    usage = Usage(model="nobody-knows", input_tokens=1_000, output_tokens=1_000, cost_usd=0.60)
+    result = check_events([ModelCall(text="", usage=usage)], OPTIONS).bill
+    assert result.is_estimated
+    assert {item.name: item.amount.cost_usd for item in result.classes} == {
+        "input": pytest.approx(0.10),
+        "output": pytest.approx(0.50),
+    }
+    assert ": about " in result.sentence
+
+
+def test_instructions_that_are_recorded_are_instructions() -> None:
+    """A system message in the trace is no tool output."""
+    result = bill(Message(text="z" * 4_000, role=Role.SYSTEM), call(fresh=1_000, output=10))
+    assert part(result, ContextPart.INSTRUCTIONS)[1] == 1_000
+
+
+class TestWaste:
+    """What calls show to be waste, with the turn that asked for it."""
+
+    def test_a_call_whose_answer_was_known(self) -> None:
+        """Its turn was for nothing, and so was carrying its answer."""
+        look = ToolCall(name="Read", args={"file_path": "a.py"}, result="x" * 400)
+        result = bill(
+            call(write=1_000, output=10),
+            look,
+            call(read=1_000, write=110, output=10),
+            look,
+            call(read=1_110, write=110, output=10),
+        )
+        (line,) = result.waste
+        turn = (1_000 * 0.1 + 110 * 1.25 + 10 * 5) * MICRO
+        carry = 110 * 1.25 * MICRO
+        assert (line.kind, line.count, line.events) == (WasteKind.SAME_CALL, 1, (4,))
+        assert line.amount.cost_usd == pytest.approx(turn + carry)
+        assert result.wasted.cost_usd == line.amount.cost_usd
+
+    def test_the_same_look_after_a_change_is_none(self) -> None:
+        """Something was changed in between."""
+        look = ToolCall(name="Read", args={"file_path": "a.py"}, result="x" * 400)
+        change = ToolCall(name="Write", args={"file_path": "a.py", "content": "new"}, result="ok")
+        turns = [call(write=1_000, output=10), look, call(read=1_000, write=110, output=9), change]
+        result = bill(
+            *turns, call(read=1_110, write=20, output=9), look, call(read=1_130, write=109, output=9)
+        )
+        assert result.waste == ()
+
+    def test_an_answer_that_the_harness_could_not_use(self) -> None:
+        """All of its call is wasted."""
+        result = bill(
+            call(fresh=1_000, output=100, text="no command"),
+            Notice(kind=NoticeKind.NOTE, text="Give exactly one command.", error=True),
+            call(fresh=1_120, output=10),
+        )
+        (line,) = result.waste
+        assert line.kind is WasteKind.REFUSED_ANSWER
+        assert line.amount.cost_usd == pytest.approx((1_000 + 500 + 100) * MICRO)
+
+    def test_a_list_of_tasks_alone_in_its_turn(self) -> None:
+        """The first is a plan; a later one beside a call costs no turn."""
+        plan = ToolCall(name="TodoWrite", args={"todos": ["a"]}, result="ok")
+        again = ToolCall(name="TodoWrite", args={"todos": ["b"]}, result="ok")
+        beside = ToolCall(name="TodoWrite", args={"todos": ["c"]}, result="ok")
+        result = bill(
+            call(write=1_000, output=10),
+            plan,
+            call(read=1_000, write=20, output=10),
+            again,
+            call(read=1_020, write=20, output=10),
+            beside,
+            tool(40, q="x"),
+            call(read=1_040, write=40, output=10),
+        )
+        (line,) = result.waste
+        assert (line.kind, line.count, line.events) == (WasteKind.TODO_LIST, 1, (4,))
+
+    def test_a_file_read_in_slices(self) -> None:
+        """From the third piece on; a change begins anew."""
+        events: list[Event] = [call(write=1_000, output=10)]
+        size = 1_000
+        for number in range(4):
+            piece = {"file_path": "a.py", "offset": 20 * number, "limit": 20}
+            events += [ToolCall(name="Read", args=piece, result=f"{number}" * 400)]
+            events += [call(read=size, write=110, output=10)]
+            size += 110
+        (line,) = bill(*events).waste
+        assert (line.kind, line.count, line.events) == (WasteKind.SLICES, 2, (6, 8))
+
+    def test_lines_that_the_run_had_written_itself(self) -> None:
+        """It repairs its own edit."""
+        first = {"file_path": "a.py", "old_string": "value = None", "new_string": "value = compute()"}
+        repair = {"file_path": "a.py", "old_string": "value = compute()", "new_string": "value = count()"}
+        result = bill(
+            call(write=1_000, output=10),
+            ToolCall(name="Edit", args=first, result="edited"),
+            call(read=1_000, write=20, output=10),
+            ToolCall(name="Edit", args=repair, result="edited again"),
+            call(read=1_020, write=20, output=10),
+        )
+        assert [(line.kind, line.events) for line in result.waste] == [(WasteKind.OWN_EDIT, (4,))]
+
+    def test_what_was_refused_is_asked_for_again(self) -> None:
+        """The same refusal for another command."""
+        refusal = "Permission to use Bash has been denied."
+        result = bill(
+            call(write=1_000, output=10),
+            ToolCall(name="Bash", args={"command": "rm -r a"}, result=refusal, error=True),
+            call(read=1_000, write=30, output=10),
+            ToolCall(name="Bash", args={"command": "rm -rf a"}, result=refusal, error=True),
+            call(read=1_030, write=30, output=10),
+        )
+        assert [(line.kind, line.count) for line in result.waste] == [(WasteKind.REFUSED_AGAIN, 1)]
+        assert result.failures is not None
+        assert result.failures.count == 2
+
+
+def test_a_new_session_is_advised_where_it_would_have_paid() -> None:
+    """Twelve calls of another task read 20,000 tokens of the one before: so much could have been saved."""
+    events: list[Event] = [Message(text="first task"), call(write=20_000, output=10)]
+    events += [tool(80_000, q="a"), call(read=20_000, write=20_010, output=10)]
+    events += [Message(text="another task")]
+    size = 40_010
+    for number in range(12):
+        events += [call(read=size, write=20, output=10), tool(40, q=str(number))]
+        size += 20
+    result = bill(*events)
+    (advice,) = [item for item in result.suggestions if "new session" in item.text]
+    assert advice.event == 5
+    assert advice.saving.cost_usd == pytest.approx(12 * (40_030 - 22_000) * 0.1 * MICRO, rel=0.02)
