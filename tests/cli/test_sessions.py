@@ -224,13 +224,25 @@ def test_what_cannot_be_read(home: Path) -> None:
     assert process.returncode == 0
     assert "1 file of Claude Code UNREADABLE\n" in process.stdout
     assert "1 file of OpenCode UNREADABLE: the storage of OpenCode cannot be read yet" in process.stdout
-    assert "1 file without a call or a message" in process.stdout
+    assert "1 file: there are no events" in process.stdout
     everything = ebbtide(home, "check", "--all", variables={"COLUMNS": "300"}).stdout
     for name in ("bad.jsonl: ", "begun.jsonl: ", "opencode.db: "):
         assert name in everything
     gate = ebbtide(home, "check", "--fail-on", "nudge")
     assert gate.returncode == 2
     assert "opencode.db: UNREADABLE" in gate.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may look everywhere")
+def test_a_folder_that_nobody_may_look_into(home: Path) -> None:
+    """The others are checked; it is counted, and with a condition the check has not passed."""
+    locked = put(home / ".claude/projects/locked/x.jsonl", "").parent
+    locked.chmod(0)
+    process, gate = ebbtide(home, "check"), ebbtide(home, "check", "--fail-on", "cost=100")
+    locked.chmod(0o700)
+    assert process.returncode == 0
+    assert "1 folder UNREADABLE" in process.stdout
+    assert gate.returncode == 2
 
 
 def test_nothing_can_be_read(tmp_path: Path) -> None:
@@ -240,6 +252,15 @@ def test_nothing_can_be_read(tmp_path: Path) -> None:
         process = ebbtide(tmp_path, command)
         assert process.returncode == 2
         assert "OpenCode cannot be read yet" in process.stderr
+
+
+def test_ignored_sessions(home: Path) -> None:
+    """Runs that are ignored are left out and counted; where all are, nothing was checked."""
+    process = ebbtide(home, "check", "--ignore", "run=*/.claude/*")
+    assert process.returncode == 0
+    assert process.stdout.startswith("2 sessions")
+    assert "3 files: ignored by --ignore" in process.stdout
+    assert ebbtide(home, "check", "--ignore", "run=*").returncode == 2
 
 
 def test_conditions_and_page(home: Path, tmp_path: Path) -> None:
@@ -262,6 +283,28 @@ def test_ten_of_many(tmp_path: Path) -> None:
     assert screen.count("and 2 more: --all") == 2
     assert everything.count(".jsonl") == 12
     assert "more" not in everything
+
+
+@pytest.mark.parametrize("width", [1, 30, 40, 60, 80, 200])
+def test_any_width(home: Path, width: int) -> None:
+    """No line is wider than the terminal where that has room for a table at all, and no amount is cut."""
+    process = ebbtide(home, "check", variables={"COLUMNS": str(width)})
+    assert (process.returncode, process.stderr) == (0, "")
+    lines = process.stdout.splitlines()
+    if width >= 40:
+        assert max(map(len, lines)) <= width
+        assert any(line.lstrip().startswith("sessions") for line in lines)
+        assert "$2.75" in process.stdout
+
+
+def test_names_that_a_terminal_would_obey(tmp_path: Path) -> None:
+    """A project may be called anything."""
+    put(tmp_path / ".claude/projects/p/x.jsonl", session("x", "/srv/\x1b[31mred\u202e"))
+    for command in (("check",), ("watch", "--until-end")):
+        process = ebbtide(tmp_path, *command)
+        assert process.returncode == 0
+        assert "red" in process.stdout + process.stderr
+        assert not {"\x1b", "\u202e"} & set(process.stdout + process.stderr)
 
 
 def test_a_variable(home: Path) -> None:

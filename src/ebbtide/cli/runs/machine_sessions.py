@@ -48,10 +48,12 @@ class MachineSessions:
     Args:
         selection: Which are.
         parts: Their files by path, the latest first.
+        unreadable: Folders that could not be looked into, and why.
     """
 
     selection: SessionFilter
     parts: Mapping[str, SessionPart]
+    unreadable: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, selection: SessionFilter) -> MachineSessions:
@@ -64,7 +66,7 @@ class MachineSessions:
         parts = {part.file.path: part for part in _parts(search.files) if selection.wants(part.project)}
         if not parts:
             raise TranscriptError(_nothing_there(search, selection))
-        return cls(selection=selection, parts=parts)
+        return cls(selection=selection, parts=parts, unreadable=search.unreadable)
 
     def newest(self) -> SessionPart:
         """The session that was written last, of those that can be read.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ebbtide.cli.lines import Line, cell_width, columns
@@ -13,11 +13,14 @@ from ebbtide.cli.runs.session_totals import SessionRun, SessionTotals, avoidable
 from ebbtide.cli.terminal import plain
 from ebbtide.report import wording
 from ebbtide.report.plurals import count
+from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.traces.sessions.agent_homes import user_folder
 
 _ROWS = 10
 _SENTENCE = 160
 _UNKNOWN = "?"
+_LAST = 24  # columns that the names of a table need, where they are longer
+_NARROWEST = 8  # columns of the last column, however narrow the terminal
 
 
 def session_screen(
@@ -33,15 +36,13 @@ def session_screen(
     """
     totals = SessionTotals.of(runs)
     lines = list(Line(_sentence(totals, period), "bold").wrap(width))
-    tables = (
-        ("day", grouped(runs, lambda run: run.part.day), _by_name),
-        ("project", grouped(runs, lambda run: run.part.project), _by_cost),
-        ("agent", grouped(runs, lambda run: AGENT_NAMES[run.part.file.agent]), _by_cost),
-    )
-    for title, groups, order in tables:
-        if title != "agent" or len(groups) > 1:
-            rows = [(name, SessionTotals.of(group)) for name, group in groups.items()]
-            lines += [Line(), *_table(title, sorted(rows, key=order), width, everything=everything)]
+    by_day = sorted(_rows(runs, lambda run: run.part.day), key=lambda row: row[0], reverse=True)
+    by_project = _rows(runs, lambda run: _short(run.part.project))
+    by_agent = _rows(runs, lambda run: AGENT_NAMES[run.part.file.agent])
+    lines += [Line(), *_table("day", by_day, width, everything=everything)]
+    lines += [Line(), *_table("project", sorted(by_project, key=_by_cost), width, everything=everything)]
+    if len(by_agent) > 1:
+        lines += [Line(), *_table("agent", sorted(by_agent, key=_by_cost), width, everything=everything)]
     return [*lines, Line(), *_worst(runs, width, everything=everything)]
 
 
@@ -68,72 +69,89 @@ def _share(amount: float, cost: float) -> str:
     return f" ({amount / cost:.0%})" if amount >= 0.01 * cost > 0 else ""
 
 
-def _by_name(row: tuple[str | None, SessionTotals]) -> tuple[int, ...]:
-    """Days, the latest first."""
-    return tuple(-ord(character) for character in row[0] or "")
+def _rows(runs: Sequence[SessionRun], key: Callable[[SessionRun], str]) -> list[tuple[str, SessionTotals]]:
+    return [(name, SessionTotals.of(group)) for name, group in grouped(runs, key).items()]
 
 
-def _by_cost(row: tuple[str | None, SessionTotals]) -> tuple[float, int, str]:
+def _by_cost(row: tuple[str, SessionTotals]) -> tuple[float, int, str]:
     name, totals = row
-    return (-(totals.cost_usd or 0.0), -totals.sessions, name or "")
+    return (-(totals.cost_usd or 0.0), -totals.sessions, name)
 
 
 def _table(
-    title: str, rows: Sequence[tuple[str | None, SessionTotals]], width: int, *, everything: bool
+    title: str, rows: Sequence[tuple[str, SessionTotals]], width: int, *, everything: bool
 ) -> list[Line]:
     visible = rows if everything else rows[:_ROWS]
-    head = tuple(Line(name, "dim") for name in ("sessions", "cost", "tokens", "wasted", "avoidable", title))
-    cells = [(*map(Line, _amounts(totals)), Line.safe(_short(name))) for name, totals in visible]
-    lines = _columns([head, *cells], width, right=(0, 1, 2, 3, 4))
-    return [*lines, *_more(len(rows) - len(visible))]
+    cells = [{**_amounts(totals), title: name} for name, totals in visible]
+    longest = max(cell_width(plain(name)) for name, _ in visible)
+    names = list(cells[0])
+    # What there is no room for, the least important first.
+    for name in ("tokens", "avoidable"):
+        if _room(names, cells, width) < min(longest, _LAST):
+            names.remove(name)
+    head = [Line(name, "dim") for name in names]
+    lines = [head, *([Line.safe(row[name]) for name in names] for row in cells)]
+    widths = [*_widths(names, cells), max(_room(names, cells, width), _NARROWEST)]
+    return [*columns(lines, widths, right=range(len(names) - 1)), *_more(len(rows) - len(visible))]
 
 
-def _amounts(totals: SessionTotals) -> tuple[str, ...]:
+def _widths(names: Sequence[str], cells: Sequence[Mapping[str, str]]) -> list[int]:
+    """Of all columns but the last."""
+    return [max(len(name), *(len(row[name]) for row in cells)) for name in names[:-1]]
+
+
+def _room(names: Sequence[str], cells: Sequence[Mapping[str, str]], width: int) -> int:
+    """What is left for the last column."""
+    return width - sum(_widths(names, cells)) - 2 * (len(names) - 1)
+
+
+def _amounts(totals: SessionTotals) -> dict[str, str]:
     if totals.cost_usd is None:
         cost = _UNKNOWN
     else:
         cost = f"{wording.money(totals.cost_usd)}{'+' * (totals.is_partial or bool(totals.unknown_cost))}"
-    tokens = _UNKNOWN if totals.tokens is None else f"{totals.tokens:,}"
-    return f"{totals.sessions:,}", cost, tokens, _waste(totals.wasted_usd), _waste(totals.avoidable_usd)
+    return {
+        "sessions": f"{totals.sessions:,}",
+        "cost": cost,
+        "tokens": _UNKNOWN if totals.tokens is None else f"{totals.tokens:,}",
+        "wasted": _waste(totals.wasted_usd),
+        "avoidable": _waste(totals.avoidable_usd),
+    }
 
 
 def _worst(runs: Sequence[SessionRun], width: int, *, everything: bool) -> list[Line]:
     """The runs that wasted most, then those that came out worst, each with a sentence and its file."""
     ordered = sorted(runs, key=_badness)
     visible = ordered if everything else ordered[:_ROWS]
-    folder = wording.folder_of([run.part.file.path for run in runs])
-    rows: list[tuple[Line, ...]] = [
-        tuple(Line(name, "dim") for name in ("cost", "wasted", "avoidable", "verdict"))
-    ]
-    rows += [_amounts_of(run) for run in visible]
-    head, *firsts = _columns(rows, width, right=(0, 1, 2))
+    folder = wording.folder_of([run.summary.source for run in runs])
+    rows = [_amounts_of(run.summary) for run in visible]
+    names = ("cost", "wasted", "avoidable", "verdict")
+    widths = [*_widths(names, rows), max(_room(names, rows, width), _NARROWEST)]
     title = Line("The worst first", "bold").append(f", in {plain(folder)}" if folder else "", "dim")
-    lines = [*title.wrap(width), head]
-    for run, first in zip(visible, firsts, strict=True):
-        path = run.part.file.path.removeprefix(folder)
+    lines = [*title.wrap(width), *columns([[Line(name, "dim") for name in names]], widths, right=(0, 1, 2))]
+    for run, row in zip(visible, rows, strict=True):
+        *amounts, verdict = row.values()
+        first = [*map(Line, amounts), Line(verdict, word_style(run.summary))]
+        path = run.summary.source.removeprefix(folder)
         below = (Line(plain(why(run.summary), _SENTENCE)), Line.safe(path, "dim"))
-        lines += [first, *(Line("  ").extend(part) for line in below for part in line.wrap(width - 2))]
+        lines += columns([first], widths, right=(0, 1, 2))
+        lines += [Line("  ").extend(part) for line in below for part in line.wrap(width - 2)]
     return [*lines, *_more(len(runs) - len(visible))]
 
 
-def _amounts_of(run: SessionRun) -> tuple[Line, ...]:
-    summary = run.summary
-    cost = _UNKNOWN if summary.spent.cost_usd is None else wording.cost(summary.spent)
-    amounts = map(_waste, (wasted_usd(summary), avoidable_usd(summary)))
-    return Line(cost), *map(Line, amounts), Line(summary.title, word_style(summary))
+def _amounts_of(summary: RunSummary) -> dict[str, str]:
+    return {
+        "cost": _UNKNOWN if summary.spent.cost_usd is None else wording.cost(summary.spent),
+        "wasted": _waste(wasted_usd(summary)),
+        "avoidable": _waste(avoidable_usd(summary)),
+        "verdict": summary.title,
+    }
 
 
 def _badness(run: SessionRun) -> tuple[Any, ...]:
     summary = run.summary
     saving = (wasted_usd(summary) or 0.0) + (avoidable_usd(summary) or 0.0)
     return (-saving, *wording.badness(summary))
-
-
-def _columns(rows: Sequence[tuple[Line, ...]], width: int, *, right: tuple[int, ...]) -> list[Line]:
-    """Columns as wide as what is in them; the last takes the rest."""
-    last = len(rows[0]) - 1
-    widths = [max(cell_width(row[number].text) for row in rows) for number in range(last)]
-    return columns(rows, [*widths, width - sum(widths) - 2 * last], right=right)
 
 
 def _waste(amount: float | None) -> str:

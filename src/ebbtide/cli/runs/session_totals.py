@@ -11,6 +11,7 @@ from ebbtide.supervision.summary.headline import Course
 from ebbtide.supervision.summary.run_summary import RunSummary
 
 _Number = TypeVar("_Number", int, float)
+_Key = TypeVar("_Key", str, str | None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,11 +114,9 @@ def why(summary: RunSummary) -> str:
     return (summary.bill.sentence if went_well else "") or summary.reason
 
 
-def grouped(
-    runs: Iterable[SessionRun], key: Callable[[SessionRun], str | None]
-) -> dict[str | None, list[SessionRun]]:
+def grouped(runs: Iterable[SessionRun], key: Callable[[SessionRun], _Key]) -> dict[_Key, list[SessionRun]]:
     """Runs by a key, in the order in which the keys come up."""
-    groups: dict[str | None, list[SessionRun]] = {}
+    groups: dict[_Key, list[SessionRun]] = {}
     for run in runs:
         groups.setdefault(key(run), []).append(run)
     return groups

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,6 +12,7 @@ from ebbtide.cli.exits import Exit
 from ebbtide.cli.lines import Line, print_lines, terminal_width
 from ebbtide.cli.runs.checking import Output, check_files, endings_of, open_model, write_page
 from ebbtide.cli.runs.fail_on import failures
+from ebbtide.cli.runs.ignoring import ignored_by, print_ignored
 from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions, SessionPart
 from ebbtide.cli.runs.run_table import SkippedFile, skipped_lines
 from ebbtide.cli.runs.session_filter import SessionFilter
@@ -51,20 +52,30 @@ def check_sessions(
     """
     model = None if judge is None else open_model(judge, (), options)
     options = dataclasses.replace(options, timeline=output.html is not None)
-    readable = tuple(path for path, part in machine.parts.items() if not part.file.obstacle)
-    traces = TraceFiles(
-        files=readable, from_arguments=frozenset(), refusals=(), several=True, are_growing=True
+    traces, left_out = TraceFiles(
+        files=tuple(machine.parts), from_arguments=frozenset(), refusals=(), several=True, are_growing=True
+    ).without(output.ignored_runs)
+    obstacles = {path: machine.parts[path].file.obstacle for path in traces.files}
+    traces = dataclasses.replace(
+        traces, files=tuple(path for path, obstacle in obstacles.items() if not obstacle)
     )
     summaries, skipped_files = check_files(traces, options, jobs=jobs)
+    shown: Callable[[str], str] = redact if options.redact else str
     skipped_files += [
-        SkippedFile(source=path, reason=part.file.obstacle, is_unreadable=True)
-        for path, part in machine.parts.items()
-        if part.file.obstacle
+        SkippedFile(source=shown(path), reason=reason, is_unreadable=True)
+        for path, reason in (*obstacles.items(), *machine.unreadable)
+        if reason
+    ]
+    skipped_files += [
+        SkippedFile(source=shown(path), reason=f"ignored by {ignored_by()}") for path in left_out
     ]
     # A summary knows its file by the name that may be shown.
-    parts = {redact(path) if options.redact else path: part for path, part in machine.parts.items()}
+    parts = {
+        shown(path): dataclasses.replace(part, project=part.project and shown(part.project))
+        for path, part in machine.parts.items()
+    }
     runs = [SessionRun(part=parts[summary.source], summary=summary) for summary in summaries]
-    runs.sort(key=lambda run: run.part.file.path)
+    runs.sort(key=lambda run: run.summary.source)
     if output.as_json:
         _print_json(runs, skipped_files, machine.selection)
     if not runs:
@@ -75,7 +86,8 @@ def check_sessions(
     if not output.as_json:
         width = terminal_width()
         print_lines(session_screen(runs, machine.selection.period, width, everything=output.everything))
-        print_lines(_skipped_lines(skipped_files, machine.parts, width, everything=output.everything))
+        print_lines(_skipped_lines(skipped_files, parts, width, everything=output.everything))
+        print_ignored(summaries)
         if endings is not None:
             print_lines([Line(), *endings.lines(width)])
     problems = failures(summaries, output.fail_on)
@@ -97,7 +109,7 @@ def _print_json(
         print_json(run.to_dict(), indent=None)
     for item in skipped_files:
         print_json(item.to_dict(), indent=None)
-    tables = {
+    tables: dict[str, Mapping[Any, Sequence[SessionRun]]] = {
         "by_day": grouped(runs, lambda run: run.part.day),
         "by_project": grouped(runs, lambda run: run.part.project),
         "by_agent": grouped(runs, lambda run: run.part.file.agent.value),
@@ -122,20 +134,23 @@ def _skipped_lines(
         return []
     if everything:
         return skipped_lines(skipped_files, width, everything=True)
-    broken = Counter(
-        (AGENT_NAMES[parts[item.source].file.agent], parts[item.source].file.obstacle)
-        for item in skipped_files
-        if item.is_unreadable
-    )
+    broken = Counter(_kind(parts.get(item.source)) for item in skipped_files if item.is_unreadable)
     lines = [
-        Line(f"{count(number, 'file')} of {name} UNREADABLE{f': {reason}' if reason else ''}", "red")
-        for (name, reason), number in broken.items()
+        Line(f"{count(number, what)}{owner} UNREADABLE{reason}", "red")
+        for (what, owner, reason), number in broken.items()
     ]
-    empty = sum(not item.is_unreadable for item in skipped_files)
-    if empty:
-        lines.append(Line(f"{count(empty, 'file')} without a call or a message", "dim"))
+    others = Counter(item.reason for item in skipped_files if not item.is_unreadable)
+    lines += [Line.safe(f"{count(number, 'file')}: {reason}", "dim") for reason, number in others.items()]
     lines.append(Line("--all names them.", "dim"))
     return [Line(), *(part for line in lines for part in line.wrap(width))]
+
+
+def _kind(part: SessionPart | None) -> tuple[str, str, str]:
+    """What cannot be read, whose it is and why, in words."""
+    if part is None:
+        return "folder", "", ""
+    obstacle = part.file.obstacle
+    return "file", f" of {AGENT_NAMES[part.file.agent]}", f": {obstacle}" if obstacle else ""
 
 
 def _nothing_read(skipped_files: Sequence[SkippedFile]) -> TranscriptError:
