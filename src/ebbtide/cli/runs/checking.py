@@ -14,14 +14,16 @@ from ebbtide import __version__
 from ebbtide.budget.limits import Limits
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.lines import Line, print_lines, terminal_width
+from ebbtide.cli.runs.baseline import Baseline, KnownFindings
 from ebbtide.cli.runs.fail_on import Condition, conditions, failures
 from ebbtide.cli.runs.ignoring import RunPattern, ignored_by, print_ignored, run_patterns
 from ebbtide.cli.runs.run_screen import run_screen
 from ebbtide.cli.runs.run_table import SkippedFile, run_table
 from ebbtide.cli.runs.trace_files import TraceFiles
 from ebbtide.cli.settings.options import origin
-from ebbtide.cli.terminal import console, print_json, warn
+from ebbtide.cli.terminal import console, print_json, print_line, warn
 from ebbtide.errors import ConfigError, EbbtideError, TranscriptError
+from ebbtide.report.plurals import count
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.text.redaction import redacted
@@ -42,6 +44,8 @@ class Output:
         html: Write the page into this file; None writes none.
         fail_on: What makes the check fail.
         ignored_runs: Which runs are left out.
+        baseline: Findings that were accepted; None where none were.
+        write_baseline: Accept what is found, in this file; None accepts nothing.
     """
 
     as_json: bool = False
@@ -49,16 +53,31 @@ class Output:
     html: Path | None = None
     fail_on: tuple[Condition, ...] = ()
     ignored_runs: tuple[RunPattern, ...] = ()
+    baseline: Baseline | None = None
+    write_baseline: Path | None = None
 
     @classmethod
-    def of(cls, *, fail_on: Sequence[str], **rest: Any) -> Output:
+    def of(cls, *, fail_on: Sequence[str], baseline: str | None, **rest: Any) -> Output:
         """What options and the project's settings ask for.
 
         Raises:
-            ConfigError: There is no such condition.
+            ConfigError: There is no such condition, or the baseline cannot be read.
         """
         checks = conditions(fail_on, origin("fail_on", "--fail-on"))
-        return cls(fail_on=checks, ignored_runs=run_patterns(), **rest)
+        accepted = None if baseline is None or rest["write_baseline"] else Baseline.load(baseline)
+        return cls(fail_on=checks, ignored_runs=run_patterns(), baseline=accepted, **rest)
+
+    def known(self, summaries: Sequence[RunSummary]) -> KnownFindings:
+        """Which findings are accepted: those of the baseline, or all where it is written now.
+
+        Raises:
+            ConfigError: It cannot be written.
+        """
+        if self.write_baseline is not None:
+            accepted = Baseline.of(str(self.write_baseline), summaries)
+            accepted.write()
+            return accepted.known(summaries)
+        return KnownFindings() if self.baseline is None else self.baseline.known(summaries)
 
 
 def check(
@@ -137,24 +156,41 @@ def show(
     """
     if output.html is not None:
         write_page(output.html, summaries, options)
+    known_findings = output.known(summaries)
     if output.as_json:
         for summary in summaries:
             judge = {} if endings is None else {"judge": endings.to_dict(summary.source)}
-            print_json(summary.to_dict() | judge, indent=None if several else 2)
+            print_json(_wire(summary, known_findings) | judge, indent=None if several else 2)
         for item in skipped_files:
             print_json(item.to_dict(), indent=None)
     elif several:
         print_lines(run_table(summaries, skipped_files, terminal_width(), everything=output.everything))
     else:
-        print_lines(run_screen(summaries[0], terminal_width(), everything=output.everything))
+        summary, everything = summaries[0], output.everything
+        print_lines(
+            run_screen(
+                summary, terminal_width(), everything=everything, known_findings=known_findings.of(summary)
+            )
+        )
     if not output.as_json:
         print_ignored(summaries)
+        if known_findings.file is not None:
+            print_line(f"{count(len(known_findings), 'finding')} known from {known_findings.file}", "dim")
     if endings is not None and not output.as_json:
         print_lines([Line(), *endings.lines(terminal_width())])
-    problems = failures(summaries, output.fail_on)
-    for line in problems:
-        warn(line)
+    problems = failures(summaries, output.fail_on, known_findings)
+    for problem in problems:
+        warn(str(problem))
     return bool(problems)
+
+
+def _wire(summary: RunSummary, known_findings: KnownFindings) -> dict[str, Any]:
+    """A run as JSON; with a baseline, each finding says whether it is known."""
+    wire = summary.to_dict()
+    if known_findings.file is not None:
+        for item, finding in zip(wire["findings"], summary.findings, strict=True):
+            item["known"] = finding in known_findings.of(summary)
+    return wire
 
 
 def open_model(spec: str, names: Sequence[str], options: RunOptions) -> ChatModel:

@@ -56,6 +56,21 @@ def check(
             section=_OUTPUT,
         ),
     ] = None,
+    baseline: Annotated[
+        str | None,
+        Option(
+            "--baseline",
+            metavar="FILE",
+            help="Findings that FILE lists are known: they do not count for --fail-on.",
+            section=_OUTPUT,
+        ),
+    ] = None,
+    write_baseline: Annotated[
+        Path | None,
+        Option(
+            "--write-baseline", metavar="FILE", help="Write all findings to FILE as known.", section=_OUTPUT
+        ),
+    ] = None,
     everything: Annotated[
         bool,
         Option("--all", help="Show everything, not just one screen.", section=_OUTPUT),
@@ -83,7 +98,14 @@ def check(
         selection.refuse_beside_trace()
     from ebbtide.cli.runs import checking
 
-    output = checking.Output.of(as_json=as_json, everything=everything, html=html, fail_on=fail_on or ())
+    output = checking.Output.of(
+        as_json=as_json,
+        everything=everything,
+        html=html,
+        fail_on=fail_on or (),
+        baseline=baseline,
+        write_baseline=write_baseline,
+    )
     if traces is None:
         from ebbtide.cli.runs import sessions
 

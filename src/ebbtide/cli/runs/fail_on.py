@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from ebbtide.cli.runs.baseline import KnownFindings
 from ebbtide.errors import ConfigError
 from ebbtide.report.wording import money, unpriced
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.headline import Course, Headline
-from ebbtide.supervision.summary.run_summary import RunSummary
+from ebbtide.supervision.summary.run_summary import RunFinding, RunSummary
 
 _HEADLINES = {
     "stuck": (Headline.STUCK,),
@@ -62,13 +64,18 @@ class Condition:
             raise ConfigError(f"{origin} {text!r}: expected an amount from 0 on, such as {name}=5")
         raise ConfigError(f"{origin} {text!r}: expected {_EXPECTED}")
 
-    def broken_by(self, summary: RunSummary) -> str | None:
+    def broken_by(self, summary: RunSummary, known_findings: Collection[RunFinding] = ()) -> str | None:
         """Why the run fails it, in words; None where it does not.
+
+        Args:
+            summary: The run.
+            known_findings: Those of its findings that were accepted: a verdict that rests on them alone
+                fails nothing.
 
         An amount that is unknown in part fails too: a check that cannot be made has not passed.
         """
         if self.above is None:
-            return self._verdict(summary)
+            return self._verdict(summary, known_findings)
         spending = summary.spent
         if self.name == "events":
             return f"{spending.events:,} events" if spending.events > self.above else None
@@ -83,7 +90,7 @@ class Condition:
             return f"{unpriced(spending) or 'the cost is unknown.'} Add prices with --prices FILE."
         return None
 
-    def _verdict(self, summary: RunSummary) -> str | None:
+    def _verdict(self, summary: RunSummary, known_findings: Collection[RunFinding]) -> str | None:
         if self.name == "unread":
             return f"{summary.degraded:,} lines or events not read in full" if summary.degraded else None
         if self.name == "limit":
@@ -97,7 +104,21 @@ class Condition:
             or (self.name == "stuck" and highest.action is Action.STOP and highest.cause is not Cause.LIMIT)
             or (self.name == "unknown" and summary.course is Course.UNKNOWN)
         )
-        return f"{summary.title}: {summary.reason}" if hit else None
+        if not hit:
+            return None
+        grounds = [item for item in summary.findings if self._rests_on(item)] if known_findings else []
+        fresh = [item for item in grounds if item not in known_findings]
+        if len(fresh) == len(grounds):
+            return f"{summary.title}: {summary.reason}"
+        return f"{summary.title}: {fresh[0].sentence}." if fresh else None
+
+    def _rests_on(self, finding: RunFinding) -> bool:
+        """Whether a finding alone can make a run meet it."""
+        if self.name == "limit":
+            return finding.cause is Cause.LIMIT
+        if self.name == "stuck":
+            return finding.cause is not Cause.LIMIT and finding.action in _ACTIONS["escalate"]
+        return finding.action in _ACTIONS.get(self.name, ())
 
     def __str__(self) -> str:
         return self.name if self.above is None else f"{self.name}={self.above:g}"
@@ -116,12 +137,37 @@ def conditions(texts: Sequence[str], origin: str = "--fail-on") -> tuple[Conditi
     return tuple(Condition.read(part, origin) for text in texts for part in text.split(","))
 
 
-def failures(summaries: Sequence[RunSummary], checks: Sequence[Condition]) -> list[str]:
-    """Which run fails which condition and why, a line each."""
-    lines = []
-    for summary in summaries:
-        for condition in checks:
-            why = condition.broken_by(summary)
-            if why is not None:
-                lines.append(f"{summary.source}: --fail-on {condition}: {why}")
-    return lines
+class FailedCondition(NamedTuple):
+    """A run that meets a condition.
+
+    Args:
+        source: The run.
+        condition: What it meets.
+        reason: Why, in words.
+    """
+
+    source: str
+    condition: Condition
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.source}: --fail-on {self.condition}: {self.reason}"
+
+
+def failures(
+    summaries: Sequence[RunSummary], checks: Sequence[Condition], known_findings: KnownFindings | None = None
+) -> list[FailedCondition]:
+    """Which run meets which condition, and why.
+
+    Args:
+        summaries: The runs.
+        checks: The conditions.
+        known_findings: Findings that were accepted.
+    """
+    return [
+        FailedCondition(summary.source, condition, why)
+        for summary in summaries
+        for condition in checks
+        if (why := condition.broken_by(summary, () if known_findings is None else known_findings.of(summary)))
+        is not None
+    ]

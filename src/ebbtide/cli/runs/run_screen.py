@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ebbtide.cli.lines import Line, columns
 from ebbtide.cli.terminal import CLASS_STYLES, plain
@@ -38,7 +38,9 @@ _TEXT = 160  # characters of a text of the run
 _EVIDENCE = 300
 
 
-def run_screen(summary: RunSummary, width: int, *, everything: bool = False) -> list[Line]:
+def run_screen(
+    summary: RunSummary, width: int, *, everything: bool = False, known_findings: Collection[RunFinding] = ()
+) -> list[Line]:
     """The screen of a run.
 
     Args:
@@ -46,11 +48,14 @@ def run_screen(summary: RunSummary, width: int, *, everything: bool = False) -> 
         width: Columns; only the first line, which names the file, may be longer.
         everything: Show every finding with its evidence, every decision and every fault, not what fits on
             one screen.
+        known_findings: Findings that were accepted.
     """
     head, *reasons = verdict_lines(summary)
     lines = [head, *(part for reason in reasons for part in reason.wrap(width)), Line()]
     label = ""
-    for name, line in _rows(summary, width - _LABEL - 2, everything=everything):
+    for name, line in _rows(
+        summary, width - _LABEL - 2, everything=everything, known_findings=known_findings
+    ):
         lines += columns([(Line("" if name == label else name, "dim"), line)], (_LABEL, width - _LABEL - 2))
         label = name
     return lines
@@ -76,7 +81,9 @@ def word_style(summary: RunSummary) -> str:
     return ACTION_STYLES[wording.severity(summary)]
 
 
-def _rows(summary: RunSummary, width: int, *, everything: bool) -> list[tuple[str, Line]]:
+def _rows(
+    summary: RunSummary, width: int, *, everything: bool, known_findings: Collection[RunFinding]
+) -> list[tuple[str, Line]]:
     decisions = [item for item in summary.decisions if item.kept]
     noise = [item for item in summary.decisions if not item.kept]
     saving, missing = wording.saved(summary), wording.missing(summary)
@@ -84,7 +91,7 @@ def _rows(summary: RunSummary, width: int, *, everything: bool) -> list[tuple[st
         "spent": _spending(summary),
         "missing": [] if missing is None else [Line.safe(missing, "yellow")],
         "calls": [Line.safe(fact) for fact in wording.call_facts(summary)],
-        "findings": _findings(summary, width, everything=everything),
+        "findings": _findings(summary, width, everything=everything, known_findings=known_findings),
         "cheaper": [Line.safe(item.text) for item in summary.bill.suggestions],
         "saving": [] if saving is None else [Line(saving)],
         "converged": _convergence(summary),
@@ -125,7 +132,9 @@ def _spending(summary: RunSummary) -> list[Line]:
     return lines
 
 
-def _findings(summary: RunSummary, width: int, *, everything: bool) -> list[Line]:
+def _findings(
+    summary: RunSummary, width: int, *, everything: bool, known_findings: Collection[RunFinding]
+) -> list[Line]:
     items = summary.findings
     if not items:
         if summary.course is Course.UNKNOWN:
@@ -135,7 +144,8 @@ def _findings(summary: RunSummary, width: int, *, everything: bool) -> list[Line
     rows = []
     for index, item in enumerate(visible):
         rung = Line(item.action.value.upper(), ACTION_STYLES[item.action])
-        rows.append((rung, _finding(item, summary.spent)))
+        line = _finding(item, summary.spent)
+        rows.append((rung, line.append(" (known)", "dim") if item in known_findings else line))
         if item.advice and (everything or index == 0):
             rows.append((Line(), Line.safe(item.advice, "italic")))
         if item.evidence and everything:

@@ -90,9 +90,9 @@ def check_sessions(
         print_ignored(summaries)
         if endings is not None:
             print_lines([Line(), *endings.lines(width)])
-    problems = failures(summaries, output.fail_on)
-    for line in problems:
-        warn(line)
+    problems = failures(summaries, output.fail_on, output.known(summaries))
+    for problem in problems:
+        warn(str(problem))
     unreadable = [item for item in skipped_files if item.is_unreadable]
     if unreadable and output.fail_on:
         for item in unreadable:

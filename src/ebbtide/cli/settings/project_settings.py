@@ -19,6 +19,7 @@ KEYS = {
     "prices": "prices",
     "limits": "limits",
     "fail-on": "fail_on",
+    "baseline": "baseline",
     "ignore": "ignore",
 }
 _TABLES = ("tools", "prices", "limits")
