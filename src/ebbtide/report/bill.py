@@ -10,49 +10,16 @@ from ebbtide.budget.bill.bill import (
     BillLine,
     CacheMisses,
     CarriedEvent,
-    ContextPart,
-    TokenClass,
-    WasteKind,
 )
+from ebbtide.report.bill_names import CLASS_NAMES, CONTENT_NAMES, LEAST, WASTE_NAMES, amount, share
 from ebbtide.report.markup import Markup, element, joined
 from ebbtide.report.plurals import count
 from ebbtide.report.table import table
-from ebbtide.report.wording import cost, money, unpriced
+from ebbtide.report.wording import cost, unpriced
 from ebbtide.supervision.summary.run_summary import RunSummary
 
-_CLASSES: Mapping[str, str] = {
-    TokenClass.INPUT: "fresh input",
-    TokenClass.CACHE_WRITE: "cache writes",
-    TokenClass.CACHE_READ: "cache reads",
-    TokenClass.OUTPUT: "output",
-    TokenClass.REASONING: "reasoning",
-}
-_CONTENTS: Mapping[str, str] = {
-    ContextPart.INSTRUCTIONS: "instructions and tool definitions",
-    ContextPart.PERSON: "what people said",
-    ContextPart.TOOL_OUTPUT: "answers of tools",
-    ContextPart.OWN_WORDS: "what the model had said, read again",
-    ContextPart.NEW_OUTPUT: "what the model wrote",
-    ContextPart.NOTES: "notes of the harness",
-    ContextPart.SUMMARY: "summaries of compactions",
-    ContextPart.UNRECORDED: "content that the trace does not show",
-    ContextPart.UNATTRIBUTED: "unattributed",
-}
-_WASTE: Mapping[str, str] = {
-    WasteKind.SAME_CALL: "same call, answer known",
-    WasteKind.FAILED_AGAIN: "failed again in the same way",
-    WasteKind.REFUSED_AGAIN: "asked again for what was refused",
-    WasteKind.REFUSED_ANSWER: "answers that the harness could not use",
-    WasteKind.FAILED_EDIT: "edits that did not apply",
-    WasteKind.OWN_EDIT: "edits of its own lines",
-    WasteKind.SLICES: "files read piece by piece",
-    WasteKind.TODO_LIST: "turns that only rewrote the list of tasks",
-    WasteKind.LARGE_OUTPUT: "large answers",
-    WasteKind.CACHE_MISS: "cache misses",
-}
 _UNATTRIBUTED = "unattributed"
 _NO_NAMES: Mapping[str, str] = {}
-_LEAST = 0.005  # a share that is worth a part of the bar of its own
 _ROWS = 25
 _BAR = 1_000  # units of its width
 
@@ -80,34 +47,14 @@ def bill_details(bill: Bill) -> Markup | None:
     return joined(*parts) if any(parts) else None
 
 
-def amount(item: Amount) -> str:
-    """Money where it is known, else tokens.
-
-    >>> amount(Amount(cost_usd=1.5, tokens=9)), amount(Amount(tokens=1200))
-    ('$1.50', '1,200 tokens')
-    """
-    return count(item.tokens, "token") if item.cost_usd is None else money(item.cost_usd)
-
-
-def share(item: Amount) -> str:
-    """Its part of the whole.
-
-    >>> share(Amount(share=0.254)), share(Amount(share=0.004)), share(Amount())
-    ('25%', 'under 1%', '')
-    """
-    if not item.share:
-        return ""
-    return f"{item.share:.0%}" if item.share >= _LEAST else "under 1%"
-
-
 def _bar(bill: Bill) -> Markup | None:
     items = [
-        (_named(_CLASSES, line.name), line.name, line.amount) for line in bill.classes if line.amount.share
+        (_named(CLASS_NAMES, line.name), line.name, line.amount) for line in bill.classes if line.amount.share
     ]
     if not items and not bill.total.share:
         return None
     rest = 1 - sum(item.share for _, _, item in items)
-    if rest >= _LEAST:
+    if rest >= LEAST:
         items.append((_UNATTRIBUTED, _UNATTRIBUTED, _rest(bill, rest)))
     boxes, signs, start = [], [], 0.0
     for label, name, item in items:
@@ -181,7 +128,9 @@ def _events(events: Sequence[CarriedEvent]) -> Markup | None:
             element("b", amount(item.amount), class_="price"),
             element(
                 "span",
-                element("span", item.title or _named(_CONTENTS, item.content), dir="auto", class_="title"),
+                element(
+                    "span", item.title or _named(CONTENT_NAMES, item.content), dir="auto", class_="title"
+                ),
                 element("span", _carried(item), class_="note"),
             ),
             _jump(item.event),
@@ -202,7 +151,7 @@ def _waste(bill: Bill) -> Markup | None:
         return None
     rows = [
         (
-            _named(_WASTE, line.kind),
+            _named(WASTE_NAMES, line.kind),
             f"{line.count:,}",
             amount(line.amount),
             share(line.amount),
@@ -217,7 +166,7 @@ def _waste(bill: Bill) -> Markup | None:
 
 def _breakdowns(bill: Bill) -> list[Markup | None]:
     return [
-        _lines("By content", bill.contents, names=_CONTENTS),
+        _lines("By content", bill.contents, names=CONTENT_NAMES),
         _lines("By tool", bill.tools, counted="results"),
         _lines("By file", bill.files, counted="results"),
         _lines("By request", bill.requests),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from ebbtide.cli.lines import Line, columns
+from ebbtide.cli.runs.bill_screen import bill_lines
 from ebbtide.cli.terminal import CLASS_STYLES, plain
 from ebbtide.report import wording
 from ebbtide.report.plurals import count
@@ -93,6 +94,7 @@ def _rows(
         "calls": [Line.safe(fact) for fact in wording.call_facts(summary)],
         "findings": _findings(summary, width, everything=everything, known_findings=known_findings),
         "cheaper": [Line.safe(item.text) for item in summary.bill.suggestions],
+        "bill": bill_lines(summary.bill) if everything else [],
         "saving": [] if saving is None else [Line(saving)],
         "converged": _convergence(summary),
         "decided": _decided(decisions, noise, everything=everything),
