@@ -1,5 +1,6 @@
 """What tokens cost."""
 
+import importlib.metadata
 import math
 import pickle
 import sys
@@ -18,6 +19,15 @@ TABLE = {
     "free": {"input": 0, "output": 0},
 }
 MILLION = 1_000_000
+
+
+def test_where_prices_come_from() -> None:
+    """A report says it: the own table, the package with its version, or neither."""
+    assert Prices(TABLE, public=False).origin == "own prices"
+    assert Prices(public=False).origin == ""
+    public = f"public prices of genai-prices {importlib.metadata.version('genai-prices')}"
+    assert Prices().origin == public
+    assert Prices(TABLE).origin == f"own prices, then {public}"
 
 
 @pytest.mark.parametrize(

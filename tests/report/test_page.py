@@ -1,16 +1,19 @@
 """The page as a file: what stands in it, and that nothing of a run can become more than text."""
 
 import base64
+import dataclasses
 import hashlib
 import json
+import math
 import re
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from ebbtide.budget.limits import Limits
-from ebbtide.report.page import page
+from ebbtide.report.page import Provenance, page
 from ebbtide.supervision.summary.run_summary import RunDecision
 
 HOSTILE = {
@@ -129,6 +132,19 @@ def test_hostile_text_changes_no_element(text, make_stuck) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_text_changes_no_element_of_a_folder(text, make_stuck) -> None:
+    """Nor in the names and reasons of many runs, in what was not checked, and in what the foot says."""
+
+    def folder(text: str) -> str:
+        runs = [make_stuck(count, text=text) for count in (40, 50)]
+        foot = Provenance(version=text, profile=text, prices=text)
+        return page(runs, provenance=foot, skipped=[(f"a{text}", f"b{text}")])
+
+    assert structure(folder(text)) == structure(folder(" plain"))
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", folder(text))
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_no_control_reaches_the_file(text, make_stuck) -> None:
     """Escape sequences and marks that reorder text are not in the file, and it can be written as UTF-8."""
     html = page([make_stuck(40, text=text)])
@@ -209,6 +225,41 @@ def test_data_of_the_script_is_the_run(make_stuck) -> None:
     assert timeline["time"][:2] == [0, 6_000]
     assert run["findings"][0] == [8, 60, "stop", "", True]
     assert run["limits"][0]["ends_at"] == 100
+
+
+def test_the_foot_says_how_the_report_came_about(make_healthy) -> None:
+    """Version, date, profile and prices."""
+    made_at = datetime(2026, 5, 4, 3, 2, tzinfo=UTC)
+    foot = Provenance(made_at=made_at, version="7.1", profile="spec", prices="own prices")
+    text = Read(page([make_healthy()], provenance=foot)).text()
+    assert (
+        "Made by ebbtide 7.1 on 2026-05-04 03:02 UTC \N{MIDDLE DOT} profile spec \N{MIDDLE DOT} own prices"
+        in text
+    )
+
+
+def test_when_a_run_was_is_said_where_its_times_are_dates(make_stuck) -> None:
+    """Times that count from its begin are none."""
+    assert " UTC" not in Read(page([make_stuck(60)])).text().split("Made by")[0]
+    cells = [dataclasses.replace(cell, ts=1_780_000_000.0 + cell.ts) for cell in make_stuck(60).timeline]
+    text = Read(page([make_stuck(60, timeline=tuple(cells))])).text()
+    assert "2026-05-28 20:28 to 20:34 UTC" in text
+
+
+def test_numbers_that_are_none_end_nothing(make_stuck) -> None:
+    """A time or a cost without bound is drawn as unknown."""
+    cells = list(make_stuck(60).timeline)
+    cells[5] = dataclasses.replace(cells[5], ts=math.inf, cost_usd=math.nan)
+    assert "STUCK" in page([make_stuck(60, timeline=tuple(cells))])
+
+
+def test_files_that_were_not_checked_are_named(make_healthy) -> None:
+    """With the reason."""
+    text = Read(
+        page([make_healthy(), make_healthy()], skipped=[("runs/a.jsonl", "no event could be read")])
+    ).text()
+    assert "1 file not checked" in text
+    assert "runs/a.jsonl: no event could be read" in text
 
 
 def test_a_long_run_shows_less_of_each_call(make_stuck) -> None:

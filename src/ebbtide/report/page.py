@@ -36,6 +36,7 @@ _SCRIPTS = (
 )
 _STYLES = ("uPlot.min.css", "page.css", "bill.css", "overview.css")
 _WHOLE = 300  # runs of a page that have a part of their own; the others are a row of the table
+_SKIPPED = 500
 _SHOWN = 6_000_000  # characters of calls on a page
 
 
@@ -48,12 +49,14 @@ class Provenance:
         version: Of Ebbtide; empty where that is unknown.
         profile: Name of the profile by which the runs were judged; empty where that is unknown.
         prices: Where prices come from, in words; empty where no price was asked for.
+        masked: Whether keys and passwords are masked.
     """
 
     made_at: datetime | None = None
     version: str = ""
     profile: str = ""
     prices: str = ""
+    masked: bool = False
 
 
 _NO_LIMITS = Limits()
@@ -65,6 +68,7 @@ def page(
     *,
     limits: Limits = _NO_LIMITS,
     provenance: Provenance = _UNKNOWN,
+    skipped: Sequence[tuple[str, str]] = (),
 ) -> str:
     """The page of one run, or of several behind a table.
 
@@ -72,6 +76,7 @@ def page(
         summaries: The runs; those with a timeline have their calls drawn.
         limits: Limits on money and tokens, drawn into the charts.
         provenance: How the report came about, for its foot.
+        skipped: Files that were not checked, and why.
     """
     runs = sorted(summaries, key=badness)
     whole = runs[:_WHOLE]
@@ -89,6 +94,7 @@ def page(
         element(
             "main",
             overview(runs, range(1, len(whole) + 1)) if len(runs) > 1 else None,
+            _skipped(skipped) if skipped else None,
             *parts,
             element("p", "No run.", class_="quiet") if not runs else None,
             id="main",
@@ -110,6 +116,19 @@ def page(
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 
 
+def _skipped(skipped: Sequence[tuple[str, str]]) -> Markup:
+    rows = [element("li", f"{source}: {reason}", dir="auto") for source, reason in skipped[:_SKIPPED]]
+    rest = len(skipped) - len(rows)
+    return element(
+        "details",
+        element("summary", f"{count(len(skipped), 'file')} not checked"),
+        element("ul", *rows),
+        element("p", f"{rest:,} more are not shown.", class_="quiet") if rest else None,
+        class_="table faults",
+        id="skipped",
+    )
+
+
 def _title(runs: Sequence[RunSummary], folder: str) -> str:
     if len(runs) == 1:
         return f"{runs[0].title}: {runs[0].source}"
@@ -121,6 +140,7 @@ def _footer(provenance: Provenance) -> Markup:
     facts = [f"Made by {f'ebbtide {provenance.version}'.strip()} on {minute(made_at)}"]
     facts += [f"profile {provenance.profile}"] if provenance.profile else []
     facts += [provenance.prices] if provenance.prices else []
+    facts += ["keys and passwords masked"] if provenance.masked else []
     return element(
         "footer",
         element("p", " \N{MIDDLE DOT} ".join(facts)),

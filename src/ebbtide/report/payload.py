@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -61,14 +62,14 @@ def _timeline(cells: Sequence[Cell], most: int) -> dict[str, Any]:
     return {
         "number": None if numbers == list(range(1, len(cells) + 1)) else numbers,
         "kind": "".join(str(_KINDS.index(cell.kind) if cell.kind in _KINDS else 0) for cell in cells),
-        "identity": [cell.identity for cell in cells],
+        "identity": _steps([cell.identity for cell in cells], 1),
         "error": [index for index, cell in enumerate(cells) if cell.error],
         "names": names,
         "name": name,
         "chains": chains,
         "chain": chain if len(chains) > 1 else None,
         "texts": texts,
-        "text": text,
+        "text": _steps(text, 1),
         "cost": _steps([cell.cost_usd for cell in cells], _MICRO),
         "tokens": _steps([cell.tokens for cell in cells], 1),
         "time": _steps([None if cell.ts is None else cell.ts - start for cell in cells], _MILLI),
@@ -80,7 +81,7 @@ def _steps(values: Sequence[float | None], unit: int) -> list[int | None]:
     steps: list[int | None] = []
     before = 0
     for value in values:
-        if value is None:
+        if value is None or not math.isfinite(value * unit):
             steps.append(None)
             continue
         now = round(value * unit)

@@ -155,7 +155,7 @@ def show(
         ConfigError: The page cannot be written.
     """
     if output.html is not None:
-        write_page(output.html, summaries, options)
+        write_page(output.html, summaries, options, skipped_files)
     known_findings = output.known(summaries)
     if output.as_json:
         for summary in summaries:
@@ -219,8 +219,13 @@ def endings_of(
     return redacted(endings) if options.redact else endings
 
 
-def write_page(file: Path, summaries: Sequence[RunSummary], options: RunOptions) -> None:
-    """Write the page of some runs.
+def write_page(
+    file: Path,
+    summaries: Sequence[RunSummary],
+    options: RunOptions,
+    skipped_files: Sequence[SkippedFile] = (),
+) -> None:
+    """Write the page of some runs, and of the files that were not checked.
 
     Raises:
         ConfigError: The file cannot be written.
@@ -228,8 +233,11 @@ def write_page(file: Path, summaries: Sequence[RunSummary], options: RunOptions)
     from ebbtide.report.page import Provenance, page
 
     prices = "" if options.prices is None else options.prices.origin
-    provenance = Provenance(version=__version__, profile=options.profile.name, prices=prices)
-    html = page(summaries, limits=options.limits or Limits(), provenance=provenance)
+    provenance = Provenance(
+        version=__version__, profile=options.profile.name, prices=prices, masked=options.redact
+    )
+    skipped = [(item.source, item.reason) for item in skipped_files]
+    html = page(summaries, limits=options.limits or Limits(), provenance=provenance, skipped=skipped)
     try:
         file.write_text(html, encoding="utf-8")
     except OSError as error:

@@ -81,7 +81,7 @@ def check_sessions(
     if not runs:
         raise _nothing_read(skipped_files)
     if output.html is not None:
-        write_page(output.html, summaries, options)
+        write_page(output.html, summaries, options, skipped_files)
     endings = endings_of(summaries, model, options)
     if not output.as_json:
         width = terminal_width()

@@ -3,6 +3,7 @@
 (() => {
   const articles = [...document.querySelectorAll("article.run")];
   const section = document.getElementById("overview");
+  const skipped = document.getElementById("skipped");
   const overview = section && new Overview(section);
   const open = new Map();
 
@@ -52,6 +53,7 @@
     const wanted = articles.find((article) => `#${article.id}` === location.hash) || (overview ? null : articles[0]);
     for (const article of articles) article.hidden = article !== wanted;
     if (overview) section.hidden = Boolean(wanted);
+    if (overview && skipped) skipped.hidden = Boolean(wanted);
     if (wanted) {
       fill(wanted);
       if (overview) walk(wanted);

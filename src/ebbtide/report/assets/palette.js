@@ -52,7 +52,9 @@ function unpacked(run) {
     ...run,
     timeline: {
       ...timeline,
-      number: timeline.number || Array.from(timeline.identity, (_, index) => index + 1),
+      number: timeline.number || Array.from(timeline.name, (_, index) => index + 1),
+      identity: whole(timeline.identity, 1),
+      text: whole(timeline.text, 1),
       kind: Array.from(timeline.kind, Number),
       cost: whole(timeline.cost, 1e6),
       tokens: whole(timeline.tokens, 1),
