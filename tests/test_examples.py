@@ -11,7 +11,7 @@ import pytest
 
 LOOPS = Path(__file__).parents[1] / "examples" / "loops"
 NAMES = sorted(path.stem for path in LOOPS.glob("*.py") if path.stem != "local_model")
-IN_A_ROW = "search 4 times in a row, same arguments, same answer: it went on after it had been reported."
+IN_A_ROW = "search 4 times in a row, same arguments, same answer: it continued past the first warning point."
 NOTE = "[ebbtide] The same call gave the same answer again: it will not change by asking. "
 READ = "done: After 3 calls I know: Buses left on Friday."
 
@@ -173,9 +173,9 @@ def test_retries_are_limited_and_failures_cost():
 
 def test_a_person_overrules_an_escalation_and_a_stop():
     lines = run_of("person_in_the_loop")
-    assert lines[0].startswith("stuck: spending went on and nothing new came: ")
+    assert lines[0].startswith("stuck: spending continued without new results: ")
     assert lines[1] == "stuck: the person says more"
-    assert lines[2].startswith("stuck: spending went on and nothing new came: ")
+    assert lines[2].startswith("stuck: spending continued without new results: ")
     assert lines[3:] == [
         "stuck: the person says no",
         "stuck: ended after 14 requests",

@@ -219,7 +219,7 @@ def test_while_next_to_nothing_was_said_it_takes_one_low_round_more() -> None:
     ],
 )
 def test_endings_do_not_make_a_claim_new(said: str, again: str) -> None:
-    """The default profile compares stems, which the letter of the spec does not."""
+    """The default profile compares stems, which the spec does not."""
     assert [reading.new_L1 for reading in NoveltyMeter(DEFAULT).update([said, again], 1).readings] == [
         True,
         False,
@@ -236,7 +236,7 @@ def test_endings_do_not_make_a_claim_new(said: str, again: str) -> None:
     ],
 )
 def test_a_reversal_is_new_in_the_default_profile_only(said: str, reversed_claim: str) -> None:
-    """The contrast guard overrules the similarity and names what was reversed; SPEC keeps the letter."""
+    """The contrast guard overrules the similarity and names what was reversed; SPEC does not."""
     letter = NoveltyMeter(SPEC).update([said, reversed_claim], 1).readings[1]
     assert not letter.new_L1
     guarded = NoveltyMeter(DEFAULT).update([said, reversed_claim], 1).readings[1]

@@ -52,7 +52,7 @@ NOISE = {
     "thanks": ("Thanks for updating the unit tests!", True, False),
 }
 
-# Decisions that the letter or a careless filter loses.
+# Decisions that the spec or a careless filter loses.
 DECISIONS = {
     "approach-x": ("I'll use approach X to solve this", False, True),
     "short-title": ("Use Concourse CI", False, True),
@@ -163,7 +163,7 @@ def test_explicit_records_meet_only_the_quality_rules(profile):
 
 
 def test_choice_outweighs_narration_of_the_turn():
-    """A sentence that decides is kept, though the turn around it narrates; the letter refuses the turn."""
+    """A sentence that decides is kept, though the turn around it narrates; the spec refuses the turn."""
     turn = TurnContext(text="Let me check the config first. We will use SQLite instead of PostgreSQL.")
     sentence = Candidate(description="We will use SQLite instead of PostgreSQL.")
     assert assess(sentence, turn).keep

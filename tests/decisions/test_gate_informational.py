@@ -139,7 +139,7 @@ def test_a_report_that_decides():
     ],
 )
 def test_informational_turns(text, tools, rule):
-    """Status, recalls, acknowledgements, emoji headers, short turns and lists refuse to the letter."""
+    """Status, recalls, acknowledgements, emoji headers, short turns and lists refuse by the spec."""
     assert rule in fired(text, Profile.SPEC, tools=tools)
     assert not assess(Candidate(description=PLAIN), TurnContext(text=text), Profile.SPEC).keep
 

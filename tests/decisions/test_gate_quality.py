@@ -148,7 +148,7 @@ def test_whole_words_only(profile, description):
     ],
 )
 def test_chat_before_a_decision(description):
-    """By default an opening of chat is forgiven where a decision follows; to the letter it is not."""
+    """By default an opening of chat is forgiven where a decision follows; by the spec it is not."""
     assert reason(Profile.SPEC, description) == CHAT
     assert reason(Profile.DEFAULT, description) is None
 
@@ -182,7 +182,7 @@ def test_error_template(profile, description):
     ],
 )
 def test_error_template_in_a_decision(description):
-    """By default a decision about the template is kept; to the letter it is refused."""
+    """By default a decision about the template is kept; by the spec it is refused."""
     assert reason(Profile.SPEC, description) == ERROR
     assert reason(Profile.DEFAULT, description) is None
 

@@ -229,7 +229,7 @@ def test_settings_out_of_range(setting, value):
 
 
 def test_profiles():
-    """The SPEC profile is the letter; the default one weighs. Both come back from their tables."""
+    """The SPEC profile is the spec's; the default one weighs. Both come back from their tables."""
     assert Profile.SPEC.decisions == GateRules()
     assert not Profile.SPEC.decisions.weighs
     assert Profile.DEFAULT.decisions.weighs

@@ -98,7 +98,7 @@ def test_a_loop_is_a_nudge_first_and_then_ends_the_run() -> None:
     assert (verdict.action, verdict.cause, verdict.kind) == (Action.STOP, Cause.DIVERGENCE, "repeat")
     assert str(halt.value) == verdict.reason
     assert verdict.reason == (
-        "ls 4 times in a row, same arguments, same answer: it went on after it had been reported."
+        "ls 4 times in a row, same arguments, same answer: it continued past the first warning point."
     )
     stopped = run.report().halted
     assert isinstance(stopped, RunStopped)
@@ -187,7 +187,7 @@ def test_before_the_end_tools_are_refused_and_the_model_answers_once() -> None:
     for function in (ask, look):
         with pytest.raises(RunStopped) as halt:
             function("garden")
-        assert str(halt.value) == "the model calls ran out (3 of 3)."
+        assert str(halt.value) == "model call limit reached (3 of 3)."
     assert places == ["attic"]
     assert run.take_nudges() == []
     assert sink.actions == ["finalize", "stop"]
@@ -267,7 +267,7 @@ def test_a_model_that_chants_is_cut() -> None:
     run = ExecutionContext(supervisor=Supervisor())
     words = []
     endless = run.wrap_llm_call(lambda: repeat("no no no no no no "), stream=True)
-    with pytest.raises(RunStopped, match="it went on after it had been reported"):
+    with pytest.raises(RunStopped, match="it continued past the first warning point"):
         words.extend(word for word in endless())
     assert len(words) == 6
     assert run.take_nudges() == [
@@ -285,7 +285,7 @@ def test_no_nudge_is_lost_and_none_comes_twice() -> None:
         look("attic")
     (nudge,) = run.take_nudges()
     assert REPEATED in nudge
-    assert "75% of the tool calls used (3 of 4)." in nudge
+    assert "75% of the tool call limit used (3 of 4)." in nudge
     ask(1)
     ask(2)
     assert run.take_nudges() == []
@@ -304,7 +304,7 @@ def test_a_nudge_that_the_time_brings_is_not_lost() -> None:
     run.wrap_llm_call(lambda: "I see the attic now.")()
     first, second = run.take_nudges()
     assert first.startswith(REPEATED)
-    assert second.startswith("83% of the time used (50 of 60 s).")
+    assert second.startswith("83% of the time limit used (50 of 60 s).")
 
 
 def test_what_comes_back_is_reported_again() -> None:

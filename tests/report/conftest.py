@@ -242,7 +242,7 @@ def healthy(**changes: Any) -> RunSummary:
         "source": "runs/healthy.jsonl",
         "format": "ebbtide-events",
         "verdict": Verdict(),
-        "reason": "24 calls: no loop, no limit passed, nothing spent for nothing.",
+        "reason": "24 calls: no loop, and no limit passed.",
         "latest": Verdict(),
         "spent": Spending(events=24, tool_calls=24),
         "timed": False,

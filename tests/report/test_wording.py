@@ -97,7 +97,7 @@ def test_a_run_that_came_back(make_stuck) -> None:
     assert at_end(make_stuck(60, latest=Verdict(), recovered=False)) == "It went on."
     noisy = Verdict(action=Action.NUDGE, cause=Cause.CONVERGENCE, facts=DryRoundFacts(rounds=3, ready=True))
     assert at_end(make_stuck(latest=noisy)) == (
-        "At its end: 3 rounds in a row brought nothing new: the result is as ready as it gets."
+        "At its end: 3 rounds in a row brought nothing new: the result is ready."
     )
 
 

@@ -102,7 +102,7 @@ CASES = {
         events=IDLE,
         actions=f"{'allow ' * 10}nudge allow allow allow escalate",
         kind="spend_without_news",
-        reason="spending went on and nothing new came (calls 11-20, $2.00).",
+        reason="spending continued without new results (calls 11-20, $2.00).",
         nudge="Spending goes on and nothing new has come.",
         after="escalate",
     ),
@@ -111,8 +111,8 @@ CASES = {
         limits=Limits(llm_calls=10),
         actions=f"{'allow ' * 6}nudge allow finalize stop",
         kind="limit",
-        reason="the model calls ran out (10 of 10).",
-        nudge="70% of the model calls used (7 of 10). Come to a result",
+        reason="model call limit reached (10 of 10).",
+        nudge="70% of the model call limit used (7 of 10). Come to a result",
     ),
     "a limit of money": Case(
         events=[
@@ -122,8 +122,8 @@ CASES = {
         limits=Limits(cost_usd=1.0),
         actions=f"{'allow ' * 6}nudge allow allow stop",
         kind="limit",
-        reason="the money ran out ($1.00 of $1.00).",
-        nudge="70% of the money used ($0.70 of $1.00). Come to a result",
+        reason="cost limit reached ($1.00 of $1.00).",
+        nudge="70% of the cost limit used ($0.70 of $1.00). Come to a result",
     ),
 }
 ALL_CASES = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -263,7 +263,7 @@ def test_six_equal_calls() -> None:
         ls(path=".")
         nudges.append(run.take_nudges())
     assert [len(texts) for texts in nudges] == [0, 0, 1, 0]
-    with pytest.raises(RunStopped, match="it went on after it had been reported"):
+    with pytest.raises(RunStopped, match="it continued past the first warning point"):
         ls(path=".")
     supervisor = Supervisor()
     actions = [supervisor.record(LS).action.value for _ in range(6)]

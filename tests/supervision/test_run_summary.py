@@ -172,8 +172,8 @@ def test_limits_are_findings_and_say_how_much():
     summary = recorded(*[look(number) for number in range(6)], limits=Limits(steps=4))
     finding = next(finding for finding in summary.findings if finding.action is Action.STOP)
     assert (finding.kind, finding.cause, finding.last_event) == ("limit", Cause.LIMIT, 4)
-    assert finding.sentence == "the steps ran out (4 of 4)"
-    assert summary.reason == "the steps ran out (4 of 4)."
+    assert finding.sentence == "step limit reached (4 of 4)"
+    assert summary.reason == "step limit reached (4 of 4)."
 
 
 def test_rounds_and_where_they_ran_dry():

@@ -50,9 +50,9 @@ def test_every_loop_has_a_sentence_with_its_size_and_a_text_for_the_model(kind):
     advice = wording.nudge(LoopFacts(signal=signal))
     assert advice.endswith(". Try something else, or say what is missing and finish.")
     went_on = wording.reason(LoopFacts(signal=signal, goes_on=True))
-    assert went_on.endswith("it went on after it had been reported")
+    assert went_on.endswith("it continued past the first warning point")
     came_back = wording.reason(LoopFacts(signal=replace(signal, relapses=1), goes_on=True))
-    assert came_back.endswith("it came back after it had been reported")
+    assert came_back.endswith("it came back after the first warning point")
 
 
 def test_every_kind_is_advised_in_its_own_words():
@@ -75,9 +75,10 @@ def test_every_limit_has_a_sentence_with_both_numbers(kind, nearness):
 def test_a_limit_that_is_near_is_told_to_the_model_with_its_size():
     """A sentence of its own, so it begins with a capital, and keeps what follows as it is."""
     alert = LimitAlert(LimitKind.COST_USD, Nearness.WARN, 1.5, 2.0)
-    assert wording.reason(LimitFacts(alert=alert)) == "75% of the money used ($1.50 of $2.00)"
+    assert wording.reason(LimitFacts(alert=alert)) == "75% of the cost limit used ($1.50 of $2.00)"
     assert wording.nudge(LimitFacts(alert=alert)) == (
-        "75% of the money used ($1.50 of $2.00). Come to a result: say what is known and what is missing."
+        "75% of the cost limit used ($1.50 of $2.00). "
+        "Come to a result: say what is known and what is missing."
     )
 
 
@@ -111,11 +112,9 @@ def test_a_finding_says_an_amount_once_and_numbers_with_commas():
     """What it cost stands beside it."""
     facts = BurnFacts(calls=1_200, rounds=0, measure=Measurement(Unit.USD, 1.4, 2.0))
     verdict = Verdict(cause=Cause.JOINT, facts=facts)
-    assert verdict.reason == (
-        "1,200 calls without anything new while spending went on: $1.40 since anything new."
-    )
-    assert wording.burn(facts) == "1,200 calls without anything new while spending went on"
-    assert wording.measured(facts) == "$1.40 since anything new"
+    assert verdict.reason == ("1,200 calls brought no new result: $1.40 since the last one.")
+    assert wording.burn(facts) == "1,200 calls brought no new result"
+    assert wording.measured(facts) == "$1.40 since the last one"
     spent = replace(FINDING, sentence="x", first_event=2_000, last_event=2_000, cost_usd=1_234.5)
     assert sentences.finding_line(spent) == "event 2,000: x, $1,234.50"
     assert sentences.price(None, 200_312) == "200,312 tokens"

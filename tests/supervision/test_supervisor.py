@@ -70,7 +70,7 @@ def test_a_loop_is_a_nudge_first_and_a_stop_where_it_goes_on():
     verdict = supervisor.verdict()
     assert (verdict.cause, verdict.kind, verdict.chain_id) == (Cause.DIVERGENCE, "repeat", "")
     assert verdict.reason == (
-        "ls 4 times in a row, same arguments, same answer: it went on after it had been reported."
+        "ls 4 times in a row, same arguments, same answer: it continued past the first warning point."
     )
     assert run(supervisor, LS, LS) == ["stop", "stop"]
 
@@ -120,7 +120,7 @@ def test_two_nudges_are_handed_over_together():
         assert verdict.action is Action.NUDGE
         assert verdict.nudge is not None
         assert "same answer" in verdict.nudge
-        assert "75% of the tool calls used (3 of 4)." in verdict.nudge
+        assert "75% of the tool call limit used (3 of 4)." in verdict.nudge
         assert len(verdict.more) == 1
         assert Verdict.from_dict(verdict.to_dict()) == verdict
     assert supervisor.check_before_model().action is Action.ALLOW
@@ -575,7 +575,7 @@ def test_high_burn_and_flat_progress_are_reported_together_where_neither_engine_
     verdicts = [verdict for verdict in joint_run(0.15, 9) if verdict.action is not Action.ALLOW]
     assert [(verdict.action, verdict.cause) for verdict in verdicts] == [(Action.NUDGE, Cause.JOINT)]
     assert verdicts[0].kind == "burn_without_progress"
-    assert "4 calls without anything new" in verdicts[0].reason
+    assert "4 calls brought no new result" in verdicts[0].reason
     assert {verdict.cause for verdict in joint_run(0.001, 9)} == {Cause.NONE}
 
 

@@ -142,7 +142,7 @@ def test_several_matters_are_one_text_for_the_model():
     loop, limit = FACTS["loop"], FACTS["limit tool_calls warn"]
     verdict = Verdict(action=Action.NUDGE, facts=loop, more=(limit, loop))
     assert verdict.nudge == (
-        "94% of the tool calls used (8 of 8). Come to a result: say what is known and what is missing. "
+        "94% of the tool call limit used (8 of 8). Come to a result: say what is known and what is missing. "
         "The same calls gave the same answers in turn, several times over. "
         "Try something else, or say what is missing and finish."
     )

@@ -312,7 +312,7 @@ def score_transcript(
 
     Args:
         transcript: In memory, or in the wire form (transcript format 0.1).
-        profile: Thresholds. This is the spec's documented function, so it does the letter by default.
+        profile: Thresholds. This is the spec's documented function, so it follows the spec by default.
         embedder: Turns the semantic level on.
 
     Returns:

@@ -1,7 +1,7 @@
 """Is every detector wired: a known loop of each kind, run through a configuration.
 
-Detectors get shipped dead: switched off by a threshold, exempted by a pattern, or fed with nothing. A run
-that has to raise a signal tells before the first real loop goes by.
+A detector can be inactive without anybody noticing: switched off by a threshold, exempted by a pattern, or
+fed with nothing. A run that has to raise a signal shows it before the first real loop goes by.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Profiles: every threshold of Ebbtide, as one value.
 
-`Profile.SPEC` does what the specs say to the letter. `Profile.DEFAULT` differs from it only where a
-measurement on real data says that the letter hurts; docs/deviations.md has each difference with its number.
+`Profile.SPEC` does what the specs say, word for word. `Profile.DEFAULT` differs from it only where a
+measurement on real data says that the spec's rule hurts; docs/deviations.md has each difference, with its
+number.
 """
 
 from __future__ import annotations

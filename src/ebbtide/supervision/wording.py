@@ -43,7 +43,7 @@ _LOOPS: dict[LoopKind, str] = {
     LoopKind.CONDENSATION: "the context was condensed {n} times in a row, nothing done in between",
     LoopKind.SPEND_RATE: "money left faster than allowed",
     LoopKind.BUDGET_END: "the budget was about to end",
-    LoopKind.SPEND_WITHOUT_NEWS: "spending went on and nothing new came",
+    LoopKind.SPEND_WITHOUT_NEWS: "spending continued without new results",
 }
 _NUDGES: dict[LoopKind, str] = {
     LoopKind.REPEAT: "The same call gave the same answer again: it will not change by asking.",
@@ -82,13 +82,13 @@ _UNKNOWN_NUDGE = "The same calls were made again and again."
 _WAY_OUT = "Try something else, or say what is missing and finish."
 
 _LIMITS = {
-    LimitKind.COST_USD: "the money",
-    LimitKind.TOKENS: "the tokens",
-    LimitKind.STEPS: "the steps",
-    LimitKind.LLM_CALLS: "the model calls",
-    LimitKind.TOOL_CALLS: "the tool calls",
-    LimitKind.RETRIES: "the retries",
-    LimitKind.WALL_S: "the time",
+    LimitKind.COST_USD: "cost",
+    LimitKind.TOKENS: "token",
+    LimitKind.STEPS: "step",
+    LimitKind.LLM_CALLS: "model call",
+    LimitKind.TOOL_CALLS: "tool call",
+    LimitKind.RETRIES: "retry",
+    LimitKind.WALL_S: "time",
 }
 _LAST_CALL = "This is the last call: give the result as it stands, without tools, and say what is missing."
 _LAST_CALL_OF_LIMIT = (
@@ -130,13 +130,14 @@ def reason(facts: Facts) -> str:
             text = f"{text}: {evidence(signal)}"
         if not facts.goes_on:
             return text
-        return f"{text}: it {'came back' if signal.relapses else 'went on'} after it had been reported"
+        what = "came back after" if signal.relapses else "continued past"
+        return f"{text}: it {what} the first warning point"
     if isinstance(facts, LimitFacts):
         return _limit(facts.alert)
     if isinstance(facts, DryRoundFacts):
         stretch = f"{facts.rounds:,} rounds in a row brought nothing new"
         if facts.ready:
-            return f"{stretch}: the result is as ready as it gets"
+            return f"{stretch}: the result is ready"
         return f"{stretch}, and nothing says that it is finished: more of the same will not help"
     return f"{burn(facts)}: {_burn_measure(facts)}"
 
@@ -203,8 +204,7 @@ def burn(facts: BurnFacts) -> str:
         parts.append(f"{facts.calls:,} call{'s' * (facts.calls != 1)}")
     if facts.rounds:
         parts.append(f"{facts.rounds:,} round{'s' * (facts.rounds != 1)}")
-    what = " and ".join(parts) or "nothing done"
-    return f"{what} without anything new while spending went on"
+    return f"{' and '.join(parts)} brought no new result" if parts else "no new result"
 
 
 def _burn_measure(facts: BurnFacts) -> str:
@@ -213,7 +213,7 @@ def _burn_measure(facts: BurnFacts) -> str:
     if measure.span_s is not None:
         return f"{size} in the last hour"
     rest = "" if facts.remaining is None else f", {amount(measure.quantity, facts.remaining)} left"
-    return f"{size} since anything new{rest}"
+    return f"{size} since the last one{rest}"
 
 
 def measured(facts: Facts) -> str:
@@ -240,11 +240,11 @@ def _limit(alert: LimitAlert) -> str:
         return uncounted(alert.kind, alert.limit, alert.missing, alert.subject).removesuffix(".")
     name = _LIMITS[alert.kind]
     if alert.nearness is Nearness.WARN:
-        return f"{min(alert.value / alert.limit, 1):.0%} of {name} used ({limit_size(alert)})"
+        return f"{min(alert.value / alert.limit, 1):.0%} of the {name} limit used ({limit_size(alert)})"
     if alert.nearness is Nearness.LAST:
         next_call = "no call of a tool is" if alert.kind is LimitKind.TOOL_CALLS else "one more model call is"
-        return f"{next_call} left before {name} run out ({limit_size(alert)})"
-    return f"{name} ran out ({limit_size(alert)})"
+        return f"{next_call} left before the {name} limit ({limit_size(alert)})"
+    return f"{name} limit reached ({limit_size(alert)})"
 
 
 def limit_size(alert: LimitAlert) -> str:

@@ -179,7 +179,10 @@ def import_files(
     dry_run: Annotated[bool, Option("--dry-run", help="Read only, and say what there is.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Read decisions of another log. Twice adds nothing. Exit code 2 where a part could not be read."""
+    """Read decisions of another log. Importing the same file again is safe.
+
+    Exit code 2 where a part could not be read.
+    """
     from ebbtide.cli.decisions import exchange as commands
 
     whole = commands.import_files(place, files, kind=kind, fields=fields, dry_run=dry_run, as_json=as_json)

@@ -45,7 +45,7 @@ class Imported:
 
 
 def import_decisions(log: DecisionLog, arrivals: Iterable[Arrival]) -> Imported:
-    """Put what was read into a log. Doing so twice adds nothing the second time.
+    """Put what was read into a log. Importing the same file again is safe.
 
     Imported decisions do not meet the gate: they were taken already.
     `ebbtide.decision_log.cleaning.cleanup.audit` says what the gate makes of them.

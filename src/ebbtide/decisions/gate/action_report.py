@@ -16,7 +16,7 @@ ID = "report.action"
 def action_report(turn: TurnContext, rules: GateRules) -> RuleFired | None:
     """The rule, where tools were used and enough of the beginning says that something is done.
 
-    Markers count once each. To the letter of the spec they count inside other words too; where evidence is
+    Markers count once each. By the spec they count inside other words too; where evidence is
     weighed they are whole words, and neither "unresolved" nor "not done" is one.
     """
     if not turn.tool_results:

@@ -57,7 +57,7 @@ class Described(Protocol):
 
 
 def validate_decision_quality(decision: Described) -> tuple[bool, str | None]:
-    """Whether a decision is fit to be kept by the letter of the spec, and the reason if it is not.
+    """Whether a decision is fit to be kept by the spec's own rules, and the reason if it is not.
 
     The first of the four rules that fires gives the reason. `ebbtide.decisions.gate.assess.assess` tells
     all, and has another profile.

@@ -1,6 +1,6 @@
 """JSON text in, values out, with every way in which that fails as a TranscriptError.
 
-What is JSON to the letter is read by msgspec; what it refuses goes to Python's own reader, which is slower,
+Strict JSON is read by msgspec; what it refuses goes to Python's own reader, which is slower,
 can be told what to do with numbers, and says where a text breaks.
 """
 
