@@ -172,6 +172,18 @@ def test_dropped_thoughts_are_not_read_again() -> None:
     assert sizes[ContextPart.PERSON] == pytest.approx(100, abs=15)
 
 
+def test_words_that_two_contexts_read_are_charged_in_both() -> None:
+    """One agent answers another in one chain: each has its own context, and nothing is charged twice."""
+    result = bill(
+        call(fresh=1_000, output=700, agent="ana", text="a" * 2_800),
+        call(fresh=2_000, output=300, agent="bo", text="b" * 1_200),
+        call(fresh=2_100, output=10, agent="ana"),
+        call(fresh=2_400, output=10, agent="bo"),
+    )
+    assert sum(item.amount.tokens for item in result.contents) == result.total.tokens
+    assert part(result, ContextPart.OWN_WORDS)[1] > 1_000
+
+
 def test_spending_in_a_total_is_not_spread() -> None:
     """A sum that is stated at the end is a line of its own, with its reason."""
     result = bill(

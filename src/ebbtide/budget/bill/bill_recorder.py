@@ -254,6 +254,8 @@ class BillRecorder:
             context.grow(self._before(chain, hidden, charge, context) + shares)
             return
         latest, words = context.latest, context.own_words
+        if words is not None and words.size:
+            words = words.again()  # another context has read it, too
         if words is not None and is_understated(latest.output, words.length):
             self.ledger.is_least = True
         if growth < 0:
