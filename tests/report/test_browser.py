@@ -94,6 +94,26 @@ def test_a_click_on_the_strip_goes_there(pages, make_stuck) -> None:
         assert abs(int(slider.get_attribute("aria-valuenow")) - 5_000) < 31
 
 
+def test_paper_is_white(pages, make_stuck) -> None:
+    """In the dark too, what is drawn for paper is drawn in the colours of the day, and goes back after it."""
+    shade = """() => {
+        const canvas = document.querySelector(".timeline canvas");
+        const { data } = canvas.getContext("2d").getImageData(4, 0, 1, canvas.height);
+        const first = [...Array(canvas.height).keys()].find(y => data[4 * y + 3] === 255);
+        return data[4 * first] + data[4 * first + 1] + data[4 * first + 2];
+    }"""
+    frame = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    # The first event is a message that comes once: grey.
+    with pages.opened(page([make_stuck(60)]), scheme="dark") as path:
+        dark = path.evaluate(shade)
+        path.evaluate("dispatchEvent(new Event('beforeprint'))")
+        path.evaluate(frame)
+        assert path.evaluate(shade) > dark + 150
+        path.evaluate("dispatchEvent(new Event('afterprint'))")
+        path.evaluate(frame)
+        assert path.evaluate(shade) == dark
+
+
 def test_words_on_the_chart_of_rounds_do_not_touch(pages, make_stuck) -> None:
     """Signals that come close together are written below each other, or left out."""
     signals = ["CONTINUE", "SHIP", "CONTINUE", "ESCALATE", "SHIP", "ESCALATE", "SHIP", "CONTINUE", "ESCALATE"]

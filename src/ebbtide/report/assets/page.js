@@ -97,13 +97,16 @@
   if (overview) section.addEventListener("click", () => { left.scroll = scrollY; }, true);
   addEventListener("hashchange", choose);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  // What is drawn is drawn before the styles for paper hold.
   addEventListener("beforeprint", () => {
+    document.documentElement.dataset.printing = "true";
     closed = [...document.querySelectorAll("article:not([hidden]) section > .findings > li > details:not([open])")];
     closed.forEach((details) => { details.open = true; });
     for (const { timeline } of open.values()) if (timeline()) timeline().resize(PRINTED_HEIGHT);
     redraw();
   });
   addEventListener("afterprint", () => {
+    delete document.documentElement.dataset.printing;
     closed.forEach((details) => { details.open = false; });
     for (const { timeline } of open.values()) if (timeline()) timeline().resize();
     redraw();
