@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ebbtide.budget.bill.context import Charge
 from ebbtide.budget.prices import Rates
 from ebbtide.events.usage import MOST_TOKENS, Usage
@@ -25,38 +23,48 @@ def charge_of(event: int, usage: Usage, cost: int | None, rates: Rates | None) -
         rates: What its model costs; None where nobody knows.
     """
     hits, writes, fresh, output = tokens_by_class(usage)
-    charge = Charge(event=event, hits=hits, writes=writes, fresh=fresh, output=output, cost=cost)
+    charge = Charge(event, hits, writes, fresh, output, cost, hits + writes + fresh)
     if cost is None:
         return charge
-    counts = (fresh, output, hits, writes)
-    weights = _weights(counts, rates)
-    if weights is None:
-        rates, weights = _USUAL, _weights(counts, _USUAL) or [0.0] * 4
-        charge.is_estimated = sum(count > 0 for count in counts) > 1
+    weights = None if rates is None else _weights(fresh, output, hits, writes, rates)
+    if weights is None or rates is None:
+        rates = _USUAL
+        weights = _weights(fresh, output, hits, writes, _USUAL) or (0.0, 0.0, 0.0, 0.0)
+        charge.is_estimated = (fresh > 0) + (output > 0) + (hits > 0) + (writes > 0) > 1
     total = sum(weights)
     if not total:
         charge.is_split = not cost
         return charge
     charge.is_split = True
-    costs = [round(cost * (weight / total)) for weight in weights]
-    costs[max(range(4), key=weights.__getitem__)] += cost - sum(costs)
+    scale = cost / total
+    costs = [round(scale * weight) for weight in weights]
+    rest = cost - sum(costs)
+    if rest:
+        costs[max(range(4), key=weights.__getitem__)] += rest
     charge.fresh_cost, charge.output_cost, charge.hit_cost, charge.write_cost = costs
-    if rates is not None and rates.cache_read is not None:
-        charge.hit_rate = cost * (rates.cache_read / total)
+    if rates.cache_read is not None:
+        charge.hit_rate = scale * rates.cache_read
     return charge
 
 
-def _weights(counts: Sequence[int], rates: Rates | None) -> list[float] | None:
+def _weights(
+    fresh: int, output: int, hits: int, writes: int, rates: Rates
+) -> tuple[float, float, float, float] | None:
     """What tokens cost by class, in any unit; None where that of one class is not known."""
-    if rates is None:
+    fresh_rate, output_rate, hit_rate, write_rate = rates[:4]
+    if (
+        (fresh and fresh_rate is None)
+        or (output and output_rate is None)
+        or (hits and hit_rate is None)
+        or (writes and write_rate is None)
+    ):
         return None
-    weights = [0.0] * len(counts)
-    for place, (count, rate) in enumerate(zip(counts, rates, strict=True)):
-        if count:
-            if rate is None:
-                return None
-            weights[place] = count * rate
-    return weights
+    return (
+        fresh * (fresh_rate or 0.0),
+        output * (output_rate or 0.0),
+        hits * (hit_rate or 0.0),
+        writes * (write_rate or 0.0),
+    )
 
 
 def tokens_by_class(usage: Usage) -> tuple[int, int, int, int]:

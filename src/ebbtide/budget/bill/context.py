@@ -78,6 +78,7 @@ class Charge:
         fresh: Tokens at the full price.
         output: Tokens written.
         cost: Units; None where they are not known.
+        size: All tokens that were read.
         hit_cost: Units for them; so are the next three.
         is_split: Whether there is a cost by class; else all of them are 0.
         is_estimated: Whether it was shared out as most providers charge.
@@ -93,6 +94,7 @@ class Charge:
     fresh: int = 0
     output: int = 0
     cost: int | None = None
+    size: int = 0
     hit_cost: int = 0
     write_cost: int = 0
     fresh_cost: int = 0
@@ -103,11 +105,6 @@ class Charge:
     misses: int = 0
     miss_cost: int = 0
     waste: WasteKind | None = None
-
-    @property
-    def size(self) -> int:
-        """All that was read."""
-        return self.hits + self.writes + self.fresh
 
 
 @dataclass(slots=True, eq=False)

@@ -67,8 +67,11 @@ class CallReviewer:
             outcome is not None and outcome.ending is Ending.FAILED and not outcome.is_weak
         )
         effect = loops.effects.latest
+        is_same = loops.same_since > loops.repetition.answers.latest_change
+        if effect is None and not has_failed and not is_same and not _is_todo_list(call.name):
+            return CallReview(name)
         changes = effect is Effect.CHANGE and not has_failed
-        waste = self._waste(call, policy, effect, loops, has_failed=has_failed)
+        waste = self._waste(call, policy, effect, has_failed=has_failed, is_same=is_same)
         if changes:
             self._slices.clear()
         return CallReview(name, waste, has_failed, changes)
@@ -78,13 +81,12 @@ class CallReviewer:
         call: ToolCall,
         policy: ToolPolicy | None,
         effect: Effect | None,
-        loops: LoopState,
         *,
         has_failed: bool,
+        is_same: bool,
     ) -> WasteKind | None:
         if effect in _PASSIVE:
             return None
-        is_same = loops.same_since > loops.repetition.answers.latest_change
         if has_failed:
             return self._failure(call, policy, effect, is_same=is_same)
         if is_same and effect in (Effect.READ, None):
