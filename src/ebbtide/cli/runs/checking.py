@@ -15,7 +15,8 @@ from ebbtide.budget.limits import Limits
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.lines import Line, print_lines, terminal_width
 from ebbtide.cli.runs.baseline import Baseline, KnownFindings
-from ebbtide.cli.runs.fail_on import Condition, conditions, failures
+from ebbtide.cli.runs.ci.check_format import CheckFormat
+from ebbtide.cli.runs.fail_on import Condition, FailedCondition, conditions, failures
 from ebbtide.cli.runs.ignoring import RunPattern, ignored_by, print_ignored, run_patterns
 from ebbtide.cli.runs.run_screen import run_screen
 from ebbtide.cli.runs.run_table import SkippedFile, run_table
@@ -40,6 +41,7 @@ class Output:
 
     Args:
         as_json: Print JSON instead of text.
+        form: Print the report of a CI system, where it is one.
         everything: Print what does not fit on one screen too.
         html: Write the page into this file; None writes none.
         fail_on: What makes the check fail.
@@ -49,6 +51,7 @@ class Output:
     """
 
     as_json: bool = False
+    form: CheckFormat = CheckFormat.TEXT
     everything: bool = False
     html: Path | None = None
     fail_on: tuple[Condition, ...] = ()
@@ -57,15 +60,33 @@ class Output:
     write_baseline: Path | None = None
 
     @classmethod
-    def of(cls, *, fail_on: Sequence[str], baseline: str | None, **rest: Any) -> Output:
+    def of(
+        cls,
+        *,
+        form: CheckFormat | None,
+        as_json: bool,
+        fail_on: Sequence[str],
+        baseline: str | None,
+        **rest: Any,
+    ) -> Output:
         """What options and the project's settings ask for.
 
         Raises:
-            ConfigError: There is no such condition, or the baseline cannot be read.
+            ConfigError: There is no such condition, a baseline that cannot be read, or two formats.
         """
+        if as_json and form not in (None, CheckFormat.JSON):
+            raise ConfigError(f"--json cannot go with --format {form}")
+        form = CheckFormat.JSON if as_json else form or CheckFormat.TEXT
         checks = conditions(fail_on, origin("fail_on", "--fail-on"))
         accepted = None if baseline is None or rest["write_baseline"] else Baseline.load(baseline)
-        return cls(fail_on=checks, ignored_runs=run_patterns(), baseline=accepted, **rest)
+        return cls(
+            as_json=form is CheckFormat.JSON,
+            form=form,
+            fail_on=checks,
+            ignored_runs=run_patterns(),
+            baseline=accepted,
+            **rest,
+        )
 
     def known(self, summaries: Sequence[RunSummary]) -> KnownFindings:
         """Which findings are accepted: those of the baseline, or all where it is written now.
@@ -114,17 +135,14 @@ def check(
         try:
             summary = checking.check(traces.files[0], options)
         except TranscriptError as error:
-            if output.as_json:
-                print_json(_skipped_file(error, traces.files[0], options, is_named=True).to_dict())
+            _show_unread([_skipped_file(error, traces.files[0], options, is_named=True)], output, indent=2)
             raise
         endings = endings_of([summary], model, options)
         fails = show([summary], (), options, output, several=False, endings=endings)
         return Exit.CHECK_FAILED if fails else Exit.DONE
     summaries, skipped_files = check_files(traces, options, jobs=jobs)
     if not summaries and skipped_files:
-        if output.as_json:
-            for item in skipped_files:
-                print_json(item.to_dict(), indent=None)
+        _show_unread(skipped_files, output)
         raise TranscriptError(_nothing(skipped_files))
     ignored = [SkippedFile(source=path, reason=f"ignored by {ignored_by()}") for path in left_out]
     endings = endings_of(summaries, model, options)
@@ -157,7 +175,10 @@ def show(
     if output.html is not None:
         write_page(output.html, summaries, options, skipped_files)
     known_findings = output.known(summaries)
-    if output.as_json:
+    problems = failures(summaries, output.fail_on, known_findings)
+    if output.form.is_report:
+        _print_report(summaries, skipped_files, output, problems, known_findings)
+    elif output.as_json:
         for summary in summaries:
             judge = {} if endings is None else {"judge": endings.to_dict(summary.source)}
             print_json(_wire(summary, known_findings) | judge, indent=None if several else 2)
@@ -172,16 +193,44 @@ def show(
                 summary, terminal_width(), everything=everything, known_findings=known_findings.of(summary)
             )
         )
-    if not output.as_json:
+    if output.form is CheckFormat.TEXT and not output.as_json:
         print_ignored(summaries)
         if known_findings.file is not None:
             print_line(f"{count(len(known_findings), 'finding')} known from {known_findings.file}", "dim")
     if endings is not None and not output.as_json:
         print_lines([Line(), *endings.lines(terminal_width())])
-    problems = failures(summaries, output.fail_on, known_findings)
     for problem in problems:
         warn(str(problem))
     return bool(problems)
+
+
+def _print_report(
+    summaries: Sequence[RunSummary],
+    skipped_files: Sequence[SkippedFile],
+    output: Output,
+    problems: Sequence[FailedCondition] = (),
+    known_findings: KnownFindings | None = None,
+) -> None:
+    from ebbtide.cli.runs.ci.checked_runs import CheckedRuns
+    from ebbtide.cli.runs.ci.report_text import report_text
+
+    checked = CheckedRuns(
+        summaries=summaries,
+        skipped_files=skipped_files,
+        problems=problems,
+        known_findings=known_findings or KnownFindings(),
+        is_gate=bool(output.fail_on),
+    )
+    sys.stdout.write(report_text(checked, output.form))
+
+
+def _show_unread(skipped_files: Sequence[SkippedFile], output: Output, *, indent: int | None = None) -> None:
+    """Print, for machines, that nothing could be read; for people an error says so."""
+    if output.form.is_report:
+        _print_report([], skipped_files, output)
+    elif output.as_json:
+        for item in skipped_files:
+            print_json(item.to_dict(), indent=indent)
 
 
 def _wire(summary: RunSummary, known_findings: KnownFindings) -> dict[str, Any]:
@@ -293,11 +342,14 @@ def _progress(total: int) -> Iterator[Any]:
 
 
 def _skipped_file(error: EbbtideError, source: str, options: RunOptions, *, is_named: bool) -> SkippedFile:
-    reason, is_unreadable = str(error), True
+    reason, is_unreadable, line = str(error), True, None
     if isinstance(error, TranscriptError):
+        line = error.line
         reason = error.what if error.line is None else f"line {error.line}: {error.what}"
         is_unreadable = is_named or not error.no_trace
-    file = SkippedFile(source=source, reason=reason, is_named=is_named, is_unreadable=is_unreadable)
+    file = SkippedFile(
+        source=source, reason=reason, is_named=is_named, is_unreadable=is_unreadable, line=line
+    )
     return redacted(file) if options.redact else file
 
 

@@ -9,10 +9,12 @@ import click
 
 from ebbtide.cli.declaration import FILE, Argument, Command, Option
 from ebbtide.cli.exits import Exit
+from ebbtide.cli.runs.ci.check_format import CheckFormat
 from ebbtide.cli.runs.options import with_run_options, with_thresholds
 from ebbtide.cli.runs.session_filter import SessionFilter, with_session_filter
 from ebbtide.cli.shared_options import AsJson, JudgeModel, Redact
 from ebbtide.cli.terminal import warn
+from ebbtide.errors import ConfigError
 from ebbtide.supervision.run_options import RunOptions
 
 _OUTPUT = "Output"
@@ -56,6 +58,15 @@ def check(
             section=_OUTPUT,
         ),
     ] = None,
+    form: Annotated[
+        CheckFormat | None,
+        Option(
+            "--format",
+            metavar="FORMAT",
+            help="text, json, or for CI: github (annotations), junit, sarif, markdown.",
+            section=_OUTPUT,
+        ),
+    ] = None,
     baseline: Annotated[
         str | None,
         Option(
@@ -89,6 +100,11 @@ def check(
     or if there is nothing to check;
     50 if a run meets a condition of --fail-on.
     """
+    is_report = form is not None and form.is_report
+    if traces is None and (is_report or write_baseline):
+        raise ConfigError(f"{f'--format {form}' if is_report else '--write-baseline'} needs a TRACE")
+    if is_report and judge is not None:
+        raise ConfigError(f"--format {form} cannot go with --judge")
     if traces is None:
         # Before the engines are imported: where there are no sessions, that is quickly said.
         from ebbtide.cli.runs.machine_sessions import MachineSessions
@@ -100,6 +116,7 @@ def check(
 
     output = checking.Output.of(
         as_json=as_json,
+        form=form,
         everything=everything,
         html=html,
         fail_on=fail_on or (),

@@ -106,13 +106,13 @@ class Condition:
         )
         if not hit:
             return None
-        grounds = [item for item in summary.findings if self._rests_on(item)] if known_findings else []
+        grounds = [item for item in summary.findings if self.rests_on(item)] if known_findings else []
         fresh = [item for item in grounds if item not in known_findings]
         if len(fresh) == len(grounds):
             return f"{summary.title}: {summary.reason}"
         return f"{summary.title}: {fresh[0].sentence}." if fresh else None
 
-    def _rests_on(self, finding: RunFinding) -> bool:
+    def rests_on(self, finding: RunFinding) -> bool:
         """Whether a finding alone can make a run meet it."""
         if self.name == "limit":
             return finding.cause is Cause.LIMIT

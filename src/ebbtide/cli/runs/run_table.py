@@ -30,12 +30,14 @@ class SkippedFile:
         reason: Why, in words.
         is_named: Whether the command line names it.
         is_unreadable: Whether it is a trace, as far as one can tell, or was named as one.
+        line: The line that cannot be read; None where it is not about one.
     """
 
     source: str
     reason: str
     is_named: bool = False
     is_unreadable: bool = False
+    line: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The file as JSON, with the headline UNREADABLE where it is one."""
@@ -62,14 +64,15 @@ def run_table(
     lines: list[Line] = []
     if runs:
         folder = wording.folder_of([run.source for run in runs])
-        lines += _totals(runs).wrap(width)
+        lines += totals(runs).wrap(width)
         if folder:
             lines += Line.safe(f"in {folder}", "dim").wrap(width)
         lines += [Line(), *_table(runs, folder, width)]
     return lines + skipped_lines(skipped_files, width, everything=everything)
 
 
-def _totals(runs: Sequence[RunSummary]) -> Line:
+def totals(runs: Sequence[RunSummary]) -> Line:
+    """How many runs there are of each headline, and what they cost."""
     words = Counter(run.headline for run in runs)
     styles = {run.headline: word_style(run) for run in runs}
     line = Line(f"{count(len(runs), 'run')}: ", "bold")

@@ -1,0 +1,1 @@
+"""The result of a check in the formats that CI systems read."""

@@ -1,0 +1,21 @@
+"""The formats of the result of a check."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class CheckFormat(StrEnum):
+    """How the result of a check is printed."""
+
+    TEXT = "text"
+    JSON = "json"
+    GITHUB = "github"  #: annotations of GitHub Actions
+    JUNIT = "junit"
+    SARIF = "sarif"
+    MARKDOWN = "markdown"  #: for the summary of a job
+
+    @property
+    def is_report(self) -> bool:
+        """Whether `report_text` makes it."""
+        return self not in (CheckFormat.TEXT, CheckFormat.JSON)
