@@ -388,7 +388,10 @@ def test_shares_that_are_none(value: Any) -> None:
 def test_limits_from_a_table() -> None:
     """A parsed table gives limits; a key that does not exist is refused, and the right ones are told."""
     assert Limits.from_dict({"cost_usd": 1, "steps": 5}) == Limits(cost_usd=1, steps=5)
-    with pytest.raises(ConfigError, match=r"limits\.max_steps: no such limit; there are cost_usd, tokens"):
+    with pytest.raises(
+        ConfigError,
+        match=r"limits\.max_steps: no such limit; did you mean steps\? There are cost_usd, tokens",
+    ):
         Limits.from_dict({"max_steps": 5})
 
 

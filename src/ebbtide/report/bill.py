@@ -142,7 +142,11 @@ def _events(events: Sequence[CarriedEvent]) -> Markup | None:
 
 def _carried(item: CarriedEvent) -> str:
     size = f"{'about ' * item.is_estimated}{count(item.size, 'token')}"
-    parts = [size, f"read by {count(item.reads, 'call')}" if item.reads else "", share(item.amount)]
+    parts = [
+        size if item.size else "",
+        f"read by {count(item.reads, 'call')}" if item.reads else "",
+        share(item.amount),
+    ]
     return " \N{MIDDLE DOT} ".join(filter(None, parts))
 
 

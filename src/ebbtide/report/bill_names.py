@@ -21,6 +21,7 @@ CONTENT_NAMES: Mapping[str, str] = {
     ContextPart.INSTRUCTIONS: "instructions and tool definitions",
     ContextPart.PERSON: "what people said",
     ContextPart.TOOL_OUTPUT: "answers of tools",
+    ContextPart.TOOL_CALL: "calls of tools",
     ContextPart.OWN_WORDS: "the model's earlier words",
     ContextPart.NEW_OUTPUT: "what the model wrote",
     ContextPart.NOTES: "notes of the harness",

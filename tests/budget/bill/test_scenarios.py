@@ -339,3 +339,19 @@ def test_a_new_session_is_advised_where_it_would_have_paid() -> None:
     (advice,) = [item for item in result.suggestions if "new session" in item.text]
     assert advice.event == 5
     assert advice.saving.cost_usd == pytest.approx(12 * (40_030 - 22_000) * 0.1 * MICRO, rel=0.02)
+
+
+def test_a_call_of_a_tool_pays_for_what_it_states() -> None:
+    """Costs that calls of tools state are theirs, and nothing is left over; a repeated one bought nothing."""
+    spent = Usage(model="m", input_tokens=1_000, output_tokens=10, cost_usd=0.02)
+    look = ToolCall(name="read_file", args={"path": "a"}, result="the same", usage=spent)
+    result = bill(look, look, ToolCall(name="write", args={"path": "b"}, result="ok", usage=spent))
+    assert {line.name: line.amount.cost_usd for line in result.tools} == {"read_file": 0.04, "write": 0.02}
+    assert part(result, ContextPart.TOOL_CALL) == (pytest.approx(0.06), 3 * 1_010)
+    assert result.unattributed.tokens == 0
+    assert [(line.kind, line.amount.cost_usd, line.count) for line in result.waste] == [
+        (WasteKind.SAME_CALL, 0.02, 1)
+    ]
+    assert result.sentence.startswith(
+        "$0.06: 100% for tool calls, 67% for read_file alone; $0.02 for 1 call whose"
+    )

@@ -25,6 +25,7 @@ _LEAST_USD: Final = 0.005
 _WORTH_A_CLAUSE: Final = 0.08  # of the bill
 _SUGGESTIONS: Final = 3
 _BOUNDARIES: Final = 12  # requests whose new session is tried
+_TASK_WORDS: Final = 5  # of a request that can be a new task: "yes, go on" is none
 _LEAST_CALLS: Final = 10  # that read earlier work again
 _HANDOVER: Final = 2_000  # tokens that a new session is told of the one before
 _LARGE_INSTRUCTIONS: Final = (0.25, 8_000)  # of the bill, and tokens
@@ -35,6 +36,7 @@ _NUMBERS: Final = ("", "one", "two", "three")
 #: What the shares of a bill are called in its sentence: at the first reading, and read again.
 _FIRST: Final = {
     ContextPart.TOOL_OUTPUT: "reading tool output",
+    ContextPart.TOOL_CALL: "tool calls",
     ContextPart.PERSON: "reading what people wrote",
     ContextPart.NEW_OUTPUT: "what the model wrote",
     ContextPart.INSTRUCTIONS: "the system prompt and tool definitions",
@@ -113,6 +115,11 @@ def _largest(bill: Bill) -> str:
     share, words = max(_shares(bill), default=(0.0, ""))
     if not words:
         return ""
+    if words == _FIRST[ContextPart.TOOL_CALL]:
+        most = bill.tools[0]
+        return f"{share:.0%} for {words}" + (
+            f", {most.amount.share:.0%} for {most.name} alone" if len(bill.tools) > 1 else ""
+        )
     percent = f"{'about ' * bill.is_estimated}{share:.0%}"
     if words == _FIRST[ContextPart.UNATTRIBUTED]:
         return f"{percent} cannot be attributed ({bill.why_unattributed[0].name})"
@@ -201,7 +208,8 @@ def _new_session(bill: Bill, charges: Sequence[Charge], instructions: int) -> It
     best: tuple[int, int, int, int] | None = None
     for request in sorted(bill.requests[1:], key=_tokens, reverse=True)[:_BOUNDARIES]:
         first = next((i for i, item in enumerate(charges) if item.event > (request.event or 0)), 0)
-        if not first or len(charges) - first < _LEAST_CALLS:
+        is_task = len(request.name.split()) >= _TASK_WORDS
+        if not is_task or not first or len(charges) - first < _LEAST_CALLS:
             continue
         earlier = charges[first - 1].size
         cost = calls = tokens = 0

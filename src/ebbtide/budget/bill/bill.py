@@ -26,6 +26,7 @@ class ContextPart(StrEnum):
     INSTRUCTIONS = "instructions"  #: the system prompt, the tool definitions, and what else comes before
     PERSON = "person"  #: what people said
     TOOL_OUTPUT = "tool_output"  #: answers of tools
+    TOOL_CALL = "tool_call"  #: what calls of tools state that they took themselves
     OWN_WORDS = "own_words"  #: what the model had said and asked for, as it is read again
     NEW_OUTPUT = "new_output"  #: what the model wrote, once
     NOTES = "notes"  #: what the harness put in

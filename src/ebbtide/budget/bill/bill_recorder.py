@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ebbtide.budget.bill.advice import with_advice
-from ebbtide.budget.bill.bill import Bill, Compaction, ContextPart, WasteKind
+from ebbtide.budget.bill.bill import WASTED, Bill, Compaction, ContextPart, WasteKind
 from ebbtide.budget.bill.charges import charge_of
 from ebbtide.budget.bill.context import Charge, Context, Item, cost_between
 from ebbtide.budget.bill.growth import first_growth, growth_of, is_understated
@@ -110,7 +110,10 @@ class BillRecorder:
         usage = event.usage
         if isinstance(event, ToolCall):
             if event.phase is not Phase.STARTED:
-                self._tool(chain, event, number, review or CallReview(event.name))
+                item = self._tool(chain, event, number, review or CallReview(event.name))
+                if usage is not None and (usage.has_tokens or cost):
+                    self._spend_on(chain, item, event, usage, cost)
+                    return
         elif isinstance(event, ModelCall):
             if event.part is ModelPart.WHOLE:
                 self._model(chain, event, number, cost)
@@ -142,10 +145,10 @@ class BillRecorder:
             part = ContextPart.SUMMARY if is_summary else ContextPart.NOTES
             chain.log.append(Item(number, part, len(notice.text), title=notice.text[:200]))
 
-    def _tool(self, chain: _Chain, call: ToolCall, number: int, review: CallReview) -> None:
+    def _tool(self, chain: _Chain, call: ToolCall, number: int, review: CallReview) -> Item:
         length = None if call.result is None else length_of(call.result)
         # A small answer is not among the most expensive.
-        is_small = length is not None and length < _TITLED and review.waste is None
+        is_small = length is not None and length < _TITLED and review.waste is None and call.usage is None
         item = Item(
             number,
             ContextPart.TOOL_OUTPUT,
@@ -165,6 +168,15 @@ class BillRecorder:
             chain.turn.calls.append((item, asked_for))
             if chain.turn.words.length is not None:
                 chain.turn.words.length += asked_for
+        return item
+
+    def _spend_on(self, chain: _Chain, item: Item, call: ToolCall, usage: Usage, cost: int | None) -> None:
+        """A call of a tool states itself what it took."""
+        charge = self._charge(call, usage, item.event, cost)
+        self.ledger.charge_call(item, charge, usage, agent=call.agent or call.chain_id)
+        if item.waste in WASTED:
+            call_item = item if chain.turn is None else None  # else it counts at the end of its turn
+            self.ledger.waste(item.waste, charge.cost or 0, charge.size + charge.output, call_item)
 
     def _model(self, chain: _Chain, call: ModelCall, number: int, cost: int | None) -> None:
         usage = call.usage
@@ -198,7 +210,7 @@ class BillRecorder:
         chain.model, chain.ts = usage.model or "", call.ts
         self._trim(chain)
 
-    def _charge(self, call: ModelCall, usage: Usage, number: int, cost: int | None) -> Charge:
+    def _charge(self, call: ModelCall | ToolCall, usage: Usage, number: int, cost: int | None) -> Charge:
         rates = None
         if cost is not None and self._prices is not None and usage.model:
             sizes = (usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heappush, heappushpop
 from typing import Final
 
 from ebbtide.budget.bill.bill import Compaction, ContextPart, ContextSize, TokenClass, WasteKind
 from ebbtide.budget.bill.charges import tokens_by_class
 from ebbtide.budget.bill.context import Charge, Item
-from ebbtide.events.event import Event, is_total
+from ebbtide.events.event import Event, ModelCall, is_total
 from ebbtide.events.usage import Usage
 from ebbtide.text.excerpt import one_line
 
@@ -20,7 +20,8 @@ _LONG_CARRIED: Final = 10  # calls that read it
 _NAMES: Final = 2_000  # tools, files and requests that are told apart
 _OTHERS: Final = "others"
 _TOTALS: Final = "a sum that is stated at the end"
-_APART: Final = "spending apart from calls of models"
+_NO_CALL: Final = "spending that no call states"
+_NO_TOKENS: Final = "calls of models that state no tokens"
 _DEAREST: Final = 10
 _EXAMPLES: Final = 8
 _SIZES: Final = 800
@@ -149,11 +150,7 @@ class Ledger:
         """A call of a model, of which the input is attributed by what it carried."""
         cost, tokens = charge.cost or 0, charge.size + charge.output
         self.is_estimated = self.is_estimated or charge.is_estimated
-        self._spend(cost, tokens)
-        for sums, name in ((self.models, usage.model or ""), (self.agents, agent)):
-            line = _of(sums, name)
-            line.add(cost, tokens)
-            line.count += 1
+        self._take(cost, tokens, usage, agent)
         self._classify(charge, usage)
         self._part(ContextPart.NEW_OUTPUT).add(charge.output_cost, charge.output)
         if charge.cost is not None and not charge.is_split:
@@ -163,14 +160,32 @@ class Ledger:
             if rest:
                 self.leave("calls that state no input", rest, 0)
 
+    def charge_call(self, item: Item, charge: Charge, usage: Usage, *, agent: str) -> None:
+        """A call of a tool that states itself what it took."""
+        cost, tokens = charge.cost or 0, charge.size + charge.output
+        self.is_estimated = self.is_estimated or charge.is_estimated
+        self._take(cost, tokens, usage, agent)
+        self._classify(charge, usage)
+        part = self._part(ContextPart.TOOL_CALL)
+        part.add(cost, tokens)
+        part.count += 1
+        if item.tool is not None:
+            _of(self.tools, item.tool).add(cost, tokens)
+        if item.file is not None:
+            _of(self.files, item.file).add(cost, tokens)
+        if item.has_failed:
+            self.failures.add(cost, tokens)
+        own = replace(item.again(), part=ContextPart.TOOL_CALL, cost=cost, reading=tokens)
+        self._rank(own)
+
     def spend_apart(self, event: Event, usage: Usage, cost: int | None) -> None:
-        """Spending that is tied to no call of a model with a context."""
-        counts = tokens_by_class(usage)
-        self._spend(cost or 0, sum(counts))
+        """Spending that is tied to no call."""
+        tokens = sum(tokens_by_class(usage))
+        self._spend(cost or 0, tokens)
         if usage.model:
-            _of(self.models, usage.model).add(cost or 0, sum(counts))
-        reason = _TOTALS if is_total(event) else _APART
-        self.leave(reason, cost or 0, sum(counts))
+            _of(self.models, usage.model).add(cost or 0, tokens)
+        reason = _TOTALS if is_total(event) else _NO_TOKENS if isinstance(event, ModelCall) else _NO_CALL
+        self.leave(reason, cost or 0, tokens)
 
     def fold(self, item: Item) -> None:
         """What is not read any more, with all that it was charged."""
@@ -250,6 +265,14 @@ class Ledger:
             if len(self.sizes) >= _SIZES:
                 del self.sizes[::2]
                 self.every *= 2
+
+    def _take(self, cost: int, tokens: int, usage: Usage, agent: str) -> None:
+        """What a call took, by model and by agent."""
+        self._spend(cost, tokens)
+        for sums, name in ((self.models, usage.model or ""), (self.agents, agent)):
+            line = _of(sums, name)
+            line.add(cost, tokens)
+            line.count += 1
 
     def _spend(self, cost: int, tokens: int) -> None:
         self.spent.add(cost, tokens)

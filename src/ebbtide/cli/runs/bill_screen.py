@@ -77,7 +77,6 @@ def _failures(bill: Bill) -> list[str]:
 def _event(item: CarriedEvent) -> Line:
     size = f"{'about ' * item.is_estimated}{count(item.size, 'token')}"
     name = plain(item.title, _NAME) or CONTENT_NAMES[item.content]
-    line = Line(f"event {item.event:,}: ", "dim").append(
-        f"{name}: {size}, read by {count(item.reads, 'call')}: "
-    )
+    reading = f"{size}, read by {count(item.reads, 'call')}: " if item.size else ""
+    line = Line(f"event {item.event:,}: ", "dim").append(f"{name}: {reading}")
     return line.append(amount(item.amount), "bold")

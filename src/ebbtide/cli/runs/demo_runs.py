@@ -12,6 +12,9 @@ from typing import Any
 _MODEL = "demo-model"
 _PRICES = {"input": 3.0, "output": 15.0, "cache_read": 0.3, "cache_write": 3.75}  # USD per million tokens
 _START = 1_700_000_000.0
+_CHARACTERS = 4  # a token
+_LONG_ANSWERS = frozenset({"read_file", "run_tests", "web_search", "web_fetch"})
+_LENGTH = 2_400  # characters of a long answer
 
 
 def demo_runs() -> Mapping[str, str]:
@@ -28,23 +31,36 @@ def _cost(**tokens: int) -> float:
     return round(sum(count * _PRICES[name] for name, count in tokens.items()) / 1_000_000, 6)
 
 
+def _filled(text: str) -> str:
+    """A text with what else stands in such an answer."""
+    lines, size = [text], len(text)
+    while size < _LENGTH:
+        lines.append(f"{len(lines):>4}  {text[:60]}")
+        size += len(lines[-1]) + 1
+    return "\n".join(lines)
+
+
 class _Run:
-    """Events of a run, with a clock and a context that grows."""
+    """Events of a run, with a clock, and a context that grows by what was read and said."""
 
     def __init__(self) -> None:
         self.events: list[dict[str, Any]] = []
-        self._context = 1_200
+        self._context = 2_400  # tokens: the system prompt and the tool definitions
 
     def tool(self, name: str, args: object, result: str, *, error: bool = False) -> None:
-        self._add({"kind": "tool", "name": name, "args": args, "result": result, "error": error}, None)
+        answer = _filled(result) if name in _LONG_ANSWERS else result
+        self._context += (len(json.dumps(args)) + len(answer)) // _CHARACTERS
+        self._add({"kind": "tool", "name": name, "args": args, "result": answer, "error": error}, None)
 
     def user(self, text: str) -> None:
+        self._context += len(text) // _CHARACTERS
         self._add({"kind": "user", "name": "message", "text": text}, None)
 
     def says(self, text: str, agent: str | None = None) -> None:
         event = {"kind": "llm", "name": "message", "text": text, "agent": agent, "model": _MODEL}
-        self._context += 900
-        self._add(event, (self._context, 40 + len(text) // 4))
+        output = 40 + len(text) // _CHARACTERS
+        self._add(event, (self._context, output))
+        self._context += output
 
     def _add(self, event: dict[str, Any], tokens: tuple[int, int] | None) -> None:
         event["ts"] = _START + 7.0 * (len(self.events) + 1)
