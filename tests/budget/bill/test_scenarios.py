@@ -330,7 +330,7 @@ def test_a_new_session_is_advised_where_it_would_have_paid() -> None:
     """Twelve calls of another task read 20,000 tokens of the one before: so much could have been saved."""
     events: list[Event] = [Message(text="first task"), call(write=20_000, output=10)]
     events += [tool(80_000, q="a"), call(read=20_000, write=20_010, output=10)]
-    events += [Message(text="another task")]
+    events += [Message(text="Now write the notes of the release.")]
     size = 40_010
     for number in range(12):
         events += [call(read=size, write=20, output=10), tool(40, q=str(number))]
@@ -339,6 +339,8 @@ def test_a_new_session_is_advised_where_it_would_have_paid() -> None:
     (advice,) = [item for item in result.suggestions if "new session" in item.text]
     assert advice.event == 5
     assert advice.saving.cost_usd == pytest.approx(12 * (40_030 - 22_000) * 0.1 * MICRO, rel=0.02)
+    events[4] = Message(text="Yes, go on.")
+    assert not [item for item in bill(*events).suggestions if "new session" in item.text]
 
 
 def test_a_call_of_a_tool_pays_for_what_it_states() -> None:
