@@ -31,6 +31,7 @@ _HANDOVER: Final = 2_000  # tokens that a new session is told of the one before
 _LARGE_INSTRUCTIONS: Final = (0.25, 8_000)  # of the bill, and tokens
 _FEW: Final = 3  # events that are named together
 _QUOTED: Final = 60
+_LEAST_NAME: Final = 8  # characters of a request that a person knows again: "A" is none
 _NUMBERS: Final = ("", "one", "two", "three")
 
 #: What the shares of a bill are called in its sentence: at the first reading, and read again.
@@ -155,7 +156,8 @@ def _remarks(bill: Bill) -> Iterator[tuple[float, str]]:
             yield 2 * line.amount.share, f"{shown(line.amount)} for {_described(line)}"
     if len(bill.requests) > 1:
         request = max(bill.requests, key=lambda item: item.amount.share)
-        yield request.amount.share / 2, f"“{request.name}” took {shown(request.amount)} of it"
+        if len(request.name) >= _LEAST_NAME:
+            yield request.amount.share / 2, f"{_quoted(request.name)} took {shown(request.amount)} of it"
     if len(bill.agents) > 1:
         agent = max((item for item in bill.agents if item.name), key=lambda item: item.amount.share)
         if _WORTH_A_CLAUSE <= agent.amount.share < 1:
@@ -195,9 +197,10 @@ def _suggestions(bill: Bill, charges: Sequence[Charge], instructions: int) -> It
     if start is not None and instructions >= _LARGE_INSTRUCTIONS[1]:
         share, thousand = start.amount.share, _scaled(start.amount, 1_000 / instructions)
         if share >= _LARGE_INSTRUCTIONS[0]:
+            price = "" if thousand.cost_usd is None else f"; each 1,000 of them cost {shown(thousand)}"
             yield Suggestion(
                 text=f"Give the agent fewer tools and shorter instructions: {instructions:,} tokens stand "
-                f"before the first message; each 1,000 of them cost {shown(thousand)}.",
+                f"before the first message, and every call reads them{price}.",
                 saving=thousand,
             )
 
@@ -243,9 +246,14 @@ def _cache_advice(bill: Bill, line: WasteLine) -> str:
     if 2 * misses.after_pauses >= misses.calls and misses.longest_pause_s is not None:
         minutes = f"{misses.longest_pause_s / 60:,.0f} minutes"
         advice = f"Go on within five minutes, or start anew: after pauses (the longest {minutes})"
+    elif any(item.name == TokenClass.CACHE_WRITE for item in bill.classes):
+        advice = "Keep the model, the tools and the start of the prompt the same during a run:"
     else:
-        advice = "Keep the start of the prompt unchanged, and stay with one provider:"
+        # Nobody writes such a cache by request: each server of a provider has one of its own.
+        advice = "Stay with one provider, and give it a cache key where it takes one:"
     calls = _calls(line.count)
+    if line.amount.cost_usd is None:
+        return f"{advice} {calls} paid in full for {shown(line.amount)} that the cache had held."
     return f"{advice} {calls} read again what the cache had held: {shown(line.amount)} above a cache hit."
 
 

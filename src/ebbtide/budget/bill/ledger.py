@@ -24,6 +24,7 @@ _NO_CALL: Final = "spending that no call states"
 _NO_TOKENS: Final = "calls of models that state no tokens"
 _DEAREST: Final = 10
 _EXAMPLES: Final = 8
+_INTERRUPTION: Final = "[Request interrupted"  # what coding agents write down for a pressed key
 _SIZES: Final = 800
 _CHARGES: Final = 20_000
 _SHOWN: Final = 100
@@ -128,7 +129,7 @@ class Ledger:
 
     def request(self, number: int, text: str) -> None:
         """A person asks for something."""
-        if len(self.requests) < _NAMES:
+        if len(self.requests) < _NAMES and not text.startswith(_INTERRUPTION):
             self.requests.append(RequestSum(number, one_line(text[: 4 * _SHOWN], _SHOWN)))
 
     def call(self, item: Item, *, changes: bool) -> None:
