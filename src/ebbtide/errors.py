@@ -15,6 +15,7 @@ EbbtideError
     ├── LimitExceeded  the next call would pass a hard limit
     ├── LimitUnknown   a hard limit cannot be counted: a price, a usage or a time is not known
     └── RunStopped     the supervisor has ended the run, or wants a person asked first
+        └── RunEnded   the same, from an adapter whose framework has no quieter end
 
 DegradedEventWarning, a UserWarning, is no error: it is given once for each watch that met bad data.
 
@@ -27,6 +28,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Sequence
 from reprlib import Repr
 from typing import Any, Final
 
@@ -293,6 +295,25 @@ class RunStopped(RunHalted):
 
     def __str__(self) -> str:
         return str(self.verdict.reason)
+
+
+class RunEnded(RunStopped):
+    """An adapter has ended a run in a framework that has no other way to end it with the work so far.
+
+    Args:
+        verdict: The `Verdict`: a stop or an escalate.
+        run_id: The run.
+        spent: What it had come to, a `RunStanding`; None where that is not known.
+        work: What the framework has of it so far: its messages, items or steps.
+    """
+
+    def __init__(
+        self, verdict: Any, *, run_id: str = "", spent: Any = None, work: Sequence[Any] = ()
+    ) -> None:
+        super().__init__(verdict)
+        self.run_id = run_id
+        self.spent = spent
+        self.work = work
 
 
 def error_text(error: BaseException, most: int = LONGEST) -> str:

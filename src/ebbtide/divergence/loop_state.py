@@ -36,6 +36,7 @@ from ebbtide.events.identity import (
     key_of,
     settled,
     settled_answer,
+    without_notes,
 )
 from ebbtide.events.outcome import NOTHING, CallOutcome, Ending, counts_deeds, outcome_of
 from ebbtide.events.tool_policy import ToolPolicy
@@ -154,11 +155,10 @@ class LoopState:
             policy: What is declared about its tool.
             turn: Number of the turn of the model that asked for it; None where nobody counts them.
         """
-        name, args, result, failed = call.name, call.args, call.result, call.error
+        name, args, result, failed = call.name, call.args, without_notes(call.result), call.error
         if call.agent not in self.callers and len(self.callers) < _CALLERS:
             self.callers[call.agent] = None
-        self.outcome = None
-        self.same_since = 0
+        self.outcome, self.same_since = None, 0
         effects = self.effects
         effect = effects.begin(policy, args)
         if policy is not None:

@@ -28,6 +28,8 @@ FAILED = b"!"  #: behind a settled answer: it is an error, and differs from the 
 _SETTLED = 8
 _SHORT = 64  # bytes of a call, and characters of an answer, up to which it stands for itself
 _FLAT = frozenset({str, int, float, bool, type(None)})
+MARK = "[ebbtide] "  #: begins every note of ours, and every last word; a note ends with its line
+_NOTES = re.compile(r"\s*\[ebbtide\] [^\n]*")
 #: An object that prints nothing of what it holds.
 OPAQUE = re.compile(r"<[^<>]{1,120} at 0x[0-9a-fA-F]+>")
 _ONLY_OPAQUE = re.compile(rf"[^<\w]*+(?:(?:[\w'\"]++[:=] ?)?{OPAQUE.pattern}[^<\w]*+)++")
@@ -182,3 +184,14 @@ def _plain(value: object) -> object:
 
 
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_plain).encode
+
+
+def without_notes(answer: object) -> object:
+    r"""An answer without the notes that a framework has appended to it; what is no text is itself.
+
+    Some put what the model is to be told into the answer of a tool: recorded so, two equal answers differ.
+
+    >>> without_notes("no results\n\n[ebbtide] The same call gave the same answer again.")
+    'no results'
+    """
+    return _NOTES.sub("", answer) if type(answer) is str and MARK in answer else answer

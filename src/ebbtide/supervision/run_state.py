@@ -13,7 +13,7 @@ from ebbtide.divergence.chain_table import ChainTable
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.monitor import LoopMonitor
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Role, ToolCall
-from ebbtide.events.identity import key_of
+from ebbtide.events.identity import MARK, key_of
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
@@ -23,7 +23,6 @@ from ebbtide.supervision.judgement import Judgement
 from ebbtide.supervision.listener import Listener
 from ebbtide.supervision.rounds import Utterance
 from ebbtide.supervision.verdict import Verdict
-from ebbtide.supervision.wording import MARK
 from ebbtide.text.embedding.vectors import Embedder
 
 _SPOKEN = (ModelPart.WHOLE, ModelPart.EMBEDDING)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from ebbtide.budget.limit_alerts import LimitAlert, Nearness
 from ebbtide.budget.limits import LimitKind, uncounted
@@ -11,7 +10,6 @@ from ebbtide.budget.tally import dollars
 from ebbtide.divergence.signals import SPENDING, LoopKind, LoopSignal, Unit
 from ebbtide.supervision.facts import BurnFacts, DryRoundFacts, Facts, LimitFacts, LoopFacts
 
-MARK: Final = "[ebbtide] "  #: begins what Ebbtide puts before a model, so that it is known again in a trace
 _NAMED = 3  # tools of one turn that are named
 _TOOL = 40  # characters of a tool's name
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ebbtide.events.identity import MARK
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.verdict import Verdict
-from ebbtide.supervision.wording import MARK
 
 
 @dataclass(frozen=True, slots=True)

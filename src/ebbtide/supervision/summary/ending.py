@@ -12,11 +12,11 @@ from enum import StrEnum
 from typing import Final, TypeGuard
 
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Role, ToolCall
+from ebbtide.events.identity import MARK
 from ebbtide.events.run_outcome import SETBACKS, RunOutcome
 from ebbtide.events.told_actions import told_action
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
-from ebbtide.supervision.wording import MARK
 from ebbtide.text.excerpt import one_line
 
 _TAIL: Final = 12  # events of a chain that may say how it ended

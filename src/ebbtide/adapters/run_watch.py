@@ -1,0 +1,209 @@
+"""What every adapter does: ask before each call of a model, record what came of it, keep out of the way."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+import warnings
+from collections.abc import Callable
+from typing import Final, TypedDict, Unpack
+
+from ebbtide.adapters.answer_text import answer_text
+from ebbtide.budget.limits import Limits
+from ebbtide.budget.prices import Prices
+from ebbtide.errors import ConfigError, error_text
+from ebbtide.events.event import Event, Message, ModelCall, ToolCall
+from ebbtide.events.identity import MARK
+from ebbtide.events.provider_answer import parsed
+from ebbtide.events.tool_policy import ToolPolicies
+from ebbtide.events.usage import Usage
+from ebbtide.profile import Profile
+from ebbtide.supervision.runs.advice import Advice
+from ebbtide.supervision.runs.run_store import RunStanding
+from ebbtide.supervision.runs.runs import Runs
+from ebbtide.supervision.supervisor import Supervisor
+from ebbtide.supervision.verdict import Verdict
+
+_NO_ADVICE: Final = Advice(Verdict())
+
+
+class WatchOptions(TypedDict, total=False):
+    """What an adapter takes by name.
+
+    Args:
+        runs: The registry, where the program has one; the others are for the one that is made otherwise.
+        limits: Hard limits of each run.
+        tools: What the tools do, where Ebbtide does not know them by name.
+        prices: What models cost; None takes the published ones where ``ebbtide[prices]`` is installed.
+        profile: Thresholds.
+        shadow: Whether to watch only: nothing is said, and nothing ends.
+        listener: Called with the id of the run and the verdict when what is to be done has changed.
+    """
+
+    runs: Runs
+    limits: Limits | None
+    tools: ToolPolicies | None
+    prices: Prices | None
+    profile: Profile
+    shadow: bool
+    listener: Callable[[str, Verdict], object] | None
+
+
+class RunWatch:
+    """Runs of one framework, under watch. What fails in here is counted and warned of once; the run goes on.
+
+    Args:
+        options: As in `WatchOptions`.
+
+    Attributes:
+        runs: The registry: how every run stands, and what a person can do about it.
+        faults: How often something failed in here.
+        last_fault: The latest of them, in words.
+
+    Raises:
+        ConfigError: There is a registry, and something else that belongs into it; or no such option.
+    """
+
+    def __init__(self, **options: Unpack[WatchOptions]) -> None:
+        unknown = sorted(set(options) - set(WatchOptions.__annotations__))
+        if unknown:
+            names = ", ".join(WatchOptions.__annotations__)
+            raise ConfigError(f"{unknown[0]}: no such option; there are {names}")
+        runs = options.get("runs")
+        if runs is not None and len(options) > 1:
+            other = next(name for name in options if name != "runs")
+            raise ConfigError(f"{other} belongs into the registry that runs= gives")
+        self.runs = _registry(options) if runs is None else runs
+        self.faults = 0
+        self.last_fault: str | None = None
+        self._lock = threading.Lock()
+
+    def new_run(self) -> str:
+        """An id for a run whose framework gives it none."""
+        return uuid.uuid4().hex
+
+    def advise(self, run_id: str, *, agent: str | None = None) -> Advice:
+        """What to do before the next call of a run's model; nothing where that cannot be told."""
+        try:
+            return self.runs.before_model(run_id, agent=agent)
+        except Exception as error:  # noqa: BLE001 - the run does not notice
+            self._fault(error)
+            return _NO_ADVICE
+
+    def record(self, run_id: str, event: Event) -> None:
+        """Take one event."""
+        try:
+            self.runs.record(run_id, event)
+        except Exception as error:  # noqa: BLE001 - likewise
+            self._fault(error)
+
+    def record_message(self, run_id: str, text: object, *, agent: str | None = None) -> None:
+        """Take what a person says. A note of ours is none of theirs."""
+        words = answer_text(text)
+        if words and not words.startswith(MARK):
+            self.record(run_id, Message(text=words, agent=agent))
+
+    def record_answer(
+        self,
+        run_id: str,
+        answer: object,
+        *,
+        agent: str | None = None,
+        model: str | None = None,
+        usage: object = None,
+    ) -> None:
+        """Take the answer of a model.
+
+        Args:
+            run_id: The run.
+            answer: What the model gave, as for `ModelCall.of`.
+            agent: Whose model it is.
+            model: The model, in place of the one that the answer names.
+            usage: What states the usage, as for `Usage.of`, where that is not the answer.
+        """
+        try:
+            call = ModelCall.of(answer, model=model, agent=agent)
+            if usage is not None:
+                call.usage = Usage.of(usage, model=model)
+            self.runs.record(run_id, call)
+        except Exception as error:  # noqa: BLE001 - likewise
+            self._fault(error)
+
+    def record_failure(self, run_id: str, *, agent: str | None = None) -> None:
+        """Take a call of a model that failed."""
+        self.record(run_id, ModelCall(error=True, agent=agent))
+
+    def record_tool_call(
+        self,
+        run_id: str,
+        name: str,
+        args: object,
+        result: object,
+        *,
+        error: bool = False,
+        agent: str | None = None,
+        batch: str | None = None,
+    ) -> None:
+        """Take a call of a tool that has ended.
+
+        Args:
+            run_id: The run.
+            name: The tool.
+            args: Its arguments, or their JSON; None where they are not known.
+            result: Its answer, whatever the framework makes of it.
+            error: Whether it failed.
+            agent: Who called it.
+            batch: Equal for calls that one answer of a model asked for.
+        """
+        call = ToolCall(
+            name=name,
+            args=parsed(args),
+            result=answer_text(result),
+            error=error,
+            agent=agent,
+            batch=batch,
+        )
+        self.record(run_id, call)
+
+    def acknowledge(self, run_id: str, *, agent: str | None = None) -> None:
+        """A person has seen what holds, and lets the run go on."""
+        try:
+            self.runs.acknowledge(run_id, agent=agent)
+        except Exception as error:  # noqa: BLE001 - likewise
+            self._fault(error)
+
+    def end(self, run_id: str) -> RunStanding | None:
+        """Say that a run is over; what it has come to, or None where that cannot be told."""
+        try:
+            return self.runs.end(run_id)
+        except Exception as error:  # noqa: BLE001 - likewise
+            self._fault(error)
+            return None
+
+    def _fault(self, error: Exception) -> None:
+        with self._lock:
+            self.faults += 1
+            is_first = self.faults == 1
+            self.last_fault = error_text(error)
+        if is_first:
+            warnings.warn(
+                f"Ebbtide cannot watch: {self.last_fault}. The run goes on unwatched; see `faults`",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+
+
+def _registry(options: WatchOptions) -> Runs:
+    prices = options.get("prices") or Prices()
+    profile = options.get("profile") or Profile.DEFAULT
+
+    def make(_: str) -> Supervisor:
+        return Supervisor(
+            profile,
+            limits=options.get("limits"),
+            tools=options.get("tools"),
+            prices=prices,
+            shadow=options.get("shadow", False),
+        )
+
+    return Runs(make, listener=options.get("listener"))
