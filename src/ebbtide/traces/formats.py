@@ -39,6 +39,7 @@ from ebbtide.traces.chats.sniffing import (
     refuse_plain_text,
 )
 from ebbtide.traces.input.document import Document
+from ebbtide.traces.nearest_format import FormatRefusal, nearest_format
 from ebbtide.traces.records.readers import EventReader, LineReader
 from ebbtide.traces.telemetry.otlp_groups import PATHS as OTLP_PATHS
 from ebbtide.traces.telemetry.sniffing import (
@@ -339,11 +340,14 @@ def format_of(document: Document) -> Format:
         refusal = candidate.refusal(document)
         if refusal is None:
             return candidate
-        refusals.append(f"\n  {candidate.name}: {refusal}")
+        refusals.append(FormatRefusal(candidate.name, candidate.description, refusal))
     if document.not_json and document.like_json:
         raise document.not_json
+    nearest = nearest_format(document, refusals)
     raise TranscriptError(
         f"no trace or conversation in a known format ({document.describe()})",
-        hint=f'Simplest to write: {{"role": "...", "content": "..."}}, one a line. Tried:{"".join(refusals)}',
+        hint=(f"{nearest} " if nearest else "")
+        + 'Simplest to write: {"role": "...", "content": "..."}, one a line. Tried:'
+        + "".join(f"\n  {item.name}: {item.reason}" for item in refusals),
         no_trace=True,
     )
