@@ -131,7 +131,7 @@ def print_lines(lines: Iterable[Line]) -> None:
             terminal.print(line.to_rich(), soft_wrap=True)
     else:
         for line in lines:
-            print(line.text)
+            print(line.text.rstrip())
 
 
 def _character_width(character: str) -> int:

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +18,9 @@ CLASS_STYLES = {"HIGH": "green", "MEDIUM": "yellow", "LOW": "red"}
 
 # Everything a terminal could obey: C0 and C1 controls, and marks that reorder text.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+_TRAILING = re.compile(r"[ \t]+$", re.MULTILINE)
 
 
 def plain(text: str, length: int | None = None) -> str:
@@ -38,11 +41,31 @@ def styled(text: str, style: str = "", *, indent: int = 0) -> Text:
     return Text(" " * indent + plain(text), style=style)
 
 
+class _Trimmed:
+    """Standard output without the blanks that pad cells at the end of a line.
+
+    Args:
+        stream: It. What is written holds whole lines.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write some lines; how many characters were given."""
+        self._stream.write(_TRAILING.sub("", text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
 def console(*, stderr: bool = False) -> Console:
     """The terminal; colour and width follow what it can do, and NO_COLOR."""
     from rich.console import Console
 
-    return Console(stderr=stderr, highlight=False, markup=False, soft_wrap=False)
+    file = None if stderr or shows_colours() else cast("TextIO", _Trimmed(sys.stdout))
+    return Console(file=file, stderr=stderr, highlight=False, markup=False, soft_wrap=False)
 
 
 def print_line(text: str, style: str = "") -> None:
