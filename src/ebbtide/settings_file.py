@@ -38,7 +38,8 @@ def read_settings(
     if section is not None:
         if section not in table:
             there = ", ".join(f"[{key}]" for key in table) or "nothing"
-            raise ConfigError(f"{name}: there is no table [{section}], only {there:.200}")
+            like = meant(next(iter(table), ""), [section])
+            raise ConfigError(f"{name}: there is no table [{section}], only {there:.200}{like}")
         table = table[section]
         if not isinstance(table, Mapping):
             raise ConfigError(f"{name}: {section} = {table!r:.60}: expected a table")
@@ -122,12 +123,27 @@ def offer(name: str, names: Iterable[str]) -> str:
     >>> offer("stpes", ["steps", "tokens"])
     'did you mean steps? There are steps, tokens'
     """
+    every = list(names)
+    like = nearest_name(name, every)
+    there = f"here are {', '.join(every)}"
+    return f"did you mean {like}? T{there}" if like else f"t{there}"
+
+
+def meant(name: str, names: Iterable[str]) -> str:
+    """What an error says after the list of what is expected: which of them a name is like.
+
+    >>> meant("stuk", ["stuck", "limit"])
+    '; did you mean stuck?'
+    """
+    like = nearest_name(name, names)
+    return f"; did you mean {like}?" if like else ""
+
+
+def nearest_name(name: str, names: Iterable[str]) -> str | None:
+    """The name that one is a slip of; None where it is like none."""
     import difflib
 
-    every = list(names)
-    like = difflib.get_close_matches(name, every, n=1)
-    there = f"here are {', '.join(every)}"
-    return f"did you mean {like[0]}? T{there}" if like else f"t{there}"
+    return next(iter(difflib.get_close_matches(name, list(names), n=1)), None)
 
 
 def read_package_data(package: str, name: str) -> dict[str, Any]:

@@ -151,4 +151,4 @@ def test_a_baseline_in_the_settings_and_one_that_cannot_be_written(folder: Path)
     assert ebbtide(folder / "runs", "check", "stuck.jsonl").returncode == 0
     process = ebbtide(folder, "check", "--write-baseline", "no/where.json", "runs")
     assert process.returncode == 2
-    assert "where.json: No such file or directory" in process.stderr
+    assert "where.json: cannot be written: No such file or directory" in process.stderr

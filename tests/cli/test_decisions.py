@@ -213,7 +213,7 @@ BAD_USES = [
     (["record", CHOICE, "--agent", "a\x1bb"], "no control characters"),
     (["record", CHOICE, "--log", "missing/folder/d.db"], "missing"),
     (["record", CHOICE, "--log", "mysql://x"], "mysql"),
-    (["restore"], "either ids or --plan"),
+    (["restore"], "Name decisions by their ids, or give --plan FILE"),
     (["apply", "--plan", "missing.json"], "cannot be read"),
     (["import", "missing.jsonl"], "no such file"),
     (["import", "-", "--fields", "x"], "cannot read 'x'"),
@@ -223,7 +223,7 @@ BAD_USES = [
     (["show", "", "--log", "log.db"], "no decision ''"),
     (["review", "01", "success", "--observed", "--log", "log.db"], "--evidence"),
     (["calibration", "--plot", "x.bmp", "--log", "log.db"], ".svg"),
-    (["export", "--format", "madr", "--log", "log.db"], "needs a folder"),
+    (["export", "--format", "madr", "--log", "log.db"], "name a folder for them"),
 ]
 
 

@@ -33,7 +33,7 @@ def test_each_run_is_what_its_name_says(tmp_path: Path) -> None:
 
 def test_the_runs_and_the_page_can_be_kept(tmp_path: Path) -> None:
     """--out keeps the runs, --html writes the page, and the next step is named."""
-    process = ebbtide("demo", "--out", "the runs", "--html", "report.html", cwd=tmp_path)
+    process = ebbtide("demo", "--keep", "the runs", "--html", "report.html", cwd=tmp_path)
     assert process.returncode == 0
     assert sorted(path.name for path in (tmp_path / "the runs").iterdir()) == sorted(demo_runs())
     assert "CONVERGED" in (tmp_path / "report.html").read_text(encoding="utf-8")
@@ -47,6 +47,6 @@ def test_json_and_a_folder_that_cannot_be(tmp_path: Path) -> None:
     summaries = [json.loads(line) for line in ebbtide("demo", "--json", cwd=tmp_path).stdout.splitlines()]
     assert {item["source"] for item in summaries} == set(demo_runs())
     (tmp_path / "taken").write_text("")
-    process = ebbtide("demo", "--out", "taken", cwd=tmp_path)
+    process = ebbtide("demo", "--keep", "taken", cwd=tmp_path)
     assert process.returncode == 2
     assert b"taken" in process.stderr

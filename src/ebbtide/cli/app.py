@@ -8,6 +8,8 @@ from __future__ import annotations
 import sys
 from io import TextIOWrapper
 
+_NAME = "ebbtide"
+
 
 def main() -> None:
     """Run the command line."""
@@ -16,10 +18,12 @@ def main() -> None:
 
         print_version()
         return
+    from ebbtide.cli.encoding import plain_characters
+
     for stream in (sys.stdout, sys.stderr):
-        # A terminal or a pipe that cannot show a character gets a question mark, and the rest of the text.
+        # A terminal or a pipe that cannot show a character gets one like it, and the rest of the text.
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors=plain_characters())
     raise SystemExit(_run())
 
 
@@ -33,14 +37,19 @@ def _run() -> int:
     from ebbtide.text.redaction import redact
 
     try:
-        return root.main(standalone_mode=False) or Exit.DONE
-    except click.ClickException as error:
+        return root.main(prog_name=_NAME, standalone_mode=False) or Exit.DONE
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return error.exit_code
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        path = _NAME if context is None else context.command_path
+        first, more = error.format_message(), [f"`{path} --help` shows how it is used."]
+        code = Exit.BAD_INPUT
     except EbbtideError as error:
         first, *more = redact(str(error)).splitlines() or [""]
         code = Exit.BAD_INPUT
     except (KeyboardInterrupt, click.Abort):
         first, more, code = "interrupted", [], Exit.INTERRUPTED
-    print(f"ebbtide: {plain(first)}", *(f"  {plain(line)}" for line in more), sep="\n", file=sys.stderr)
+    print(f"{_NAME}: {plain(first)}", *(f"  {plain(line)}" for line in more), sep="\n", file=sys.stderr)
     return code

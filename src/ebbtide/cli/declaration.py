@@ -13,18 +13,21 @@ import inspect
 from collections.abc import Callable, Mapping
 from enum import Enum
 from importlib import import_module
+from math import inf
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin
 
 import click
 
+from ebbtide.cli.exits import EVERY_EXIT, Exit
 from ebbtide.cli.settings.options import SHOWS, settings_options
+from ebbtide.settings_file import meant
 
 #: A path that shells complete; whether it can be read is for its reader to say.
 FILE = click.Path(readable=False)
 _PATH = click.Path(readable=False, path_type=Path)
-_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+_SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class Option:
@@ -64,14 +67,49 @@ class Argument:
 
 
 class Command(click.Command):
-    """A command whose parameters are those of its function; click's decorators make it by ``cls=Command``."""
+    """A command whose parameters are those of its function; click's decorators make it by ``cls=Command``.
 
-    def __init__(self, name: str | None, *, callback: Callable[..., None], **settings: Any) -> None:
+    Args:
+        name: Name of the command.
+        callback: The function.
+        exits: When it ends with which code, where that differs from `EVERY_EXIT`.
+        **settings: Further arguments of `click.Command`.
+    """
+
+    def __init__(
+        self,
+        name: str | None,
+        *,
+        callback: Callable[..., None],
+        exits: Mapping[Exit, str] | None = None,
+        **settings: Any,
+    ) -> None:
+        self.exits = {**EVERY_EXIT, **(exits or {})}
         signature = inspect.signature(callback, eval_str=True)
         parameters = [_parameter(item) for item in signature.parameters.values()]
         settings["params"] = [*parameters, *settings_options(parameters)]
-        settings["context_settings"] = _SETTINGS
+        settings["context_settings"] = _SETTINGS | {"allow_extra_args": True}
         super().__init__(name, callback=callback, **settings)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Reads the command line; what is wrong with it is about this command.
+
+        Raises:
+            UsageError: It cannot be read.
+        """
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.BadOptionUsage as error:
+            option = next((item for item in self.params if error.option_name in item.opts), None)
+            message = error.message
+            if option is not None and option.nargs > 1:
+                message = f"Option {error.option_name!r} is followed by {option.make_metavar(ctx)}."
+            raise click.BadOptionUsage(error.option_name, message, ctx=ctx) from error
+        if rest and not ctx.resilient_parsing:
+            takes = [item.make_metavar(ctx) for item in self.params if isinstance(item, click.Argument)]
+            what = f"takes {' '.join(takes) or 'no argument'}."
+            raise click.UsageError(f"{rest[0]!r} is too much: `{ctx.command_path}` {what}", ctx)
+        return rest
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the function, or shows the settings that it would run with."""
@@ -92,6 +130,8 @@ class Command(click.Command):
         for title, rows in sections.items():
             with formatter.section(title):
                 formatter.write_dl(rows)
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(int(code)), words) for code, words in sorted(self.exits.items())])
 
 
 class CommandGroup(click.Group):
@@ -131,11 +171,38 @@ class CommandGroup(click.Group):
         return command_here
 
 
-class _Words(click.Choice[Any]):
-    """The values of an enumeration of words."""
+class WordChoice(click.Choice[Any]):
+    """Words of which one is taken."""
 
     def normalize_choice(self, choice: object, ctx: click.Context | None) -> str:
+        """The word as it is written."""
         return str(choice)
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """That a value is none of the words, and which one it is like."""
+        words = list(map(str, self.choices))
+        return f"{value!r:.60} is none of {', '.join(words)}{meant(str(value), words)}"
+
+
+class _Number(click.ParamType[Any]):
+    """A number, whole or not, between two bounds."""
+
+    def __init__(self, kind: type[int | float], at_least: float | None, at_most: float | None) -> None:
+        self.name = "number"
+        self._kind = kind
+        self._bounds = (-inf if at_least is None else at_least, inf if at_most is None else at_most)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        lowest, highest = self._bounds
+        try:
+            number = self._kind(value)
+        except (ValueError, OverflowError):
+            self.fail(f"{value!r:.60} is no {'whole ' * (self._kind is int)}number", param, ctx)
+        if number < lowest:
+            self.fail(f"{value} is too small: at least {lowest:,} is expected", param, ctx)
+        if number > highest:
+            self.fail(f"{value} is too large: at most {highest:,} is expected", param, ctx)
+        return number
 
 
 class _DeclaredArgument(click.Argument):
@@ -146,6 +213,13 @@ class _DeclaredArgument(click.Argument):
 
 class _DeclaredOption(click.Option):
     section = "Options"
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Its line in the help: where a metavar hides the words that it takes, they follow."""
+        record = super().get_help_record(ctx)
+        if record is None or self.metavar is None or not isinstance(self.type, click.Choice):
+            return record
+        return record[0], f"{record[1]}  [{'|'.join(map(str, self.type.choices))}]"
 
 
 def _parameter(parameter: inspect.Parameter) -> click.Parameter:
@@ -165,7 +239,7 @@ def _parameter(parameter: inspect.Parameter) -> click.Parameter:
     if kind is bool:
         settings["is_flag"] = True
     else:
-        settings["type"] = _type(kind, declared.bounds)
+        settings.setdefault("type", _type(kind, declared.bounds))
         settings["show_default"] = bool(default) and not required
         settings["required"] = required
     option = _DeclaredOption([parameter.name, *declared.flags], multiple=several, **settings)
@@ -185,15 +259,12 @@ def _kind(annotation: Any) -> tuple[Any, bool]:
 def _type(kind: Any, bounds: tuple[int | None, int | None]) -> Any:
     """How click reads a value."""
     if isinstance(kind, type) and issubclass(kind, Enum):
-        return _Words(list(kind))
+        return WordChoice(list(kind))
     if kind is Path:
         return _PATH
     if get_origin(kind) is tuple:
         return get_args(kind)
-    if bounds != (None, None):
-        smallest, largest = bounds
-        return (click.IntRange if kind is int else click.FloatRange)(min=smallest, max=largest)
-    return kind
+    return _Number(kind, *bounds) if kind in (int, float) else kind
 
 
 def _as_list(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
+from typing import Final
 
 
 class Exit(IntEnum):
@@ -18,3 +20,11 @@ class Exit(IntEnum):
     CHECK_FAILED = 50  #: ``check --fail-on``: a run meets a condition
     INTERRUPTED = 130  #: by Ctrl-C, as shells count it: 128 and the number of the signal
     PIPE_CLOSED = 141  #: whatever read the output went away, likewise
+
+
+#: When every command ends so, unless it says more.
+EVERY_EXIT: Final[Mapping[Exit, str]] = {
+    Exit.DONE: "done",
+    Exit.BAD_INPUT: "wrong usage, or a file that cannot be used",
+    Exit.INTERRUPTED: "interrupted by Ctrl-C",
+}

@@ -42,7 +42,7 @@ def open_judge(spec: str, prices: Prices) -> ChatModel:
     """
     url, _, name = spec.removeprefix("openai:").partition("#")
     if not url or not name:
-        raise ConfigError(f"judge {spec!r}: expected URL#MODEL, such as http://localhost:11434/v1#llama3")
+        raise ConfigError(f"--judge {spec!r}: expected URL#MODEL, such as http://localhost:11434/v1#llama3")
 
     def price(answer: Any) -> float | None:
         usage = Usage.of(answer, model=name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ebbtide.cli.declaration import FILE, Option
@@ -12,11 +13,16 @@ from ebbtide.cli.declaration import FILE, Option
 if TYPE_CHECKING:
     from ebbtide.budget.prices import Prices
 
+#: Help of options that commands of different kinds have: the same name means the same everywhere.
+OF_AGENT = "Of which agent; without it, of all."
+SINCE = "From then on: 24h, 7d or 2w ago, or a day such as 2026-11-01."
+FORMAT = "Name of the format."
+
 AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
 Redact = Annotated[bool, Option("--redact/--no-redact", help="Mask keys and passwords in what is shown.")]
 ProfileName = Annotated[
     str,
-    Option("--profile", "-p", metavar="NAME", help="default, spec, or a TOML file of thresholds."),
+    Option("--profile", "-p", metavar="NAME", help="Thresholds: default, spec, or a TOML file."),
 ]
 JudgeModel = Annotated[
     str | None,
@@ -27,6 +33,13 @@ JudgeModel = Annotated[
         "the key is taken from EBBTIDE_CHAT_API_KEY.",
     ),
 ]
+Output = Annotated[Path | None, Option("--output", "-o", metavar="FILE", help="Write the result to FILE.")]
+Plot = Annotated[Path | None, Option("--plot", metavar="FILE", help="Draw a diagram into FILE.")]
+Fields = Annotated[
+    str | None,
+    Option("--fields", metavar="NAME=KEY,...", help="What keys are called that are named otherwise."),
+]
+Follow = Annotated[bool, Option("--follow", help="Keep reading a growing JSONL file.")]
 PricesFile = Annotated[
     str | None,
     Option(

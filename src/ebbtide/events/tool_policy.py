@@ -17,7 +17,7 @@ from typing import Any
 from ebbtide.errors import ConfigError, expect, shown
 from ebbtide.events.effect import Effect
 from ebbtide.events.run_outcome import RunOutcome
-from ebbtide.settings_file import offer, read_settings
+from ebbtide.settings_file import meant, offer, read_settings
 from ebbtide.text.name_table import NameTable
 
 _SEPARATOR = re.compile("[.:/]")
@@ -74,7 +74,9 @@ class ToolPolicy:
     def __post_init__(self) -> None:
         if self.effect is not None:
             if not isinstance(self.effect, str) or self.effect not in tuple(Effect):
-                raise ConfigError(f"effect = {shown(self.effect)}: expected one of {', '.join(Effect)}")
+                expected = f"expected one of {', '.join(Effect)}"
+                like = meant(self.effect, Effect) if isinstance(self.effect, str) else ""
+                raise ConfigError(f"effect = {shown(self.effect)}: {expected}{like}")
             object.__setattr__(self, "effect", Effect(self.effect))
         for name in ("key_fields", "volatile_fields", "noise", "failure"):
             value = getattr(self, name)

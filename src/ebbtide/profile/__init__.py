@@ -27,7 +27,7 @@ from ebbtide.profile.decisions import GateRules
 from ebbtide.profile.divergence import LoopRules
 from ebbtide.profile.duplicates import DuplicateRules
 from ebbtide.profile.supervision import IgnoreRules, SupervisionRules
-from ebbtide.settings_file import offer, read_settings
+from ebbtide.settings_file import meant, offer, read_settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,8 @@ class Profile:
         if name in _BUILT_IN:
             return _BUILT_IN[name]
         if not name.lower().endswith(".toml"):
-            raise ConfigError(f"no profile {name!r}: expected {' or '.join(_BUILT_IN)}, or a .toml file")
+            expected = f"expected {' or '.join(_BUILT_IN)}, or a .toml file"
+            raise ConfigError(f"no profile {name!r}: {expected}{meant(name, _BUILT_IN)}")
         from pathlib import Path
 
         stem = Path(name).stem
@@ -80,7 +81,9 @@ class Profile:
         rest = dict(table)
         base = rest.pop("base", "default")
         if not isinstance(base, str) or base not in _BUILT_IN:
-            raise ConfigError(f"base = {base!r}: expected {' or '.join(_BUILT_IN)}")
+            raise ConfigError(
+                f"base = {base!r}: expected {' or '.join(_BUILT_IN)}{meant(str(base), _BUILT_IN)}"
+            )
         profile = _BUILT_IN[base]
         name = rest.pop("name", profile.name)
         if not isinstance(name, str):

@@ -89,7 +89,7 @@ def restore(
         ConfigError: Neither ids nor a plan are given, or both.
     """
     if bool(beginnings) == (path is not None):
-        raise ConfigError("either ids or --plan say what comes back")
+        raise ConfigError("what is to come back? Name decisions by their ids, or give --plan FILE")
     with place.open() as log:
         if path is not None:
             restored: Sequence[Decision] = cleanup.restore(log, _read_plan(path), by=by)

@@ -36,10 +36,10 @@ app = CommandGroup(
 for command in decisions_upkeep.app.commands.values():
     app.add_command(command)
 
-Text = Annotated[str | None, Argument(help="What is decided; - for standard input.")]
+Text = Annotated[str | None, Argument(metavar="[TEXT]", help="What is decided; - for standard input.")]
 
 
-@app.command()
+@app.command(exits={Exit.REFUSED: "the gate refuses it, or it is a duplicate, or its frame is not captured"})
 @with_log(session=True)
 @with_details
 def record(
@@ -53,7 +53,7 @@ def record(
     profile: ProfileName = "default",
     as_json: AsJson = False,
 ) -> None:
-    """Record a decision on purpose. Exit code 40 where the gate refuses it, with the reason."""
+    """Record a decision on purpose; where the gate refuses it, with the reason."""
     from ebbtide.cli.decisions import recording as commands
     from ebbtide.cli.decisions.typed_input import typed_text
 
@@ -63,7 +63,7 @@ def record(
             raise SystemExit(Exit.REFUSED)
 
 
-@app.command()
+@app.command(exits={Exit.REFUSED: "it repeats a decision, or its frame is not captured"})
 @with_log(session=True)
 def start(
     place: Place,
@@ -74,7 +74,7 @@ def start(
     profile: ProfileName = "default",
     as_json: AsJson = False,
 ) -> None:
-    """Open a decision and print its id. Exit code 40 where it repeats one, or its frame is not captured."""
+    """Open a decision and print its id."""
     from ebbtide.cli.decisions import recording as commands
     from ebbtide.cli.decisions.typed_input import typed_text
 
@@ -88,7 +88,7 @@ def start(
 def think(
     place: Place,
     decision: Identifier,
-    text: Annotated[str | None, Argument(help="The thought; - for standard input.")] = None,
+    text: Annotated[str | None, Argument(metavar="[TEXT]", help="The thought; - for standard input.")] = None,
     file: TextFile = None,
     as_json: AsJson = False,
 ) -> None:
@@ -100,7 +100,7 @@ def think(
         work.think(decision, typed_text(text, file, "thought"))
 
 
-@app.command()
+@app.command(exits={Exit.REFUSED: "the gate refuses it, or it is a duplicate"})
 @with_log(session=False)
 @with_details
 def finalize(
@@ -113,7 +113,7 @@ def finalize(
     profile: ProfileName = "default",
     as_json: AsJson = False,
 ) -> None:
-    """Settle a decision that is open. Exit code 40 where the gate refuses it, with the reason."""
+    """Settle a decision that is open; where the gate refuses it, with the reason."""
     from ebbtide.cli.decisions import recording as commands
     from ebbtide.cli.decisions.typed_input import typed_text
 
@@ -129,9 +129,14 @@ def finalize(
 def review(
     place: Place,
     decision: Identifier,
-    outcome: Annotated[DecisionOutcome, Argument(help="How it turned out.")],
+    outcome: Annotated[
+        DecisionOutcome,
+        Argument(
+            metavar="OUTCOME", help="How it turned out: success, partial, failure, not_a_decision or unknown."
+        ),
+    ],
     by: By = "a person",
-    evidence: Annotated[str, Option("--evidence", "-e", help="What that rests on.")] = "",
+    evidence: Annotated[str, Option("--evidence", "-e", metavar="TEXT", help="What that rests on.")] = "",
     observed: Annotated[
         bool,
         Option("--observed", help="A machine measured it, and is named by --by; needs --evidence."),
@@ -150,7 +155,7 @@ def review(
 def supersede(
     place: Place,
     old: Identifier,
-    by: Annotated[str, Option("--with", help="Id of the decision that takes its place.")],
+    by: Annotated[str, Option("--with", metavar="ID", help="Id of the decision that takes its place.")],
     why: Why = "",
     as_json: AsJson = False,
 ) -> None:
@@ -171,7 +176,9 @@ def list_decisions(
     since: Since = None,
     until: Until = None,
     limit: Limit = 50,
-    cursor: Annotated[str | None, Option("--cursor", help="Where the page before ended.")] = None,
+    cursor: Annotated[
+        str | None, Option("--cursor", metavar="CURSOR", help="Where the page before ended.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """List decisions, the newest first; those in quarantine with --status quarantined."""
@@ -195,7 +202,7 @@ def list_decisions(
 @with_log(session=True)
 def search(
     place: Place,
-    query: Annotated[str, Argument(help="Words to look for.")],
+    query: Annotated[str, Argument(metavar="WORDS", help="Words to look for.")],
     status: Statuses = None,
     limit: Limit = 20,
     as_json: AsJson = False,

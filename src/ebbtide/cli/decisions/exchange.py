@@ -58,7 +58,7 @@ def export(
             _export_file(list(decisions), to, kind)
             return
         if to is None:
-            raise ConfigError(f"{kind} needs a folder to write to")
+            raise ConfigError(f"--format {kind} writes a page a decision: name a folder for them")
         result = export_folder(decisions, to, _PAGES[kind])
     if as_json:
         print_json(result.to_dict())

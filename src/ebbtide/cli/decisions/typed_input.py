@@ -25,7 +25,7 @@ def typed_text(argument: str | None, file: Path | None, what: str = "description
         TranscriptError: It cannot be read, or it is not UTF-8.
     """
     if (argument is None) == (file is None):
-        raise ConfigError(f"one {what} is needed: as an argument, - for standard input, or --file PATH")
+        raise ConfigError(f"one {what} is needed: as an argument, - for standard input, or --file FILE")
     if argument is not None and argument != STDIN:
         return _utf8(argument.encode(errors="surrogateescape"), f"the {what}")
     source = STDIN if file is None else file

@@ -15,12 +15,15 @@ from ebbtide.cli.decisions.options import (
 from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.declaration import Argument, CommandGroup, Option
 from ebbtide.cli.exits import Exit
-from ebbtide.cli.shared_options import AsJson, ProfileName, Redact
+from ebbtide.cli.shared_options import FORMAT, AsJson, Fields, Output, Plot, ProfileName, Redact
+from ebbtide.cli.single_file import single_file
 from ebbtide.decision_log.exchange.formats import FileFormat, WriteFormat
 
 app = CommandGroup()
 
-PlanFile = Annotated[Path, Option("--plan", help="The plan that audit wrote.")]
+_PLAN = Option("--plan", metavar="FILE", help="A plan that audit wrote.")
+PlanFile = Annotated[Path, _PLAN]
+Yes = Annotated[bool, Option("--yes", "-y", help="Do it; without it, say what would be done.")]
 
 
 @app.command()
@@ -40,7 +43,9 @@ def stats(
 @with_log(session=False)
 def sample(
     place: Place,
-    size: Annotated[int, Option("--size", "-n", at_least=1, at_most=10_000, help="How many of each.")] = 20,
+    size: Annotated[
+        int, Option("--size", metavar="N", at_least=1, at_most=10_000, help="How many of each.")
+    ] = 20,
     as_json: AsJson = False,
 ) -> None:
     """Draw decisions to look at, kept and refused, with the missed and noise rates of those reviewed."""
@@ -53,7 +58,7 @@ def sample(
 @with_log(session=True)
 def audit(
     place: Place,
-    output: Annotated[Path | None, Option("--output", help="Write the plan to this file.")] = None,
+    output: Output = None,
     profile: ProfileName = "default",
     limit: Limit = 50,
     as_json: AsJson = False,
@@ -69,9 +74,9 @@ def audit(
 def apply(
     place: Place,
     plan: PlanFile,
-    yes: Annotated[bool, Option("--yes", "-y", help="Do it; without it, say what would be done.")] = False,
+    yes: Yes = False,
     leave: Annotated[
-        list[str] | None, Option("--except", help="Id of a row that stays. May be repeated.")
+        list[str] | None, Option("--except", metavar="ID", help="Id of a row that stays. Repeatable.")
     ] = None,
     by: By = "clean-up",
     as_json: AsJson = False,
@@ -86,15 +91,15 @@ def apply(
 @with_log(session=True)
 def restore(
     place: Place,
-    decisions: Annotated[list[str] | None, Argument(help="Ids, or their beginnings.")] = None,
-    plan: Annotated[
-        Path | None, Option("--plan", help="Bring back everything that this plan took out.")
+    decisions: Annotated[
+        list[str] | None, Argument(metavar="[ID...]", help="Ids, or their beginnings.")
     ] = None,
+    plan: Annotated[Path | None, _PLAN] = None,
     by: By = "a person",
     why: Why = "",
     as_json: AsJson = False,
 ) -> None:
-    """Bring decisions back from quarantine."""
+    """Bring decisions back from quarantine: those named, or all that a plan put there."""
     from ebbtide.cli.decisions import cleaning as commands
 
     commands.restore(place, tuple(decisions or ()), plan, by=by, why=why, as_json=as_json)
@@ -104,13 +109,18 @@ def restore(
 @with_log(session=False)
 def purge(
     place: Place,
-    before: Annotated[str, Option("--before", help="Settled before: 2026-03-01, or 90d ago.")],
-    yes: Annotated[bool, Option("--yes", "-y", help="Do it; it cannot be undone.")] = False,
+    before: Annotated[
+        str, Option("--before", metavar="WHEN", help="Settled before: 2026-03-01, or 90d ago.")
+    ],
+    yes: Yes = False,
     by: By = "retention",
     why: Why = "",
     as_json: AsJson = False,
 ) -> None:
-    """Erase the texts of quarantined and abandoned decisions; that they were there stays on record."""
+    """Erase the texts of quarantined and abandoned decisions, which cannot be undone.
+
+    That they were there stays on record.
+    """
     from ebbtide.cli.decisions import cleaning as commands
     from ebbtide.cli.decisions.typed_input import past_moment_of
 
@@ -118,19 +128,25 @@ def purge(
     commands.purge(place, before=at or 0.0, by=by, why=why, really=yes, as_json=as_json)
 
 
-@app.command()
+@app.command(
+    exits={
+        Exit.DONE: "everything is as it was written",
+        Exit.NOT_VERIFIED: "something was changed or is missing",
+    }
+)
 @with_log(session=False)
 def verify(
     place: Place,
     heads: Annotated[
-        Path | None, Option("--heads", help="Heads that --write-heads noted; they must be in the log.")
+        Path | None,
+        Option("--heads", metavar="FILE", help="Heads that --write-heads noted; they must be in the log."),
     ] = None,
     write_heads: Annotated[
-        Path | None, Option("--write-heads", help="Note the heads of the chains in this file.")
+        Path | None, Option("--write-heads", metavar="FILE", help="Note the heads of the chains in FILE.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check the chain of hashes over all events. Exit code 41 where something was changed or is missing."""
+    """Check the chain of hashes over all events."""
     from ebbtide.cli.decisions import browsing as commands
 
     if not commands.verify(place, heads=heads, write_heads=write_heads, as_json=as_json):
@@ -141,12 +157,13 @@ def verify(
 @with_log(session=False)
 def calibration(
     place: Place,
-    plot: Annotated[
-        Path | None, Option("--plot", help="Draw the diagram into this .svg, .html or .png file.")
-    ] = None,
+    plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say how right the stated confidence was: Brier score, and reliability by bin, category and agent."""
+    """Say how right the stated confidence was: Brier score, and reliability by bin, category and agent.
+
+    The diagram is SVG, HTML or PNG, as the name of its file ends.
+    """
     from ebbtide.cli.decisions import calibrating as commands
 
     commands.calibration(place, plot=plot, as_json=as_json)
@@ -156,32 +173,41 @@ def calibration(
 @with_log(session=True)
 def export(
     place: Place,
-    to: Annotated[Path | None, Argument(help="Folder for pages, file for JSON; none prints JSON.")] = None,
-    kind: Annotated[WriteFormat | None, Option("--format", help="What to write; madr for a folder.")] = None,
+    to: Annotated[
+        Path | None,
+        Argument(metavar="[FILE|DIR]", help="Folder for pages, file for JSON; none prints JSON."),
+    ] = None,
+    kind: Annotated[WriteFormat | None, Option("--format", metavar="FORMAT", help=FORMAT)] = None,
     status: Statuses = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write decisions as markdown records, one a page, or as JSON that import reads back."""
+    """Write decisions as markdown records, one a page, or as JSON that import reads back.
+
+    The format is told by the name: madr for a folder, jsonl or json for a file.
+    """
     from ebbtide.cli.decisions import exchange as commands
 
     commands.export(place, to, kind=kind, status=tuple(status) if status else None, as_json=as_json)
 
 
-@app.command(name="import")
+@app.command(
+    name="import",
+    exits={Exit.BAD_INPUT: "wrong usage, or a file or a part of one that cannot be used"},
+)
 @with_log(session=True)
 def import_files(
     place: Place,
-    files: Annotated[list[str], Argument(help="Files, folders of records, or - for standard input.")],
-    kind: Annotated[FileFormat | None, Option("--format", help="Else told by the content.")] = None,
-    fields: Annotated[
-        str | None, Option("--fields", help="How keys or columns are called: description=...,time=...")
-    ] = None,
+    files: Annotated[
+        list[str], Argument(metavar="FILE...", help="Files, folders of records, or - for standard input.")
+    ],
+    kind: Annotated[FileFormat | None, Option("--format", metavar="FORMAT", help=FORMAT)] = None,
+    fields: Fields = None,
     dry_run: Annotated[bool, Option("--dry-run", help="Read only, and say what there is.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Read decisions of another log. Importing the same file again is safe.
 
-    Exit code 2 where a part could not be read.
+    The format is told by the content. In tables, --fields description=COLUMN,time=COLUMN says what is where.
     """
     from ebbtide.cli.decisions import exchange as commands
 
@@ -194,7 +220,7 @@ def import_files(
 @with_log(session=True)
 def from_trace(
     place: Place,
-    trace: Annotated[str, Argument(help="A conversation, or - for standard input.")],
+    trace: Annotated[str, Argument(metavar="FILE", help="A conversation, or - for standard input.")],
     everyone: Annotated[bool, Option("--users", help="Read what users say too.")] = False,
     save: Annotated[bool, Option("--save", help="Record what is kept in the log.")] = False,
     refused: Annotated[bool, Option("--refused/--no-refused", help="List what is refused.")] = True,
@@ -208,4 +234,4 @@ def from_trace(
     options = commands.TraceOptions(
         everyone=everyone, save=save, refused=refused, redact=redact, as_json=as_json
     )
-    commands.from_trace(trace, place, profile, options)
+    commands.from_trace(single_file(trace, "Name one of its files."), place, profile, options)

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import click
 
 from ebbtide.cli.declaration import FILE, Argument, Command, Option
 from ebbtide.cli.exits import Exit
-from ebbtide.cli.shared_options import AsJson, JudgeModel, PricesFile, ProfileName, Redact, read_prices
+from ebbtide.cli.shared_options import (
+    AsJson,
+    Fields,
+    Follow,
+    JudgeModel,
+    Output,
+    Plot,
+    PricesFile,
+    ProfileName,
+    Redact,
+    read_prices,
+)
+from ebbtide.cli.single_file import single_file
 from ebbtide.traces.transcripts.turns import RoundUnit
 
 
@@ -47,7 +59,10 @@ Cache = Annotated[
 ]
 
 
-@click.command(cls=Command)
+@click.command(
+    cls=Command,
+    exits={Exit.BAD_INPUT: "wrong usage, or a file that cannot be used, also one of many or in a folder"},
+)
 def score(
     files: Annotated[
         list[str],
@@ -67,7 +82,7 @@ def score(
     explain: Annotated[
         bool, Option("--explain", help="List each claim with the most similar earlier one.")
     ] = False,
-    follow: Annotated[bool, Option("--follow", help="Keep reading a growing JSONL file.")] = False,
+    follow: Follow = False,
 ) -> None:
     """Score a conversation round by round: has it converged, and why?
 
@@ -93,7 +108,10 @@ def score(
         raise SystemExit(Exit.BAD_INPUT)
 
 
-@click.command(cls=Command)
+@click.command(
+    cls=Command,
+    exits={Exit.DONE: "CONTINUE", Exit.SHIP: "SHIP", Exit.ESCALATE: "ESCALATE"},
+)
 def stop(
     file: Annotated[
         str, Argument(metavar="FILE", type=FILE, help="A conversation, or - for standard input.")
@@ -105,14 +123,16 @@ def stop(
     cache: Cache = None,
     redact: Redact = True,
     as_json: AsJson = False,
-    follow: Annotated[
-        bool, Option("--follow", help="Keep reading a growing JSONL file until SHIP or ESCALATE.")
-    ] = False,
+    follow: Follow = False,
 ) -> None:
-    """Report in three lines whether to go on. Exits 0 for CONTINUE, 10 for SHIP, 20 for ESCALATE."""
+    """Report in three lines, and in the exit code, whether to go on.
+
+    With --follow it ends at the first SHIP or ESCALATE.
+    """
     from ebbtide.cli.rounds import stopping
     from ebbtide.cli.rounds.scoring_options import ScoringOptions, semantic_level
 
+    file = single_file(file, f"`ebbtide score {shlex.quote(file)}` scores all of them.")
     level = semantic_level(semantic, embedder, cache)
     options = ScoringOptions.of(profile=profile, unit=unit, as_json=as_json, level=level, redact=redact)
     verdict = stopping.stop_following(file, options) if follow else stopping.stop(file, options)
@@ -131,6 +151,7 @@ def extract(
     as_json: AsJson = False,
 ) -> None:
     """Show what is extracted from each turn of a plain conversation, and by which rule."""
+    file = single_file(file, "Name one of its files.")
     if judge is None:
         from ebbtide.cli.rounds import extraction
 
@@ -143,7 +164,10 @@ def extract(
     judged_extraction.show_judged(file, unit, model, redact=redact, as_json=as_json)
 
 
-@click.command(cls=Command)
+@click.command(
+    cls=Command,
+    exits={Exit.BAD_INPUT: "wrong usage, a file that cannot be used, or no better thresholds to write"},
+)
 def calibrate(
     files: Annotated[
         list[str],
@@ -152,37 +176,34 @@ def calibrate(
         ),
     ],
     profile: ProfileName = "default",
-    fields: Annotated[
-        str | None,
-        Option(
-            "--fields",
-            metavar="NAMES",
-            help="Keys of a pair, if named otherwise: a=...,b=...,same=...,group=...",
-        ),
-    ] = None,
+    fields: Fields = None,
     semantic: Semantic = SemanticUse.OFF,
     embedder: Model = None,
     cache: Cache = None,
     precision: Annotated[
         float,
         Option(
-            "--precision-at-least", metavar="P", help="Minimum precision of a fitted similarity threshold."
+            "--precision-at-least",
+            metavar="P",
+            at_least=0,
+            at_most=1,
+            help="Minimum precision of a fitted similarity threshold.",
         ),
     ] = 0.5,
-    output: Annotated[
-        Path | None,
-        Option("--output", "-o", metavar="FILE", help="Write the fitted profile to FILE, as TOML."),
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        Option("--plot", metavar="FILE", help="Plot precision over recall to FILE, as SVG."),
-    ] = None,
+    output: Output = None,
+    plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure the thresholds against your own labels, and fit better ones."""
+    """Measure the thresholds against your own labels, and fit better ones.
+
+    The result is a profile in TOML, the diagram an SVG of precision over recall. Keys of labelled pairs that
+    are not called a, b, same and group: --fields a=KEY,b=KEY,same=KEY,group=KEY
+    """
     from ebbtide.cli.rounds import calibration
     from ebbtide.cli.rounds.scoring_options import semantic_level
 
+    for file in files:
+        single_file(file, "Name its files.")
     if not calibration.calibrate(
         files,
         profile=profile,

@@ -9,9 +9,11 @@ from typing import Any
 from rich.text import Text
 
 from ebbtide.cli.terminal import console, plain, print_json
+from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Round
 from ebbtide.text.extraction.turn import Extraction, ItemKind
 from ebbtide.text.redaction import redacted
+from ebbtide.traces.input.source import source_name
 from ebbtide.traces.reading import load
 from ebbtide.traces.transcripts.turns import RoundUnit
 
@@ -25,7 +27,11 @@ _STYLES = {
 
 def show(name: str, unit: RoundUnit, *, redact: bool, as_json: bool) -> None:
     """Print each turn's items with their rules; what was set aside comes last, dimmed."""
-    rounds = [item for item in load(name, unit=unit).rounds if item.text is not None]
+    try:
+        transcript = load(name, unit=unit)
+    except TranscriptError as error:
+        raise error.located(source=source_name(name)) from error
+    rounds = [item for item in transcript.rounds if item.text is not None]
     texts_before = [None, *(item.text for item in rounds)]
     turns = [(item, item.extraction(before)) for item, before in zip(rounds, texts_before, strict=False)]
     if redact:

@@ -121,7 +121,7 @@ class Baseline:
         try:
             Path(self.file).write_text(json.dumps(wire, indent=2) + "\n", encoding="utf-8")
         except OSError as error:
-            raise ConfigError(f"{self.file}: {error.strerror or error}") from error
+            raise ConfigError(f"{self.file}: cannot be written: {error.strerror or error}") from error
 
     def known(self, summaries: Sequence[RunSummary]) -> KnownFindings:
         """Which findings it accepts; of more than it accepts of one kind, the earliest."""

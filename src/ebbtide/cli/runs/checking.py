@@ -17,7 +17,7 @@ from ebbtide.cli.lines import Line, print_lines, terminal_width
 from ebbtide.cli.runs.baseline import Baseline, KnownFindings
 from ebbtide.cli.runs.ci.check_format import CheckFormat
 from ebbtide.cli.runs.fail_on import Condition, FailedCondition, conditions, failures
-from ebbtide.cli.runs.ignoring import RunPattern, ignored_by, print_ignored, run_patterns
+from ebbtide.cli.runs.ignoring import RunPattern, ignored_by, print_ignored, run_patterns, warn_of_tools
 from ebbtide.cli.runs.run_screen import run_screen
 from ebbtide.cli.runs.run_table import SkippedFile, run_table
 from ebbtide.cli.runs.trace_files import TraceFiles
@@ -43,6 +43,7 @@ class Output:
         as_json: Print JSON instead of text.
         form: Print the report of a CI system, where it is one.
         everything: Print what does not fit on one screen too.
+        top: How many rows of a table to print, equal reasons in one; None prints a row a run.
         html: Write the page into this file; None writes none.
         fail_on: What makes the check fail.
         ignored_runs: Which runs are left out.
@@ -53,6 +54,7 @@ class Output:
     as_json: bool = False
     form: CheckFormat = CheckFormat.TEXT
     everything: bool = False
+    top: int | None = None
     html: Path | None = None
     fail_on: tuple[Condition, ...] = ()
     ignored_runs: tuple[RunPattern, ...] = ()
@@ -185,7 +187,11 @@ def show(
         for item in skipped_files:
             print_json(item.to_dict(), indent=None)
     elif several:
-        print_lines(run_table(summaries, skipped_files, terminal_width(), everything=output.everything))
+        print_lines(
+            run_table(
+                summaries, skipped_files, terminal_width(), everything=output.everything, top=output.top
+            )
+        )
     else:
         summary, everything = summaries[0], output.everything
         print_lines(
@@ -199,6 +205,7 @@ def show(
             print_line(f"{count(len(known_findings), 'finding')} known from {known_findings.file}", "dim")
     if endings is not None and not output.as_json:
         print_lines([Line(), *endings.lines(terminal_width())])
+    warn_of_tools(summaries)
     for problem in problems:
         warn(str(problem))
     return bool(problems)
@@ -290,7 +297,7 @@ def write_page(
     try:
         file.write_text(html, encoding="utf-8")
     except OSError as error:
-        raise ConfigError(f"{file}: {error.strerror or error}") from error
+        raise ConfigError(f"{file}: cannot be written: {error.strerror or error}") from error
 
 
 def check_files(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
@@ -12,10 +14,14 @@ from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.ci.check_format import CheckFormat
 from ebbtide.cli.runs.options import with_run_options, with_thresholds
 from ebbtide.cli.runs.session_filter import SessionFilter, with_session_filter
-from ebbtide.cli.shared_options import AsJson, JudgeModel, Redact
+from ebbtide.cli.shared_options import FORMAT, AsJson, JudgeModel, Redact
+from ebbtide.cli.single_file import single_file
 from ebbtide.cli.terminal import warn
 from ebbtide.errors import ConfigError
 from ebbtide.supervision.run_options import RunOptions
+
+if TYPE_CHECKING:
+    from ebbtide.cli.runs.verdict_command import VerdictCommand
 
 _OUTPUT = "Output"
 
@@ -25,7 +31,15 @@ Page = Annotated[
 ]
 
 
-@click.command(cls=Command)
+@click.command(
+    cls=Command,
+    exits={
+        Exit.DONE: "the runs were checked",
+        Exit.BAD_INPUT: "wrong usage, a named file is UNREADABLE (with --fail-on also one in a folder), "
+        "or there is nothing to check",
+        Exit.CHECK_FAILED: "a run meets a condition of --fail-on",
+    },
+)
 @with_run_options
 @with_session_filter
 def check(
@@ -34,7 +48,7 @@ def check(
     traces: Annotated[
         list[str] | None,
         Argument(
-            metavar="[TRACE...]", type=FILE, help="Recorded runs: files, folders, or - for standard input."
+            metavar="[FILE...]", type=FILE, help="Recorded runs: files, folders, or - for standard input."
         ),
     ] = None,
     jobs: Annotated[
@@ -53,7 +67,7 @@ def check(
         Option(
             "--fail-on",
             metavar="WHAT",
-            help="Exit with 50 on: stuck, limit, stop, escalate, nudge, unknown, unread, cost=USD, "
+            help="Exit with 50 on: stuck, limit, failed, stop, escalate, nudge, unknown, unread, cost=USD, "
             "tokens=N or events=N. Repeatable.",
             section=_OUTPUT,
         ),
@@ -63,7 +77,7 @@ def check(
         Option(
             "--format",
             metavar="FORMAT",
-            help="text, json, or for CI: github (annotations), junit, sarif, markdown.",
+            help=FORMAT,
             section=_OUTPUT,
         ),
     ] = None,
@@ -82,6 +96,16 @@ def check(
             "--write-baseline", metavar="FILE", help="Write all findings to FILE as known.", section=_OUTPUT
         ),
     ] = None,
+    top: Annotated[
+        int | None,
+        Option(
+            "--top",
+            metavar="N",
+            at_least=1,
+            help="Of many runs show the N worst rows, with equal reasons in one row.",
+            section=_OUTPUT,
+        ),
+    ] = None,
     everything: Annotated[
         bool,
         Option("--all", help="Show everything, not just one screen.", section=_OUTPUT),
@@ -92,17 +116,17 @@ def check(
 
     Several files or a folder give a table, worst first; with --json, one object per line.
 
-    Without a TRACE, `ebbtide check` finds the sessions of Claude Code, Codex and Gemini CLI on this machine:
+    Without a FILE, `ebbtide check` finds the sessions of Claude Code, Codex and Gemini CLI on this machine:
     what those of the last seven days cost, by day and project, and how much of it bought nothing. One project
-    since yesterday: ebbtide check --since 24h --project shop
+    since yesterday: ebbtide check --since 24h --project shop; without regard to time: --since all
 
-    Exits 0 if the runs were checked; 2 if a named file is UNREADABLE, or with --fail-on one in a folder;
-    or if there is nothing to check;
-    50 if a run meets a condition of --fail-on.
+    With --format github, junit, sarif or markdown the result is printed for a CI system.
     """
     is_report = form is not None and form.is_report
-    if traces is None and (is_report or write_baseline):
-        raise ConfigError(f"{f'--format {form}' if is_report else '--write-baseline'} needs a TRACE")
+    for_files = {f"--format {form}": is_report, "--write-baseline": write_baseline, "--top": top}
+    if traces is None and any(for_files.values()):
+        option = next(option for option, value in for_files.items() if value)
+        raise ConfigError(f"{option} needs a FILE")
     if is_report and judge is not None:
         raise ConfigError(f"--format {form} cannot go with --judge")
     if traces is None:
@@ -118,6 +142,7 @@ def check(
         as_json=as_json,
         form=form,
         everything=everything,
+        top=top,
         html=html,
         fail_on=fail_on or (),
         baseline=baseline,
@@ -133,7 +158,13 @@ def check(
         raise SystemExit(code)
 
 
-@click.command(cls=Command)
+@click.command(
+    cls=Command,
+    exits={
+        Exit.DONE: "the watch ended, also by Ctrl-C",
+        Exit.INTERRUPTED: "interrupted by Ctrl-C before anything was read",
+    },
+)
 @with_run_options
 @with_session_filter
 def watch(
@@ -142,7 +173,7 @@ def watch(
     trace: Annotated[
         str | None,
         Argument(
-            metavar="[TRACE]", type=FILE, help="A run that is still being recorded, or - for standard input."
+            metavar="[FILE]", type=FILE, help="A run that is still being recorded, or - for standard input."
         ),
     ] = None,
     on: Annotated[
@@ -165,10 +196,11 @@ def watch(
 ) -> None:
     """Watch a run while it is recorded, and report each change of its verdict.
 
-    Without a TRACE, the newest session of a coding agent on this machine is watched.
+    Without a FILE, the newest session of a coding agent on this machine is watched.
 
     Ctrl-C stops the watch and prints a summary.
     """
+    command = None if on is None else _verdict_command(on, trace)
     if trace is None:
         from ebbtide.cli.runs.machine_sessions import MachineSessions
 
@@ -177,9 +209,9 @@ def watch(
         warn(f"watching {newest}")
     else:
         selection.refuse_beside_trace()
-    from ebbtide.cli.runs import verdict_command, watching
+    from ebbtide.cli.runs import watching
 
-    command = None if on is None else verdict_command.VerdictCommand.read(*on)
+    trace = single_file(trace, "Name the file in it that grows.")
     watching.watch(
         watching.Watch(
             name=trace,
@@ -193,9 +225,27 @@ def watch(
     )
 
 
+def _verdict_command(on: tuple[str, str], trace: str | None) -> VerdictCommand:
+    """What `--on` runs; it takes the two words after it, whatever they are.
+
+    Raises:
+        ConfigError: One of them was not meant as a part of it.
+    """
+    from ebbtide.cli.runs.verdict_command import VerdictCommand
+
+    when, command = on
+    if command.startswith("-"):
+        raise ConfigError(f"--on {when}: a command is missing before {command}. Write --on {when} 'COMMAND'")
+    if trace is None and Path(command).is_file() and not os.access(command, os.X_OK):
+        raise ConfigError(
+            f"--on {when}: a command is missing before the file {command}. Write --on {when} 'COMMAND'"
+        )
+    return VerdictCommand.read(when, command)
+
+
 @click.command(cls=Command)
 def demo(
-    out: Annotated[Path | None, Option("--out", metavar="FOLDER", help="Keep the runs in FOLDER.")] = None,
+    out: Annotated[Path | None, Option("--keep", metavar="DIR", help="Keep the runs in DIR.")] = None,
     html: Page = None,
     redact: Redact = True,
     as_json: AsJson = False,
@@ -206,40 +256,48 @@ def demo(
     commands.demo(out=out, html=html, redact=redact, as_json=as_json)
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, exits={Exit.DONE: "there is no loop", Exit.LOOP: "there is a loop"})
 @with_thresholds
 def loops(
     options: RunOptions,
     file: Annotated[
         str,
-        Argument(metavar="TRACE", type=FILE, help="A trace in any known format, or - for standard input."),
+        Argument(metavar="FILE", type=FILE, help="A trace in any known format, or - for standard input."),
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Find the loops of a run and what they cost. Exits 0 if no loop is found, 30 otherwise."""
+    """Find the loops of a run and what they cost."""
     from ebbtide.cli.runs import loops as commands
 
-    if commands.find(file, options, as_json=as_json):
+    name = single_file(file, f"`ebbtide check {shlex.quote(file)}` checks all of them.")
+    if commands.find(name, options, as_json=as_json):
         raise SystemExit(Exit.LOOP)
 
 
-@click.command(cls=Command)
+@click.command(
+    cls=Command,
+    exits={
+        Exit.DONE: "every detector that is on sees its loop, or a trace was shown",
+        Exit.LOOP: "a detector is silent",
+    },
+)
 @with_thresholds
 def doctor(
     options: RunOptions,
     trace: Annotated[
         str | None,
-        Option("--trace", metavar="TRACE", type=FILE, help="Show instead what is known of a trace's tools."),
+        Option("--trace", metavar="FILE", type=FILE, help="Show instead what is known of a trace's tools."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Test each loop detector on a known loop. Exits 0 if all fire, 30 otherwise."""
+    """Test each loop detector on a known loop."""
     from ebbtide.cli.runs import loops as commands
 
     if trace is not None:
         from ebbtide.cli.runs import tool_census
 
-        tool_census.show(trace, options, as_json=as_json)
+        name = single_file(trace, "Name one of its files.")
+        tool_census.show(name, options, as_json=as_json)
         return
     if not commands.check(options, as_json=as_json):
         raise SystemExit(Exit.LOOP)

@@ -56,7 +56,7 @@ def _folder(out: Path | None) -> Iterator[Path]:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigError(f"{out}: {error.strerror or error}") from error
+        raise ConfigError(f"{out}: cannot be a folder: {error.strerror or error}") from error
     yield out
 
 
@@ -65,6 +65,8 @@ def _next_step(out: Path | None, html: Path | None) -> None:
     if html is not None:
         lines.append(Line.safe(f"The report is in {html}.", "dim"))
     hint = (
-        "ebbtide demo --out demo" if out is None else f"ebbtide check {shlex.quote(str(out / 'stuck.jsonl'))}"
+        "ebbtide demo --keep demo"
+        if out is None
+        else f"ebbtide check {shlex.quote(str(out / 'stuck.jsonl'))}"
     )
     print_lines([*lines, Line.safe(f"Next: {hint}", "dim")])

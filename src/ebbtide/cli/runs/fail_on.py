@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ebbtide.cli.runs.baseline import KnownFindings
 from ebbtide.errors import ConfigError
 from ebbtide.report.wording import money, unpriced
+from ebbtide.settings_file import meant
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.headline import Course, Headline
 from ebbtide.supervision.summary.run_summary import RunFinding, RunSummary
@@ -62,7 +63,8 @@ class Condition:
             if 0 <= above < float("inf"):
                 return cls(name=name, above=above)
             raise ConfigError(f"{origin} {text!r}: expected an amount from 0 on, such as {name}=5")
-        raise ConfigError(f"{origin} {text!r}: expected {_EXPECTED}")
+        names = [*_HEADLINES, *_ACTIONS, "unread", *(f"{amount}=" for amount in _AMOUNTS)]
+        raise ConfigError(f"{origin} {text!r}: expected {_EXPECTED}{meant(name, names)}")
 
     def broken_by(self, summary: RunSummary, known_findings: Collection[RunFinding] = ()) -> str | None:
         """Why the run fails it, in words; None where it does not.

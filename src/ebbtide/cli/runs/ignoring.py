@@ -11,10 +11,11 @@ from typing import NamedTuple
 import click
 
 from ebbtide.cli.settings.options import current_settings
-from ebbtide.cli.terminal import print_line
+from ebbtide.cli.terminal import print_line, warn
 from ebbtide.errors import ConfigError
 from ebbtide.profile import Profile
 from ebbtide.report.plurals import count
+from ebbtide.settings_file import meant, nearest_name
 from ebbtide.supervision.summary.run_summary import RunSummary
 
 _LEAVES_OUT = "check"
@@ -64,7 +65,7 @@ def with_ignored(profile: Profile, texts: Iterable[str]) -> Profile:
     try:
         ignore = profile.ignore.and_also(rules, tools)
     except ConfigError as error:
-        raise ConfigError(f"--ignore {str(error).removeprefix('rules: ')}") from error
+        raise ConfigError(f"--ignore: {str(error).removeprefix('rules: ')}") from error
     settings = current_settings()
     if settings is not None:
         ignore = ignore.and_also(settings.ignore.rules, settings.ignore.tools)
@@ -104,6 +105,17 @@ def print_ignored(summaries: Iterable[RunSummary]) -> None:
         print_line(f"{count(number, 'finding')} ignored by {ignored_by()}", "dim")
 
 
+def warn_of_tools(summaries: Sequence[RunSummary]) -> None:
+    """Warn of a tool that an option names and nothing is about, where there is one of nearly that name."""
+    if any(summary.ignored for summary in summaries):
+        return
+    tools = {tool for summary in summaries for finding in summary.findings for tool in finding.tools}
+    for form, name in map(_parts, _options()):
+        like = nearest_name(name, tools) if form == "tool" and name not in tools else None
+        if like is not None:
+            warn(f"--ignore tool={name}: nothing is about such a tool; did you mean {like}?")
+
+
 def _options() -> Sequence[str]:
     context = click.get_current_context(silent=True)
     return () if context is None else context.params.get("ignore") or ()
@@ -114,5 +126,5 @@ def _parts(text: str) -> tuple[str, str]:
     if not equals:
         return "rule", text
     if form not in ("tool", "run") or not value:
-        raise ConfigError(f"--ignore {text!r:.60}: expected {_FORMS}")
+        raise ConfigError(f"--ignore {text!r:.60}: expected {_FORMS}{meant(form, ('tool', 'run'))}")
     return form, value

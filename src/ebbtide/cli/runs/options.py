@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
-from ebbtide.cli.declaration import FILE, Option
+from ebbtide.cli.declaration import FILE, Option, WordChoice
 from ebbtide.cli.runs.ignoring import with_ignored
 from ebbtide.cli.settings.limits_table import limits_table
 from ebbtide.cli.shared_options import PricesFile, ProfileName, Redact, read_prices, shared
@@ -38,25 +38,25 @@ LimitsFile = Annotated[
 ]
 MaxCost = Annotated[
     float | None,
-    Option("--max-cost", metavar="USD", help="Maximum cost in US dollars.", section=_LIMITS),
+    Option("--max-cost", metavar="USD", at_least=0, help="Maximum cost in US dollars.", section=_LIMITS),
 ]
 MaxTokens = Annotated[
     int | None,
-    Option("--max-tokens", metavar="N", help="Maximum number of tokens.", section=_LIMITS),
+    Option("--max-tokens", metavar="N", at_least=0, help="Maximum number of tokens.", section=_LIMITS),
 ]
 MaxSteps = Annotated[
     int | None,
-    Option("--max-steps", metavar="N", help="Maximum number of calls.", section=_LIMITS),
+    Option("--max-steps", metavar="N", at_least=0, help="Maximum number of calls.", section=_LIMITS),
 ]
 MaxSeconds = Annotated[
     float | None,
-    Option("--max-seconds", metavar="S", help="Maximum duration in seconds.", section=_LIMITS),
+    Option("--max-seconds", metavar="S", at_least=0, help="Maximum duration in seconds.", section=_LIMITS),
 ]
 WhenUnknown = Annotated[
     str | None,
     Option(
         "--when-unknown",
-        metavar="refuse|allow",
+        type=WordChoice(["refuse", "allow"]),
         help="What to make of a limit that cannot be counted; allow takes what is unknown for nothing.",
         section=_LIMITS,
     ),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ebbtide.cli.lines import Line, cell_width, columns
@@ -18,6 +19,8 @@ from ebbtide.supervision.summary.run_summary import RunSummary
 UNREADABLE = "UNREADABLE"  #: what a trace is called of which nothing could be read
 _SKIPPED = 8
 _REASON = 120
+# Where in a run something was, as sentences say it: (calls 4-25, $1.54).
+_WHERE = re.compile(r" \((?:calls?|events?|rounds?) [^)]*\)")
 _HEADERS = ("verdict", "events", "cost", "run, and why")
 
 
@@ -51,6 +54,7 @@ def run_table(
     width: int,
     *,
     everything: bool = False,
+    top: int | None = None,
 ) -> list[Line]:
     """The totals, a row a run, and what was skipped.
 
@@ -59,16 +63,39 @@ def run_table(
         skipped_files: Files that could not be read.
         width: Columns.
         everything: List every file that was skipped.
+        top: How many rows there are at most, with runs of one reason in one; None gives a row a run.
     """
     runs = sorted(summaries, key=wording.badness)
+    groups = [[run] for run in runs] if top is None else alike_runs(runs)
     lines: list[Line] = []
+    folder = ""
     if runs:
         folder = wording.folder_of([run.source for run in runs])
         lines += totals(runs).wrap(width)
         if folder:
             lines += Line.safe(f"in {folder}", "dim").wrap(width)
-        lines += [Line(), *_table(runs, folder, width)]
-    return lines + skipped_lines(skipped_files, width, everything=everything)
+        lines += [Line(), *_table(groups[:top], folder, width)]
+        rest = sum(map(len, groups[top:])) if top is not None else 0
+        if rest:
+            lines.append(
+                Line(f"and {count(rest, 'run')} in {count(len(groups) - (top or 0), 'more row')}", "dim")
+            )
+    return lines + skipped_lines(skipped_files, width, everything=everything, folder=folder)
+
+
+def alike_runs(runs: Sequence[RunSummary]) -> list[list[RunSummary]]:
+    """Runs of one headline and one reason together, wherever in the run that was; each in the order given."""
+    groups: dict[tuple[str, str], list[RunSummary]] = {}
+    for run in runs:
+        groups.setdefault((run.title, _reason(run)), []).append(run)
+    return list(groups.values())
+
+
+def _reason(run: RunSummary) -> str:
+    """Why a run is as it is, without where in it; empty where nothing speaks against it."""
+    if run.course is Course.HEALTHY and not run.verdict.ends:
+        return ""
+    return _WHERE.sub("", run.reason)
 
 
 def totals(runs: Sequence[RunSummary]) -> Line:
@@ -88,31 +115,48 @@ def totals(runs: Sequence[RunSummary]) -> Line:
     return line
 
 
-def _table(runs: Sequence[RunSummary], folder: str, width: int) -> list[Line]:
-    """A row a run, and under its name why, or where its money went."""
+def _table(groups: Sequence[Sequence[RunSummary]], folder: str, width: int) -> list[Line]:
+    """A row a group of runs, and under its name why, or where its money went."""
     cells = [
         (
-            Line(run.title, word_style(run)),
-            Line(f"{run.spent.events:,}"),
-            Line("?" if run.spent.cost_usd is None else wording.cost(run.spent)),
+            Line(group[0].title, word_style(group[0])),
+            Line(f"{sum(run.spent.events for run in group):,}"),
+            Line(_costs(group)),
         )
-        for run in runs
+        for group in groups
     ]
     head = [Line(name, "dim") for name in _HEADERS]
     widths = [max(cell_width(line.text) for line in column) for column in zip(head, *cells, strict=False)]
     widths.append(width - sum(widths) - 2 * len(widths))
     rows: list[tuple[Line, ...]] = [tuple(head)]
-    for run, row in zip(runs, cells, strict=True):
-        rows.append((*row, Line.safe(run.source.removeprefix(folder))))
-        if run.course is not Course.HEALTHY or run.verdict.ends:
-            rows.append((Line(), Line(), Line(), Line.safe(run.reason, "dim")))
-        elif run.bill.sentence:
-            rows.append((Line(), Line(), Line(), Line.safe(run.bill.sentence, "dim")))
+    for group, row in zip(groups, cells, strict=True):
+        run, more = group[0], len(group) - 1
+        name = run.source.removeprefix(folder) + (f" and {more:,} more" if more else "")
+        rows.append((*row, Line.safe(name)))
+        why = _reason(run)
+        if more and why:
+            rows.append(
+                (Line(), Line(), Line(), Line.safe(f"{why.rstrip('.')} ({len(group):,} runs).", "dim"))
+            )
+        elif not more and (why or run.bill.sentence):
+            rows.append((Line(), Line(), Line(), Line.safe(run.reason if why else run.bill.sentence, "dim")))
     return columns(rows, widths, right=(1, 2))
 
 
-def skipped_lines(skipped_files: Sequence[SkippedFile], width: int, *, everything: bool) -> list[Line]:
-    """What was not read, and why."""
+def _costs(group: Sequence[RunSummary]) -> str:
+    """What some runs cost together, with a mark where that is not all."""
+    if len(group) == 1:
+        return "?" if group[0].spent.cost_usd is None else wording.cost(group[0].spent)
+    costs = [run.spent.cost_usd for run in group if run.spent.cost_usd is not None]
+    part = len(costs) < len(group) or any(run.spent.unpriced for run in group)
+    return f"{wording.money(sum(costs))}{'+' * part}" if costs else "?"
+
+
+def skipped_lines(
+    skipped_files: Sequence[SkippedFile], width: int, *, everything: bool, folder: str = ""
+) -> list[Line]:
+    """What was not read, and why; files by their names in the folder that is shown already."""
+    skipped_files = [replace(item, source=item.source.removeprefix(folder)) for item in skipped_files]
     broken = [item for item in skipped_files if item.is_unreadable]
     others = [item for item in skipped_files if not item.is_unreadable]
     return [

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Annotated
 
 from ebbtide.cli.declaration import Option
-from ebbtide.cli.shared_options import shared
+from ebbtide.cli.shared_options import OF_AGENT, SINCE, shared
 from ebbtide.errors import ConfigError
 from ebbtide.report.plurals import count
 from ebbtide.traces.sessions.agent_homes import CodingAgent
@@ -25,7 +25,7 @@ Since = Annotated[
     Option(
         "--since",
         metavar="WHEN",
-        help=f"Written since then: 24h, 7d, 2w, 2026-11-01 or all; by default {DEFAULT_SINCE}.",
+        help=SINCE,
         section=_SECTION,
     ),
 ]
@@ -35,7 +35,7 @@ Project = Annotated[
 ]
 Agents = Annotated[
     list[CodingAgent] | None,
-    Option("--agent", help="Only sessions of this agent. Repeatable.", section=_SECTION),
+    Option("--agent", "-a", metavar="NAME", help=OF_AGENT, section=_SECTION),
 ]
 
 

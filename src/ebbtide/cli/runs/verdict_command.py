@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ebbtide.errors import ConfigError
+from ebbtide.settings_file import meant
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.verdict import Verdict
 
@@ -41,7 +42,8 @@ class VerdictCommand:
         actions = [action.value for action in Action]
         for name in names:
             if name not in (*actions, _ANY):
-                raise ConfigError(f"--on {when!r}: expected {', '.join(actions)} or {_ANY}")
+                like = meant(name, (*actions, _ANY))
+                raise ConfigError(f"--on {when!r}: expected {', '.join(actions)} or {_ANY}{like}")
         selection = frozenset() if _ANY in names else frozenset(Action(name) for name in names)
         return cls(actions=selection, command=command)
 

@@ -1,0 +1,26 @@
+"""The one file that a command reads: a folder is refused with what to do instead."""
+
+from __future__ import annotations
+
+import os
+
+from ebbtide.errors import TranscriptError
+from ebbtide.traces.input.source import STDIN
+
+
+def single_file(name: str, advice: str) -> str:
+    """The name of the file, or of a folder that holds one run.
+
+    Args:
+        name: As it was given.
+        advice: What to do with a folder, in a sentence.
+
+    Raises:
+        TranscriptError: It is a folder of files.
+    """
+    if name != STDIN and os.path.isdir(name):  # noqa: PTH112 - pathlib takes long to load
+        from ebbtide.traces.agents.openhands_folder import is_conversation
+
+        if not is_conversation(name):
+            raise TranscriptError("a folder, and this command reads one file", source=name, hint=advice)
+    return name
