@@ -42,3 +42,14 @@ def test_json_and_the_users_declaration(trace: str, capsys: pytest.CaptureFixtur
     assert wire["undeclared"] == []
     assert wire["tools"][1]["effects"] == {"poll": 1}
     assert wire["tools"][1]["source"] == "your file"
+
+
+def test_a_declared_tool_that_is_nearly_one_of_the_run(
+    trace: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is named with the one that was meant; a pattern that fits, and a tool like none, are not."""
+    table = {name: {"effect": "poll"} for name in ("job_staus", "deploy", "B*sh")}
+    show(trace, RunOptions(tools=ToolPolicies.from_dict(table)), as_json=False)
+    printed = capsys.readouterr().out
+    assert "job_staus is declared and never called; did you mean job_status?" in printed
+    assert printed.count("never called") == 1

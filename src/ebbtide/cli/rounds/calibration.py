@@ -62,6 +62,8 @@ def calibrate(
     transcripts = [item for item in labels if isinstance(item, LabelledTranscript)]
     if plot and not pairs:
         raise ConfigError("--plot needs labelled pairs")
+    if plot and plot.suffix.lower() != ".svg":
+        raise ConfigError(f"--plot {plot}: expected a name that ends in .svg")
     result = (
         calibrate_pairs(pairs, current, embedder=level.embedder, precision_at_least=precision_at_least)
         if pairs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ebbtide.checking import refuse_nothing
@@ -14,12 +14,14 @@ from ebbtide.events.shell_commands import command_name
 from ebbtide.events.shipped_tools import shipped
 from ebbtide.events.tool_policy import ToolPolicies, ToolPolicy
 from ebbtide.report.plurals import count
+from ebbtide.settings_file import nearest_name
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.text.redaction import redact, redacted
 from ebbtide.traces.reading import open_trace
 
 _UNKNOWN = "unknown"
 _NAME_WIDTH = 34
+_WILD = frozenset("*?[")  # in a pattern of names
 _MOST_NAMES = 3  # unknown commands that are named
 
 
@@ -117,7 +119,21 @@ def show(name: str, options: RunOptions, *, as_json: bool) -> None:
     for tool, use in tools.items():
         lines.append(Line(f"{use.calls:>6,}  {plain(tool, _NAME_WIDTH):{_NAME_WIDTH}}  {_knowledge(use)}"))
     lines += [Line(), *_advice(undeclared)]
+    lines += [
+        Line.safe(f"{name} is declared and never called; did you mean {like}?", "yellow")
+        for name, like in slips(options.tools, tools).items()
+    ]
     print_lines(lines)
+
+
+def slips(policies: ToolPolicies | None, tools: Iterable[str]) -> dict[str, str]:
+    """Tools that are declared and never called, each with one of nearly that name that is."""
+    names = list(tools)
+    table = {} if policies is None else policies.table
+    declared = [name for name in table if name not in names and not _WILD & set(name)]
+    undeclared = [name for name in names if name not in table]
+    pairs = {name: nearest_name(name, undeclared) for name in declared}
+    return {name: like for name, like in pairs.items() if like is not None}
 
 
 def _knowledge(use: ToolUse) -> str:
