@@ -144,6 +144,9 @@ def test_a_missed_cache_costs_the_difference_to_a_hit() -> None:
     assert result.misses.above_hit.cost_usd == pytest.approx(10_000 * 1.15 * MICRO)
     assert [item.kind for item in result.waste] == [WasteKind.CACHE_MISS]
     assert result.misses.longest_pause_s == 3_600
+    assert result.misses.pauses_above_hit == result.misses.above_hit
+    (advice,) = result.suggestions
+    assert "1 call came later (after 60 minutes)" in advice.text
 
 
 def test_understated_output_makes_it_a_lower_bound() -> None:
@@ -285,6 +288,31 @@ class TestWaste:
         )
         (line,) = result.waste
         assert (line.kind, line.count, line.events) == (WasteKind.TODO_LIST, 1, (4,))
+        # The 20 new tokens and the list itself would have come with the next call: 1,000 were read once more.
+        assert line.amount.cost_usd == pytest.approx(1_000 * 0.1 * MICRO)
+
+    def test_a_report_beside_a_list_is_work(self) -> None:
+        """A turn with many words did something."""
+        lists = [ToolCall(name="TodoWrite", args={"todos": [text]}, result="ok") for text in "ab"]
+        report = call(read=1_000, write=20, output=200, text="What was done. " * 40)
+        result = bill(call(write=1_000, output=10), lists[0], report, lists[1], call(read=1_020, write=250))
+        assert result.waste == ()
+
+    def test_a_list_does_not_hide_a_miss(self) -> None:
+        """The next call would have missed the cache, too."""
+        lists = [ToolCall(name="TodoWrite", args={"todos": [text]}, result="ok") for text in "ab"]
+        result = bill(
+            call(write=10_000, output=10),
+            lists[0],
+            call(write=10_020, output=10),
+            lists[1],
+            call(read=10_040),
+        )
+        amounts = {line.kind: line.amount.cost_usd for line in result.waste}
+        assert amounts == {
+            WasteKind.CACHE_MISS: pytest.approx(10_000 * 1.15 * MICRO),
+            WasteKind.TODO_LIST: pytest.approx(10_000 * 0.1 * MICRO),
+        }
 
     def test_a_file_read_in_slices(self) -> None:
         """From the third piece on; a change begins anew."""
@@ -297,6 +325,18 @@ class TestWaste:
             size += 110
         (line,) = bill(*events).waste
         assert (line.kind, line.count, line.events) == (WasteKind.SLICES, 2, (6, 8))
+
+    def test_places_far_apart_are_no_slices(self) -> None:
+        """Four places of a long file, and four looks at one line, are what was wanted of it."""
+        for ranges in ([(1, 40), (900, 940), (400, 440), (2_000, 2_040)], [(n, n) for n in range(4)]):
+            events: list[Event] = [call(write=1_000, output=10)]
+            size = 1_000
+            for first, last in ranges:
+                command = {"command": f"sed -n '{first},{last}p' a.py"}
+                events += [ToolCall(name="Bash", args=command, result=f"{first}" * 200)]
+                events += [call(read=size, write=110, output=10)]
+                size += 110
+            assert bill(*events).waste == ()
 
     def test_lines_that_the_run_had_written_itself(self) -> None:
         """It repairs its own edit."""
@@ -339,8 +379,20 @@ def test_a_new_session_is_advised_where_it_would_have_paid() -> None:
     (advice,) = [item for item in result.suggestions if "new session" in item.text]
     assert advice.event == 5
     assert advice.saving.cost_usd == pytest.approx(12 * (40_030 - 22_000) * 0.1 * MICRO, rel=0.02)
-    events[4] = Message(text="Yes, go on.")
+    for words in ("Yes, go on.", "Now go back and write these notes.", "1. write notes, then release"):
+        events[4] = Message(text=words)
+        assert not [item for item in bill(*events).suggestions if "new session" in item.text]
+    events[4] = Message(text="Now write the notes of the release.")
+    events[3] = call(read=20_000, write=20_010, output=10, text="Shall I write the notes?")
     assert not [item for item in bill(*events).suggestions if "new session" in item.text]
+
+
+def test_a_cost_that_the_provider_states_is_no_lower_bound() -> None:
+    """Few stated tokens beside many words: the sum is a lower bound, unless somebody was billed for it."""
+    words = "a long answer " * 100
+    assert bill(call(write=1_000, output=3, text=words)).is_least
+    stated = Usage(model="m", input_tokens=1_000, output_tokens=3, cost_usd=0.02)
+    assert not bill(ModelCall(text=words, usage=stated)).is_least
 
 
 def test_a_call_of_a_tool_pays_for_what_it_states() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -25,12 +25,12 @@ _LEAST_USD: Final = 0.005
 _WORTH_A_CLAUSE: Final = 0.08  # of the bill
 _SUGGESTIONS: Final = 3
 _BOUNDARIES: Final = 12  # requests whose new session is tried
-_TASK_WORDS: Final = 5  # of a request that can be a new task: "yes, go on" is none
 _LEAST_CALLS: Final = 10  # that read earlier work again
 _HANDOVER: Final = 2_000  # tokens that a new session is told of the one before
 _LARGE_INSTRUCTIONS: Final = (0.25, 8_000)  # of the bill, and tokens
 _FEW: Final = 3  # events that are named together
 _QUOTED: Final = 60
+_TIE: Final = 0.9  # of the largest share; the next one is named with it
 _LEAST_NAME: Final = 8  # characters of a request that a person knows again: "A" is none
 _NUMBERS: Final = ("", "one", "two", "three")
 
@@ -40,7 +40,7 @@ _FIRST: Final = {
     ContextPart.TOOL_CALL: "tool calls",
     ContextPart.PERSON: "reading what people wrote",
     ContextPart.NEW_OUTPUT: "what the model wrote",
-    ContextPart.INSTRUCTIONS: "the system prompt and tool definitions",
+    ContextPart.INSTRUCTIONS: "instructions and tool definitions",
     ContextPart.NOTES: "notes that the harness put in",
     ContextPart.SUMMARY: "summaries of earlier work",
     ContextPart.SIDE: "short conversations beside the main one",
@@ -57,10 +57,10 @@ _WASTE: Final = {
     WasteKind.SAME_CALL: "{n} whose answer was known, such as {example}",
     WasteKind.FAILED_AGAIN: "{n} sent again after they had failed in the same way, such as {example}",
     WasteKind.REFUSED_AGAIN: "{n} sent again after they had been refused, such as {example}",
-    WasteKind.REFUSED_ANSWER: "{n} whose answer the harness could not use",
+    WasteKind.REFUSED_ANSWER: "{n} whose answer the harness did not take",
     WasteKind.FAILED_EDIT: "{n} whose change did not apply, such as {example}",
     WasteKind.OWN_EDIT: "{n} that changed lines which the run itself had written, such as {example}",
-    WasteKind.SLICES: "{n} that read a file piece by piece, such as {example}",
+    WasteKind.SLICES: "{n} that read on where an earlier one had stopped, such as {example}",
     WasteKind.TODO_LIST: "{n} that did nothing but rewrite the list of tasks",
     WasteKind.LARGE_OUTPUT: "{n} that went on reading long answers, such as {example}",
     WasteKind.CACHE_MISS: "{n} that read anew what the cache had held",
@@ -69,27 +69,31 @@ _ADVICE: Final = {
     WasteKind.SAME_CALL: "Do not repeat calls whose answer is known, such as {example} ({n})",
     WasteKind.FAILED_AGAIN: "Do not send failed calls again unchanged, such as {example} ({n})",
     WasteKind.REFUSED_AGAIN: "Allow calls such as {example}, or say that they are not allowed ({n})",
-    WasteKind.REFUSED_ANSWER: "Make the form of an answer clearer: the harness could not use that of {n}",
+    WasteKind.REFUSED_ANSWER: "Let the harness take such answers, or ask for others: it refused those of {n} "
+    "({example})",
     WasteKind.FAILED_EDIT: "Read what is to be changed first: {n} did not apply, such as {example}",
     WasteKind.OWN_EDIT: "Plan before writing: {n} changed lines of the run's own, such as {example}",
-    WasteKind.SLICES: "Read a file in one piece, not as in {example} ({n})",
-    WasteKind.TODO_LIST: "Rewrite the list of tasks beside other calls, or less often: {n} did nothing else",
+    WasteKind.SLICES: "Read more lines at once: {n} went on where an earlier one had stopped, as {example}",
+    WasteKind.TODO_LIST: "Update the list of tasks together with other calls: {n} did nothing else",
     WasteKind.LARGE_OUTPUT: "Cut long answers before they stay in the context, such as {example} ({n})",
 }
 
 
-def with_advice(bill: Bill, charges: Sequence[Charge], instructions: int) -> Bill:
+def with_advice(
+    bill: Bill, charges: Sequence[Charge], instructions: int, openings: Collection[int] = ()
+) -> Bill:
     """A bill with its sentence and its suggestions.
 
     Args:
         bill: The bill.
         charges: What the calls of the main chain paid, in order.
         instructions: Tokens that stand before everything else.
+        openings: Events at which a person may have begun a new task.
     """
     if not bill.total.tokens and bill.total.cost_usd is None:
         return bill
     suggestions = sorted(
-        (item for item in _suggestions(bill, charges, instructions) if _is_worth(item.saving)),
+        (item for item in _suggestions(bill, charges, instructions, openings) if _is_worth(item.saving)),
         key=lambda item: item.saving.share,
         reverse=True,
     )
@@ -113,9 +117,13 @@ def _sentence(bill: Bill) -> str:
 
 def _largest(bill: Bill) -> str:
     """What most of the money went into."""
-    share, words = max(_shares(bill), default=(0.0, ""))
-    if not words:
+    shares = sorted(_shares(bill), reverse=True)
+    if not shares:
         return ""
+    share, words = shares[0]
+    if len(shares) > 1 and shares[1][0] >= _TIE * share:
+        about = "about " * bill.is_estimated
+        return " and ".join(f"{about}{part:.0%} for {name}" for part, name in shares[:2])
     if words == _FIRST[ContextPart.TOOL_CALL]:
         most = bill.tools[0]
         return f"{share:.0%} for {words}" + (
@@ -181,10 +189,12 @@ def _of_results(results: Sequence[CarriedEvent], share: float, bill: Bill) -> st
     return f"{_NUMBERS[len(results)]} results make {shown(amount)} of it"
 
 
-def _suggestions(bill: Bill, charges: Sequence[Charge], instructions: int) -> Iterator[Suggestion]:
+def _suggestions(
+    bill: Bill, charges: Sequence[Charge], instructions: int, openings: Collection[int]
+) -> Iterator[Suggestion]:
     for line in bill.waste:
         if line.kind is WasteKind.CACHE_MISS:
-            yield Suggestion(text=_cache_advice(bill, line), saving=line.amount)
+            yield from _cache_advice(bill)
         else:
             advice = _ADVICE[line.kind].format(n=_calls(line.count), example=_quoted(line.example))
             yield Suggestion(
@@ -192,7 +202,7 @@ def _suggestions(bill: Bill, charges: Sequence[Charge], instructions: int) -> It
                 saving=line.amount,
                 event=line.events[0] if line.events else None,
             )
-    yield from _new_session(bill, charges, instructions)
+    yield from _new_session(bill, charges, instructions, openings)
     start = next((line for line in bill.contents if line.name == ContextPart.INSTRUCTIONS), None)
     if start is not None and instructions >= _LARGE_INSTRUCTIONS[1]:
         share, thousand = start.amount.share, _scaled(start.amount, 1_000 / instructions)
@@ -205,14 +215,15 @@ def _suggestions(bill: Bill, charges: Sequence[Charge], instructions: int) -> It
             )
 
 
-def _new_session(bill: Bill, charges: Sequence[Charge], instructions: int) -> Iterator[Suggestion]:
+def _new_session(
+    bill: Bill, charges: Sequence[Charge], instructions: int, openings: Collection[int]
+) -> Iterator[Suggestion]:
     """The request before which a new session would have saved most."""
     base = instructions + _HANDOVER
     best: tuple[int, int, int, int] | None = None
     for request in sorted(bill.requests[1:], key=_tokens, reverse=True)[:_BOUNDARIES]:
         first = next((i for i, item in enumerate(charges) if item.event > (request.event or 0)), 0)
-        is_task = len(request.name.split()) >= _TASK_WORDS
-        if not is_task or not first or len(charges) - first < _LEAST_CALLS:
+        if request.event not in openings or not first or len(charges) - first < _LEAST_CALLS:
             continue
         earlier = charges[first - 1].size
         cost = calls = tokens = 0
@@ -230,8 +241,9 @@ def _new_session(bill: Bill, charges: Sequence[Charge], instructions: int) -> It
     request = next(item for item in bill.requests if item.event == event)
     amount = _amount(bill, cost, tokens)
     yield Suggestion(
-        text=f"Start a new session for a new task: from event {event:,} ({_quoted(request.name)}) on, "
-        f"{calls:,} calls read {tokens // calls:,} tokens of earlier work each: up to {shown(amount)}.",
+        text=f"From event {event:,} on ({_quoted(request.name)}), {calls:,} calls each read "
+        f"{tokens // calls:,} tokens of earlier work. If that task needs none of it, start a new session: "
+        f"up to {shown(amount)}.",
         saving=amount,
         event=event,
     )
@@ -241,20 +253,36 @@ def _tokens(request: BillLine) -> int:
     return request.amount.tokens
 
 
-def _cache_advice(bill: Bill, line: WasteLine) -> str:
+def _cache_advice(bill: Bill) -> Iterator[Suggestion]:
+    """What to do about calls that missed the cache, where that can be told: not for each of them."""
     misses = bill.misses
-    if 2 * misses.after_pauses >= misses.calls and misses.longest_pause_s is not None:
-        minutes = f"{misses.longest_pause_s / 60:,.0f} minutes"
-        advice = f"Go on within five minutes, or start anew: after pauses (the longest {minutes})"
-    elif any(item.name == TokenClass.CACHE_WRITE for item in bill.classes):
-        advice = "Keep the model, the tools and the start of the prompt the same during a run:"
-    else:
-        # Nobody writes such a cache by request: each server of a provider has one of its own.
-        advice = "Stay with one provider, and give it a cache key where it takes one:"
-    calls = _calls(line.count)
-    if line.amount.cost_usd is None:
-        return f"{advice} {calls} paid in full for {shown(line.amount)} that the cache had held."
-    return f"{advice} {calls} read again what the cache had held: {shown(line.amount)} above a cache hit."
+    if misses.after_pauses and misses.longest_pause_s is not None:
+        several = "up to " if misses.after_pauses > 1 else ""
+        pause = f"after {several}{misses.longest_pause_s / 60:,.0f} minutes"
+        yield Suggestion(
+            text=f"Go on within five minutes, or start anew: {_calls(misses.after_pauses)} came later "
+            f"({pause}), and the cache was gone: {_above(misses.pauses_above_hit)}.",
+            saving=misses.pauses_above_hit,
+        )
+    calls = misses.calls - misses.after_pauses
+    if calls and all(line.name != TokenClass.CACHE_WRITE for line in bill.classes):
+        # Nobody asks for such a cache: each server of each provider has one of its own.
+        rest = _less(misses.above_hit, misses.pauses_above_hit)
+        yield Suggestion(
+            text=f"If a router chooses the provider, let it stay with one: {_calls(calls)} missed a cache "
+            f"that an earlier one had filled: {_above(rest)}.",
+            saving=rest,
+        )
+
+
+def _above(amount: Amount) -> str:
+    words = shown(amount)
+    return f"{words} in full" if amount.cost_usd is None else f"{words} above a cache hit"
+
+
+def _less(whole: Amount, part: Amount) -> Amount:
+    cost = None if whole.cost_usd is None else whole.cost_usd - (part.cost_usd or 0.0)
+    return Amount(cost_usd=cost, tokens=whole.tokens - part.tokens, share=whole.share - part.share)
 
 
 def _described(line: WasteLine) -> str:

@@ -45,8 +45,10 @@ class WasteKind(StrEnum):
     REFUSED_ANSWER = "refused_answer"  #: an answer of the model that the harness could not use
     FAILED_EDIT = "failed_edit"  #: a change that did not apply
     OWN_EDIT = "own_edit"  #: a change of lines that the run itself had written
-    SLICES = "slices"  #: a file read piece by piece, from the third piece on
-    TODO_LIST = "todo_list"  #: a turn that did nothing but rewrite the list of tasks
+    SLICES = "slices"  #: lines of a file beside lines that were read before, from the third piece on
+    TODO_LIST = (
+        "todo_list"  #: a turn that did nothing but rewrite the list of tasks: its reading of the context
+    )
     LARGE_OUTPUT = "large_output"  #: of a large answer, what is beyond `LARGE_TOKENS`
     CACHE_MISS = "cache_miss"  #: context that had been in the cache, paid for again above a hit
 
@@ -127,6 +129,7 @@ class CacheMisses:
         tokens: What they read anew.
         above_hit: What that cost above reading it from the cache.
         after_pauses: Calls among them that came more than five minutes after the one before.
+        pauses_above_hit: What those cost above a hit.
         longest_pause_s: The longest such pause; None where there is none.
     """
 
@@ -134,6 +137,7 @@ class CacheMisses:
     tokens: int = 0
     above_hit: Amount = field(default_factory=Amount)
     after_pauses: int = 0
+    pauses_above_hit: Amount = field(default_factory=Amount)
     longest_pause_s: float | None = None
 
 

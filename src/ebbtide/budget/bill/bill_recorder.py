@@ -31,6 +31,7 @@ from ebbtide.events.event import (
     ToolCall,
 )
 from ebbtide.events.usage import Usage
+from ebbtide.text.excerpt import one_line
 
 _CONTEXTS: Final = 4  # of a chain that may go on
 _LOG: Final = 10_000  # items that wait to be read by another context of their chain
@@ -39,6 +40,8 @@ _MISS_SHARE: Final = 0.05  # of what was in the cache; less is an error of count
 _COMPACTION: Final = 2_000  # tokens
 _TITLED: Final = 400  # characters of an answer from which on its call is named in full
 _PAUSE_S: Final = 300.0  # how long a cache lasts that is not told otherwise
+_FEW_WORDS: Final = 200  # characters beside a list of tasks; more are a report
+_EXCERPT: Final = 80  # characters of a refusal
 _CHARACTERS: Final = 4  # a token, where nothing is known of it
 
 
@@ -65,7 +68,8 @@ class _Turn:
     charge: Charge
     words: Item
     calls: list[tuple[Item, int]] = field(default_factory=list)  # with the length of their arguments
-    is_refused: bool = False  # by the harness, which could not use the answer
+    refusal: str | None = None  # of the harness, which could not use the answer
+    asks: bool = False  # whether its words end in a question
 
 
 @dataclass(slots=True, eq=False)
@@ -128,7 +132,8 @@ class BillRecorder:
     def _message(self, chain: _Chain, message: Message, number: int) -> None:
         part = ContextPart.INSTRUCTIONS if message.role is Role.SYSTEM else ContextPart.PERSON
         if part is ContextPart.PERSON and message.chain_id == self._root:
-            self.ledger.request(number, message.text or "")
+            is_answer = chain.turn is not None and chain.turn.asks and not chain.turn.calls
+            self.ledger.request(number, message.text or "", is_answer=is_answer)
         length = None if message.text is None else len(message.text)
         chain.log.append(Item(number, part, length, title=(message.text or "")[:200]))
 
@@ -139,7 +144,7 @@ class BillRecorder:
             if size:
                 chain.compacted = (number, size)
         if notice.error and chain.turn is not None and not chain.turn.calls:
-            chain.turn.is_refused = True
+            chain.turn.refusal = one_line((notice.text or "")[:_TITLED], _EXCERPT)
         if notice.text:
             is_summary = chain.compacted is not None and notice.kind is NoticeKind.NOTE
             part = ContextPart.SUMMARY if is_summary else ContextPart.NOTES
@@ -206,7 +211,7 @@ class BillRecorder:
         chain.log.append(words)
         if charge.size:
             context.position = chain.offset + len(chain.log)
-        chain.turn = _Turn(charge, words)
+        chain.turn = _Turn(charge, words, asks=(call.text or "").rstrip().endswith("?"))
         chain.model, chain.ts = usage.model or "", call.ts
         self._trim(chain)
 
@@ -265,11 +270,11 @@ class BillRecorder:
             shares, hidden = first_growth(growth, items)
             context.grow(self._before(chain, hidden, charge, context) + shares)
             return
+        charge.before = min(context.size, charge.size)
         latest, words = context.latest, context.own_words
         if words is not None and words.size:
             words = words.again()  # another context has read it, too
-        if words is not None and is_understated(latest.output, words.length):
-            self.ledger.is_least = True
+        pause_s = None if chain.ts is None or call.ts is None else call.ts - chain.ts
         if growth < 0:
             # Something was dropped, beside what came in.
             length = sum(item.length or 0 for item in items)
@@ -277,12 +282,12 @@ class BillRecorder:
             size = context.size
             for item in context.shrink(min(expected - growth, size), charge.hits):
                 self.ledger.fold(item)
-            growth = charge.size - context.size
             if size - context.size >= max(_COMPACTION, size // 5):
                 self.ledger.compactions.append(Compaction(event=charge.event, before=size, after=charge.size))
-        elif context.cached > charge.hits:
-            self._miss(context, charge, None if chain.ts is None or call.ts is None else call.ts - chain.ts)
-        shares, rest = growth_of(growth, words, latest.output, items)
+        # What was dropped may be why the cache did not hold; after a pause it holds nothing anyway.
+        if context.cached > charge.hits and (growth >= 0 or (pause_s or 0.0) > _PAUSE_S):
+            self._miss(context, charge, pause_s)
+        shares, rest = growth_of(charge.size - context.size, words, latest.output, items)
         if rest:
             shares.append((Item(charge.event, ContextPart.UNRECORDED, None), rest))
         context.grow(shares)
@@ -357,23 +362,28 @@ class BillRecorder:
                 for item in context.items():
                     ledger.fold(item)
                 _note_compaction(context, ledger)
-        return with_advice(bill_of(ledger, total_cost, total_tokens), ledger.charges, ledger.instructions)
+        bill = bill_of(ledger, total_cost, total_tokens)
+        return with_advice(bill, ledger.charges, ledger.instructions, ledger.openings)
 
 
 def _end(turn: _Turn, ledger: Ledger) -> None:
     """Say whether a turn was for nothing: all of its calls were."""
-    charge = turn.charge
+    charge, words = turn.charge, turn.words
+    if not charge.is_stated and is_understated(charge.output, words.length):
+        ledger.is_least = True
     is_waste = bool(turn.calls) and all(item.waste is not None for item, _ in turn.calls)
+    if is_waste and turn.calls[0][0].waste is WasteKind.TODO_LIST:
+        is_waste = (words.length or 0) - sum(length for _, length in turn.calls) <= _FEW_WORDS
     if not is_waste:
         for item, _ in turn.calls:
             # A list that is rewritten beside other work costs no turn.
             item.waste = None if item.waste is WasteKind.TODO_LIST else item.waste
     charge.waste = turn.calls[0][0].waste if is_waste else None
-    if turn.is_refused and not turn.calls:
+    if turn.refusal is not None and not turn.calls:
         charge.waste = WasteKind.REFUSED_ANSWER
-        ledger.waste(charge.waste, charge.cost or 0, charge.size + charge.output, turn.words)
-    turn.words.waste = charge.waste
-    ledger.end_turn(charge, turn.words, turn.calls)
+        ledger.waste(charge.waste, charge.cost or 0, charge.size + charge.output, words, turn.refusal)
+    words.waste = charge.waste
+    ledger.end_turn(charge, words, turn.calls)
 
 
 def _note_compaction(context: Context, ledger: Ledger) -> None:

@@ -24,6 +24,7 @@ def charge_of(event: int, usage: Usage, cost: int | None, rates: Rates | None) -
     """
     hits, writes, fresh, output = tokens_by_class(usage)
     charge = Charge(event, hits, writes, fresh, output, cost, hits + writes + fresh)
+    charge.is_stated = usage.stated_cost is not None
     if cost is None:
         return charge
     weights = None if rates is None else _weights(fresh, output, hits, writes, rates)

@@ -83,6 +83,8 @@ class Charge:
         is_split: Whether there is a cost by class; else all of them are 0.
         is_estimated: Whether it was shared out as most providers charge.
         hit_rate: Units a token that the cache charges; None where that is not known.
+        before: Tokens of the context that the call before had read.
+        is_stated: Whether the provider states the cost.
         misses: Tokens that the cache had held and did not give.
         miss_cost: Units that they cost above a hit.
         waste: Of the turn that the call began.
@@ -102,6 +104,8 @@ class Charge:
     is_split: bool = False
     is_estimated: bool = False
     hit_rate: float | None = None
+    before: int = 0
+    is_stated: bool = False
     misses: int = 0
     miss_cost: int = 0
     waste: WasteKind | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -10,7 +11,7 @@ from typing import Final
 
 from ebbtide.budget.bill.bill import Compaction, ContextPart, ContextSize, TokenClass, WasteKind
 from ebbtide.budget.bill.charges import tokens_by_class
-from ebbtide.budget.bill.context import Charge, Item
+from ebbtide.budget.bill.context import Charge, Item, cost_between
 from ebbtide.events.event import Event, ModelCall, is_total
 from ebbtide.events.usage import Usage
 from ebbtide.text.excerpt import one_line
@@ -24,6 +25,13 @@ _NO_CALL: Final = "spending that no call states"
 _NO_TOKENS: Final = "calls of models that state no tokens"
 _DEAREST: Final = 10
 _EXAMPLES: Final = 8
+_TASK_WORDS: Final = 5  # of a request that can be a new task: "yes, go on" is none
+#: A request that goes on from what was done before.
+_REFERS: Final = re.compile(
+    r"^\W*\d|\b(?:session|go back|again|so far|above|earlier|previous|continue|those|these|them|that|it)\b",
+    re.IGNORECASE,
+)
+_KEEPS_MISSES: Final = (None, WasteKind.TODO_LIST)  # turns without which the next one would have missed
 _INTERRUPTION: Final = "[Request interrupted"  # what coding agents write down for a pressed key
 _SIZES: Final = 800
 _CHARGES: Final = 20_000
@@ -84,7 +92,8 @@ class Ledger:
         requests: What people asked for, in order.
         waste_sums: Sums by kind of waste.
         failures: What failed calls took.
-        misses: Of the cache: calls, tokens, units above a hit, calls after a pause.
+        misses: Of the cache: calls, tokens, units above a hit; and the same of calls after a pause.
+        openings: Events at which a person may have begun a new task.
         longest_pause_s: Before one of those.
         sizes: How much calls of the main chain read, thinned out.
         first_change: What was spent before the first change; `latest_change` before the latest.
@@ -107,7 +116,8 @@ class Ledger:
         self.requests: list[RequestSum] = []
         self.waste_sums: dict[WasteKind, WasteSum] = {}
         self.failures = Sum()
-        self.misses: list[int] = [0, 0, 0, 0]  # calls, tokens, units above a hit, after a pause
+        self.misses = [0] * 6
+        self.openings: list[int] = []
         self.longest_pause_s: float | None = None
         self.sizes: list[ContextSize] = []
         self.every = 1  # call whose size is kept
@@ -127,9 +137,11 @@ class Ledger:
                 setattr(twin, name, copy(value) if isinstance(value, list | Sum) else value)
         return twin
 
-    def request(self, number: int, text: str) -> None:
-        """A person asks for something."""
+    def request(self, number: int, text: str, *, is_answer: bool) -> None:
+        """A person asks for something, or answers what the model has asked."""
         if len(self.requests) < _NAMES and not text.startswith(_INTERRUPTION):
+            if not is_answer and len(text.split()) >= _TASK_WORDS and not _REFERS.search(text):
+                self.openings.append(number)
             self.requests.append(RequestSum(number, one_line(text[: 4 * _SHOWN], _SHOWN)))
 
     def call(self, item: Item, *, changes: bool) -> None:
@@ -200,7 +212,9 @@ class Ledger:
             _of(self.files, item.file).add(*amounts)
         if item.has_failed:
             self.failures.add(*amounts)
-        if item.waste is not None:
+        if item.waste is WasteKind.TODO_LIST:
+            pass  # it would be carried along all the same, had it come with other calls
+        elif item.waste is not None:
             self.waste(item.waste, item.net_cost, item.net_reading)
         elif item.part is ContextPart.TOOL_OUTPUT and item.size > LARGE_TOKENS and item.reads > _LONG_CARRIED:
             beyond = item.size - LARGE_TOKENS
@@ -220,7 +234,7 @@ class Ledger:
 
     def end_turn(self, charge: Charge, words: Item, calls: Iterable[tuple[Item, int]]) -> None:
         """A turn of the model has ended: what of it was for nothing."""
-        if charge.waste is None and charge.misses:
+        if charge.waste in _KEEPS_MISSES and charge.misses:
             self.waste(WasteKind.CACHE_MISS, charge.miss_cost, charge.misses)
             self.waste_sums[WasteKind.CACHE_MISS].count += 1
         for place, (item, length) in enumerate(calls):
@@ -235,23 +249,30 @@ class Ledger:
                 self.waste(item.waste, output_cost, output, item)
             elif place:
                 self.waste(item.waste, 0, 0, item)
+            elif charge.waste is WasteKind.TODO_LIST:
+                # The list is written, and what is new is read, by the next call otherwise.
+                reading = cost_between(charge, 0, charge.before) - charge.miss_cost
+                self.waste(item.waste, max(0, reading), charge.before, item)
             else:
                 self.waste(item.waste, charge.cost or 0, charge.size + charge.output, item)
 
-    def waste(self, kind: WasteKind, cost: int, tokens: int, item: Item | None = None) -> None:
+    def waste(
+        self, kind: WasteKind, cost: int, tokens: int, item: Item | None = None, example: str = ""
+    ) -> None:
         """Count waste; with an item, as one more of its kind."""
         line = self.waste_sums.setdefault(kind, WasteSum())
         line.cost += cost
         line.tokens += tokens
         if item is not None:
             line.count += 1
-            line.example = line.example or item.title
+            line.example = line.example or example or item.title
             if len(line.events) < _EXAMPLES:
                 line.events += (item.event,)
 
     def miss(self, charge: Charge, pause_s: float | None) -> None:
         """A call that read anew what the cache had held, after a pause of so many seconds."""
-        for place, amount in enumerate((1, charge.misses, charge.miss_cost, pause_s is not None)):
+        amounts = (1, charge.misses, charge.miss_cost)
+        for place, amount in enumerate(amounts if pause_s is None else 2 * amounts):
             self.misses[place] += amount
         if pause_s is not None:
             self.longest_pause_s = max(pause_s, self.longest_pause_s or 0.0)

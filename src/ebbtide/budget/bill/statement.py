@@ -38,7 +38,7 @@ def bill_of(ledger: Ledger, total_cost: int | None, total_tokens: int | None) ->
         ledger.leave("spending of no event", rest.cost, rest.tokens)
     view = _View(total_cost, total_tokens or 0)
     waste = [view.waste(kind, part) for kind, part in ledger.waste_sums.items() if part.cost or part.tokens]
-    calls, tokens, above, pauses = ledger.misses
+    calls, tokens, above, pauses, pause_tokens, pauses_above = ledger.misses
     return Bill(
         total=view.amount(total_cost or 0, total_tokens or 0),
         unattributed=view.sum(ledger.parts.get(ContextPart.UNATTRIBUTED, Sum())),
@@ -64,6 +64,7 @@ def bill_of(ledger: Ledger, total_cost: int | None, total_tokens: int | None) ->
             tokens=tokens,
             above_hit=view.amount(above, tokens),
             after_pauses=pauses,
+            pauses_above_hit=view.amount(pauses_above, pause_tokens),
             longest_pause_s=ledger.longest_pause_s,
         ),
         compactions=tuple(sorted(ledger.compactions, key=lambda item: item.event)[:_COMPACTIONS]),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final
@@ -20,10 +19,12 @@ from ebbtide.events.tool_policy import ToolPolicies, ToolPolicy, bare_name
 _TODO_LISTS: Final = frozenset(
     "TodoWrite TaskUpdate update_plan write_todos todo_write todowrite manage_todo_list task_tracker".split()
 )
-_RANGES: Final = ("offset", "limit", "start_line", "end_line", "view_range", "line_start", "start", "lines")
-_SHELL_RANGE: Final = re.compile(
-    r"sed -n ['\"]?\d+,\d+p['\"]?;? ([^\s|;&]+)|(?:head|tail) -n? ?\+?\d+ ([^\s|;&]+)\s*(?:\||$)"
-)
+_STARTS: Final = ("offset", "start_line", "line_start", "start")
+_ENDS: Final = ("end_line", "line_end", "end")
+_SHELL_RANGE: Final = re.compile(r"sed -n ['\"]?(\d+),(\d+)p['\"]?;? ([^\s|;&]+)")
+_GAP: Final = 20  # lines between two pieces that belong together
+_FEWEST: Final = 3  # lines of a piece; fewer are a look at one place
+_PIECES: Final = 64  # of a file that are remembered
 _OLD_AND_NEW: Final = (("old_string", "new_string"), ("old_str", "new_str"), ("search", "replace"))
 _REFUSAL: Final = re.compile(
     r"permission|not allowed|denied|approval|haven't granted|refused|rejected|doesn't want to proceed"
@@ -47,7 +48,7 @@ class CallReviewer:
 
     def __init__(self, tools: ToolPolicies) -> None:
         self._tools = tools
-        self._slices: Counter[str] = Counter()
+        self._slices: dict[str, list[tuple[int, int]]] = {}
         self._refusals: set[tuple[str, str]] = set()
         self._own_lines: dict[str, None] = {}
         self._has_list = False
@@ -94,13 +95,21 @@ class CallReviewer:
         if _is_todo_list(call.name):
             is_first, self._has_list = not self._has_list, True
             return None if is_first else WasteKind.TODO_LIST
-        if effect is Effect.READ and (file := _slice_of(call.args)) is not None:
-            if file in self._slices or len(self._slices) < _FILES:
-                self._slices[file] += 1
-            return WasteKind.SLICES if self._slices[file] >= _SLICES else None
+        if effect is Effect.READ and (piece := _slice_of(call.args)) is not None:
+            return WasteKind.SLICES if self._reads_on(*piece) else None
         if effect is Effect.CHANGE and isinstance(call.args, Mapping):
             return self._edit(call.args)
         return None
+
+    def _reads_on(self, file: str, first: int, last: int) -> bool:
+        """Whether lines lie beside lines of the same file that were read before, for the second time."""
+        if file not in self._slices and len(self._slices) >= _FILES:
+            return False
+        pieces = self._slices.setdefault(file, [])
+        is_beside = any(first <= end + _GAP and start <= last + _GAP for start, end in pieces)
+        if len(pieces) < _PIECES:
+            pieces.append((first, last))
+        return is_beside and len(pieces) >= _SLICES
 
     def _failure(
         self, call: ToolCall, policy: ToolPolicy | None, effect: Effect | None, *, is_same: bool
@@ -142,15 +151,29 @@ def _is_todo_list(tool: str) -> bool:
     return bare_name(tool) in _TODO_LISTS
 
 
-def _slice_of(args: object) -> str | None:
-    """The file of which a call reads a piece; None where it reads none, or all of it."""
+def _slice_of(args: object) -> tuple[str, int, int] | None:
+    """The file of which a call reads a piece, and its first and last line; None where it reads no piece."""
     if not isinstance(args, Mapping):
         return None
     command = args.get("command") or args.get("cmd")
     if isinstance(command, str):
         match = _SHELL_RANGE.search(command[:_LOOKED_AT])
-        return None if match is None else match[1] or match[2]
-    return file_of(args) if any(args.get(name) is not None for name in _RANGES) else None
+        return None if match is None else _piece(match[3], int(match[1]), int(match[2]))
+    file, view = file_of(args), args.get("view_range")
+    if file is None:
+        return None
+    if isinstance(view, list) and len(view) == 2 and all(type(line) is int for line in view):
+        return _piece(file, view[0], view[1])
+    start = next((args[name] for name in _STARTS if type(args.get(name)) is int), None)
+    end = next((args[name] for name in _ENDS if type(args.get(name)) is int), None)
+    limit = args.get("limit")
+    if end is None and type(limit) is int:
+        end = (start or 0) + limit
+    return None if end is None else _piece(file, start or 0, end)
+
+
+def _piece(file: str, first: int, last: int) -> tuple[str, int, int] | None:
+    return (file, first, last) if last - first + 1 >= _FEWEST else None
 
 
 def _changes_of(args: Mapping[str, object]) -> Iterator[tuple[str, str]]:
