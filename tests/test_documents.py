@@ -17,6 +17,7 @@ holds a copy of ``examples/``:
 
 Blocks marked ``python`` are one script, from the top of the page to its end, in a folder of the same kind;
 those marked ``py`` are shown and not run, since they need what is not here; those with ``>>>`` are doctests.
+A block marked ``text`` right under one marked ``python`` is what that prints.
 """
 
 import os
@@ -33,6 +34,7 @@ PROJECT = Path(__file__).parent.parent
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^( *)```console\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 SCRIPT = re.compile(r"^```python\n((?!>>>).*?)^```$", re.MULTILINE | re.DOTALL)
+PRINTED = re.compile(r"^```python\n(?:(?!```).*\n)*```\n\n```text\n((?:(?!```).*\n)*)```$", re.MULTILINE)
 EXIT_CODE = re.compile(r"\n<exit code (\d+)>\n")
 
 
@@ -123,7 +125,8 @@ SCRIPTS = [page for page in PAGES if SCRIPT.search(page.read_text(encoding="utf-
 def test_script_of_a_page(page: Path, tmp_path: Path) -> None:
     """The Python of the page runs from its top to its end."""
     shutil.copytree(PROJECT / "examples", tmp_path / "examples")
-    script = "\n".join(SCRIPT.findall(page.read_text(encoding="utf-8")))
+    text = page.read_text(encoding="utf-8")
+    script = "\n".join(SCRIPT.findall(text))
     process = subprocess.run(
         [sys.executable, "-W", "error", "-c", script],
         cwd=tmp_path,
@@ -133,6 +136,7 @@ def test_script_of_a_page(page: Path, tmp_path: Path) -> None:
         check=False,
     )
     assert process.returncode == 0, process.stderr
+    assert [block for block in PRINTED.findall(text) if block not in process.stdout] == [], process.stdout
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from ebbtide.decision_log.deliberation import Deliberation as Deliberation
     from ebbtide.decision_log.entry import Added as Added
     from ebbtide.decision_log.record import Decision as Decision
+    from ebbtide.decision_log.record import DecisionOutcome as DecisionOutcome
+    from ebbtide.decision_log.record import Review as Review
     from ebbtide.decisions.assessment import Assessment as Assessment
     from ebbtide.decisions.candidate import Candidate as Candidate
     from ebbtide.decisions.candidate import TurnContext as TurnContext
@@ -116,6 +118,7 @@ _HOMES = {
     "Decision": "decision_log.record",
     "DecisionAnswer": "decision_log.answer",
     "DecisionLog": "decision_log.decision_log",
+    "DecisionOutcome": "decision_log.record",
     "DegradedEventWarning": "errors",
     "Deliberation": "decision_log.deliberation",
     "EbbtideError": "errors",
@@ -149,6 +152,7 @@ _HOMES = {
     "Profile": "profile",
     "Readiness": "convergence.readiness",
     "Recommendation": "convergence.recommendation",
+    "Review": "decision_log.record",
     "Round": "events.transcript",
     "RoundReading": "convergence.meter",
     "RoundSummary": "convergence.score",

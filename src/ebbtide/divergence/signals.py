@@ -30,12 +30,12 @@ class LoopKind(StrEnum):
     ACROSS_CHAINS = "across_chains"  #: several chains of a session do the same
     MONOLOGUE = "monologue"  #: the model says the same again
     CHANTING = "chanting"  #: a text that ends in copies of itself
-    KNOWN_GROUND = "known_ground"  #: told actions that lead nowhere new
+    KNOWN_GROUND = "known_ground"  #: actions that the agent describes, and that lead nowhere new
     REPEATED_ORDER = "repeated_order"  #: nearly the same order to an agent, and nothing new comes of it
     CONDENSATION = "condensation"  #: the context is condensed again and again
-    SPEND_RATE = "spend_rate"  #: money or tokens leave too fast
+    SPEND_RATE = "spend_rate"  #: money or tokens are spent too fast
     BUDGET_END = "budget_end"  #: at this rate the budget ends soon
-    SPEND_WITHOUT_NEWS = "spend_without_news"  #: money leaves and nothing new comes
+    SPEND_WITHOUT_NEWS = "spend_without_news"  #: money is spent and nothing new comes
 
 
 #: Kinds that are about what was spent, not about what was called.

@@ -36,6 +36,11 @@ class Profile:
 
     `Profile.load("spec")`, `Profile.load("default")` or `Profile.load("my.toml")`; a file needs only
     the values that differ from the profile named by its ``base`` key (default ``"default"``).
+
+    >>> Profile.from_dict({"name": "patient", "novelty": {"low_rounds": 3}}).novelty.low_rounds
+    3
+    >>> Profile.load("default")
+    Profile.DEFAULT
     """
 
     SPEC: ClassVar[Profile]
@@ -109,6 +114,18 @@ class Profile:
     def to_dict(self) -> dict[str, Any]:
         """Every value, as plain data; `from_dict` reads it back."""
         return dataclasses.asdict(self)
+
+    def __repr__(self) -> str:
+        # Every engine has a profile as a default: all of its values would fill the signature.
+        if self == _BUILT_IN.get(self.name):
+            return f"Profile.{self.name.upper()}"
+        sections = [part.name for part in dataclasses.fields(self) if part.name != "name"]
+        changes = [
+            f"{section}={getattr(self, section)!r}"
+            for section in sections
+            if getattr(self, section) != getattr(Profile.DEFAULT, section)
+        ]
+        return f"Profile({', '.join([f'name={self.name!r}', *changes])})"
 
 
 Profile.SPEC = Profile(name="spec")

@@ -42,7 +42,7 @@ def bill_part(summary: RunSummary) -> Markup:
 
 
 def bill_details(bill: Bill) -> Markup | None:
-    """The dearest events, and the bill broken down; None where nothing is known of either."""
+    """The most expensive events, and the bill broken down; None where nothing is known of either."""
     parts = [_events(bill.events), _waste(bill), *_breakdowns(bill)]
     return joined(*parts) if any(parts) else None
 
@@ -137,7 +137,7 @@ def _events(events: Sequence[CarriedEvent]) -> Markup | None:
         )
         for item in events
     ]
-    return joined(element("h3", "The dearest events"), element("ol", *rows, class_="dearest"))
+    return joined(element("h3", "The most expensive events"), element("ol", *rows, class_="dearest"))
 
 
 def _carried(item: CarriedEvent) -> str:

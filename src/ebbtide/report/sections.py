@@ -102,7 +102,7 @@ def calls(summary: RunSummary) -> Markup | None:
 
 
 def tone(action: Action) -> str:
-    """The colour of a rung of the ladder, by its name in the style sheet."""
+    """The colour of an action, by its name in the style sheet."""
     return f"tone-{action.value}"
 
 

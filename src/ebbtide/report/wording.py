@@ -52,7 +52,7 @@ def badness(summary: RunSummary) -> tuple[int, int, float, int, str]:
 
 
 def severity(summary: RunSummary) -> Action:
-    """How bad a run came out, as a rung of the ladder: by how it ended and by how it went."""
+    """How bad a run came out, as an action: by how it ended and by how it went."""
     by_course = Action.ALLOW if summary.course is Course.HEALTHY else Action.NUDGE
     return max(_BY_HEADLINE.get(summary.headline, Action.ALLOW), by_course, key=lambda action: action.rank)
 

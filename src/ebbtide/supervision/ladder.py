@@ -14,7 +14,11 @@ from ebbtide.convergence.signal import Signal
 
 
 class Action(StrEnum):
-    """The ladder, the mildest first."""
+    """What to do about a run, the mildest first.
+
+    >>> Action.STOP.rank > Action.NUDGE.rank
+    True
+    """
 
     ALLOW = "allow"  #: go on
     NUDGE = "nudge"  #: go on, and tell the model something first
@@ -23,7 +27,7 @@ class Action(StrEnum):
     STOP = "stop"  #: no further call
 
     def __init__(self, _: str) -> None:
-        self.rank = len(type(self).__members__)  #: its place on the ladder, 0 to 4
+        self.rank = len(type(self).__members__)  #: its place from mild to strict, 0 to 4
 
 
 class Cause(StrEnum):

@@ -1,4 +1,4 @@
-"""What to do with a run now, and why: one rung of the ladder."""
+"""What to do with a run now, and why."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Verdict:
     """What to do now.
 
     Args:
-        action: A rung of the ladder.
+        action: What to do, from allow to stop.
         cause: Which engine speaks.
         facts: What it is about; None where there is nothing to say.
-        more: Further matters that the model is told of with this verdict.
+        more: Further matters of which its nudge warns.
         last_call_made: Whether a result was asked for, and the one call that was left for it was made.
         event: Number of the event, in the order of the run from 1, at which it came; None before the first.
         chain_id: The chain that it is about; None where it is about the whole run.
@@ -40,7 +40,7 @@ class Verdict:
 
     @property
     def rank(self) -> int:
-        """Its place on the ladder, 0 to 4."""
+        """How strict its action is, 0 to 4."""
         return self.action.rank
 
     @property

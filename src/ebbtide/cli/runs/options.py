@@ -57,7 +57,7 @@ WhenUnknown = Annotated[
     Option(
         "--when-unknown",
         type=WordChoice(["refuse", "allow"]),
-        help="What to make of a limit that cannot be counted; allow takes what is unknown for nothing.",
+        help="What to make of a limit that cannot be counted; allow counts what is unknown as zero.",
         section=_LIMITS,
     ),
 ]

@@ -22,7 +22,7 @@ class VerdictCommand:
     """When to run a command, and which.
 
     Args:
-        actions: The rungs that it waits for; empty for every change.
+        actions: The actions that it waits for; empty for every change.
         command: For the shell.
         timeout_s: Seconds after which it is ended.
     """
@@ -33,10 +33,10 @@ class VerdictCommand:
 
     @classmethod
     def read(cls, when: str, command: str) -> VerdictCommand:
-        """The option as it was given; several rungs have commas between them.
+        """The option as it was given; several actions have commas between them.
 
         Raises:
-            ConfigError: There is no such rung.
+            ConfigError: There is no such action.
         """
         names = [name.strip() for name in when.split(",")]
         actions = [action.value for action in Action]

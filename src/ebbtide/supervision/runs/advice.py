@@ -1,4 +1,4 @@
-"""What to do with the next call of a model, so that no caller has to know the ladder."""
+"""What to do with the next call of a model, so that no caller has to know the actions."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ class RunStanding:
 
     Args:
         run_id: The run.
-        action: The highest rung of the ladder that holds.
+        action: The strictest action that holds.
         kind: What was found, as in `Verdict.kind`; None where nothing was.
         reason: Why, in one sentence for a person.
         events: Events so far.
@@ -38,7 +38,7 @@ class RunStanding:
 
     @property
     def urgency(self) -> tuple[bool, int, float, float]:
-        """Sorts runs: those that go on first, of these the highest rung, the most expensive, the latest."""
+        """Sorts runs: those that go on first, then by the strictest action, the highest cost, the latest."""
         return (not self.ended, self.action.rank, self.cost_usd or 0.0, self.latest)
 
     def to_dict(self) -> dict[str, Any]:

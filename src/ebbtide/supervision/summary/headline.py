@@ -46,7 +46,7 @@ MEANINGS: Final[Mapping[Headline, str]] = {
     Headline.HANDED_BACK: "It ended with a question to a person, or a person took over.",
     Headline.CUT_OFF: "It stops in the middle of work, or a person stopped it.",
     Headline.UNKNOWN: "Too little was recorded to judge it.",
-    Headline.NOISY: "It repeated itself, and continued.",
+    Headline.NOISY: "It repeated itself, or brought nothing new, for a while.",
     Headline.COSTLY: "It spent money or tokens fast.",
     Headline.BLOCKED: "It waits for something that nobody in the run can do.",
     Headline.FAILED: "It says that it failed.",
@@ -66,7 +66,7 @@ def course(steps: Iterable[tuple[Action, Cause]], *, blind: bool = False) -> Cou
     """How a run went, by what was found in it.
 
     Args:
-        steps: The rung and the cause of each finding; limits are a matter of how it ended.
+        steps: The action and the cause of each finding; limits are a matter of how it ended.
         blind: Whether too little was recorded to find a problem.
 
     >>> course([]).value, course([(Action.NUDGE, Cause.SPENDING)]).value

@@ -71,7 +71,7 @@ class RunFinding:
         id: That of the signal; the same for the same loop in another process.
         kind: A `LoopKind` of the divergence engine, ``limit``, ``stuck_rounds`` or ``burn_without_progress``.
             A verdict may also have the kind ``ready_rounds``, which is no finding: the result was ready.
-        action: The highest rung that it came to.
+        action: The strictest action that it came to.
         cause: Which engine found it.
         sentence: What happened, in one sentence for a person, its size in it: "web_search and web_fetch in
             turn, 11 times, same answers".

@@ -1,0 +1,160 @@
+"""What a reader of the documents and of `help()` meets: public names, words and numbers."""
+
+import inspect
+import json
+import re
+from collections.abc import Iterator
+from enum import EnumType
+from pathlib import Path
+
+import pytest
+
+import ebbtide
+from ebbtide.supervision.ladder import Action, Cause
+from ebbtide.supervision.summary.headline import MEANINGS, Course
+
+NAMES = [name for name in ebbtide.__all__ if name != "__version__"]
+SCREEN = 24 * 80  # characters of a small terminal
+CODE = re.compile(r"^ *```.*?^ *```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+PEERS = {
+    "**Ebbtide, first alarm**": "nudge",
+    "**Ebbtide, stop**": "stop",
+    "three equal calls in a row": "three equal",
+    "agentguard47 2.0.0": "agentguard47",
+    "the same with its fuzzy rule": "agentguard47 + fuzzy",
+    "agent-watchdog 0.1.5": "agent-watchdog",
+    "veronica-core 3.10.0": "veronica-core",
+    "loopguard-runtime 0.2.1": "loopguard-runtime",
+}
+COLUMNS = (
+    ("scenarios", "calls, stuck"),
+    ("scenarios", "calls, healthy"),
+    ("episodes", "unsolved"),
+    ("episodes", "solved"),
+)
+
+
+def table(page: str, first: str) -> dict[str, list[str]]:
+    """The rows of the first table whose heading begins with a cell: the other cells, by the first one."""
+    lines = iter(page.splitlines())
+    for line in lines:
+        if line.startswith(f"| {first} |".replace("  ", " ")):
+            break
+    next(lines)
+    rows: dict[str, list[str]] = {}
+    for line in lines:
+        if not line.startswith("|"):
+            break
+        name, *cells = [cell.strip() for cell in line.strip("|").replace("\\|", "/").split("|")]
+        rows[name] = cells
+    return rows
+
+
+def signatures(name: str) -> Iterator[str]:
+    """The signature of a public name, and those of its public methods."""
+    thing = getattr(ebbtide, name)
+    if isinstance(thing, EnumType):
+        return
+    members = [thing, *vars(thing).values()] if inspect.isclass(thing) else [thing]
+    for member in members:
+        function = getattr(member, "__func__", member)
+        if callable(function) and not getattr(function, "__name__", "_").startswith("_"):
+            try:
+                yield f"{function.__name__}{inspect.signature(function)}"
+            except ValueError:  # built-in exceptions have none
+                continue
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_signatures_fit_on_a_screen(name: str) -> None:
+    """Each signature that `help` shows has at most 24 lines of 80 columns."""
+    assert {signature[:80]: len(signature) for signature in signatures(name) if len(signature) > SCREEN} == {}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_docstring_of_its_own(name: str) -> None:
+    """Each public name says what it is, in words and not as its list of fields."""
+    text = getattr(ebbtide, name).__doc__
+    assert text
+    assert not text.startswith(f"{name}(")
+
+
+def test_every_public_name_has_an_example(project: Path) -> None:
+    """The examples of the reference, which are run, use or name every public name."""
+    page = (project / "docs" / "reference.md").read_text(encoding="utf-8")
+    section = page[page.index("\n## Python") :]
+    examples = "\n".join(re.findall(r"^```python\n(>>>.*?)^```$", section, re.MULTILINE | re.DOTALL))
+    words = set(re.findall(r"\w+", examples)) | set(
+        re.findall(r"`(\w+)", section.split("### In your loop")[1])
+    )
+    assert set(NAMES) - words == set()
+
+
+def test_the_words_of_the_headline(project: Path) -> None:
+    """README defines the words that the program uses, as the report does."""
+    rows = table((project / "README.md").read_text(encoding="utf-8"), "word")
+    assert {word: cells[0] for word, cells in rows.items() if word != "UNREADABLE"} == {
+        headline.value: meaning for headline, meaning in MEANINGS.items()
+    }
+
+
+def test_each_word_is_defined_once(project: Path) -> None:
+    """The page of words has every headline, action and signal in one row each."""
+    page = (project / "docs" / "words.md").read_text(encoding="utf-8")
+    words = re.findall(r"^\| ([A-Z][A-Z ]+) \|", page, re.MULTILINE)
+    signals = [signal.value for signal in ebbtide.Signal]
+    actions = [action.name for action in Action]
+    assert sorted(words) == sorted([*MEANINGS, "UNREADABLE", *actions, *signals])
+    assert set(Course) <= set(words)
+    assert [cause for cause in Cause if f"`{cause}`" not in page] == []
+
+
+def test_the_numbers_of_the_readme(project: Path) -> None:
+    """What README compares stands in the committed results."""
+    page = (project / "README.md").read_text(encoding="utf-8")
+    results = project / "benchmarks" / "results"
+    if not results.is_dir():
+        pytest.skip("benchmarks are in the repository alone")
+    verdicts = json.loads((results / "quality-verdicts.json").read_text(encoding="utf-8"))
+    groups = [verdicts["sets"][kind]["groups"][group] for kind, group in COLUMNS]
+    expected = {
+        row: [f"{group['alarmed'][peer]['alarmed']:,}" for group in groups] for row, peer in PEERS.items()
+    }
+    assert table(page, "") == expected
+    headings = ("stuck, found", "healthy, alarmed", "unsolved, alarmed", "solved, alarmed")
+    cells = [f"{heading} ({group['of']:,})" for heading, group in zip(headings, groups, strict=True)]
+    assert f"| | {' | '.join(cells)} |" in page
+    versions = verdicts["setup"]["packages"]
+    assert all(f"| {name} {version} |" in page for name, version in versions.items() if name != "ebbtide")
+
+    joint = json.loads((results / "quality-joint-verdict.json").read_text(encoding="utf-8"))
+    rows = joint["sets"]["shell and SQL episodes"]["rows"]
+    ours, turns = rows["joint verdict"], rows["at most 7 turns"]
+    words = " ".join(page.split())
+    assert (
+        f"saved {ours['turns_saved_share']:.1%} of the turns and lost {ours['lost']} of "
+        f"{ours['successes']:,} successes. At most 7 turns saves {turns['turns_saved_share']:.1%} and loses {turns['lost']}."
+    ) in words.replace(" %", "%")
+
+
+def test_links_lead_somewhere(project: Path) -> None:
+    """Every link of a page to a file or a heading of the project finds it."""
+    pages = [project / "README.md", *sorted((project / "docs").glob("*.md"))]
+    pages += [path for path in (project / "CONTRIBUTING.md", project / "ARCHITECTURE.md") if path.exists()]
+    lost = []
+    for page in pages:
+        prose = CODE.sub("", page.read_text(encoding="utf-8"))
+        for link in re.findall(r"\]\(([^)\s]+)\)", prose):
+            if link.startswith(("http://", "https://", "mailto:")):
+                continue
+            name, _, anchor = link.partition("#")
+            target = (page.parent / name) if name else page
+            if not target.exists() or (anchor and anchor not in anchors(target)):
+                lost.append(f"{page.name}: {link}")
+    assert lost == []
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page, as links name them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
