@@ -23,8 +23,19 @@ DATA = (
     "ebbtide/report/assets/uPlot.iife.min.js",
     "ebbtide/report/assets/uPlot.LICENSE",
 )
-IN_SDIST = {".gitignore", "CHANGELOG.md", "LICENSE", "Makefile", "PKG-INFO", "README.md", "pyproject.toml"}
+IN_SDIST = {
+    ".gitignore",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "Makefile",
+    "PKG-INFO",
+    "README.md",
+    "pyproject.toml",
+}
 EXAMPLE = "exact-repeat.json"
+UNPRICED = '{"kind": "llm", "name": "message", "model": "gpt-4.1", "input_tokens": 9}\n'
 
 
 def build(folder: Path) -> tuple[Path, Path]:
@@ -82,6 +93,10 @@ def main() -> None:
         assert version[1] in run(folder, programs / "ebbtide", "--version")
         run(folder, programs / "python", "-c", "import ebbtide")
         print(run(folder, programs / "ebbtide", "stop", EXAMPLE, code=10), end="")
+        # Prices are an extra: who does not have it reads how to get it.
+        (folder / "run.jsonl").write_text(UNPRICED, encoding="utf-8")
+        screen = run(folder, programs / "ebbtide", "check", "run.jsonl")
+        assert "pip install 'ebbtide[prices]'" in " ".join(screen.split()), screen
         print(f"{wheel.name}: installed and used without development tools")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ebbtide.cli.price_hint import price_hint
 from ebbtide.cli.runs.baseline import KnownFindings
 from ebbtide.errors import ConfigError
 from ebbtide.report.wording import money, unpriced
@@ -89,7 +90,7 @@ class Condition:
         if spending.cost_usd is not None and spending.cost_usd > self.above:
             return f"it cost {money(spending.cost_usd)}"
         if spending.cost_usd is None or spending.unpriced:
-            return f"{unpriced(spending) or 'the cost is unknown.'} Add prices with --prices FILE."
+            return f"{unpriced(spending) or 'the cost is unknown.'} {price_hint()}"
         return None
 
     def _verdict(self, summary: RunSummary, known_findings: Collection[RunFinding]) -> str | None:

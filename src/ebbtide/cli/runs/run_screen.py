@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from ebbtide.cli.lines import Line, columns
+from ebbtide.cli.price_hint import price_hint
 from ebbtide.cli.runs.bill_screen import bill_lines
 from ebbtide.cli.terminal import CLASS_STYLES, plain
 from ebbtide.report import wording
@@ -130,7 +131,7 @@ def _spending(summary: RunSummary) -> list[Line]:
     lines = [line, Line(calls)]
     missing = wording.unpriced(spending)
     if missing:
-        lines.append(Line.safe(f"{missing} Add prices with --prices FILE.", "yellow"))
+        lines.append(Line.safe(f"{missing} {price_hint()}", "yellow"))
     return lines
 
 
