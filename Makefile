@@ -2,17 +2,20 @@
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+BASE := $(VENV)/.base
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint types layers wheel tests test-sdks
 
 help:
-	@echo "make demo   check a sample of runs"
+	@echo "make demo   install the package without its extras, and check a sample of runs: takes seconds"
 	@echo "make test   run every check: $(CHECKS)"
 	@echo "make test-sdks   read usage from answers of every provider's SDK, installed for it"
 
-demo: $(READY)
+demo: $(BASE)
 	$(BIN)/ebbtide demo
+	@echo "The command is in $(BIN); this shell finds it after: . $(BIN)/activate"
 
 CHECKS := lint types layers wheel tests
 test: $(CHECKS)
@@ -36,10 +39,15 @@ tests: $(READY)
 
 # Some of the SDKs are too large for every run: 360 MB more.
 test-sdks: $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,sdks]'
+	$(PIP) --editable '.[dev,sdks]'
 	EBBTIDE_EVERY_SDK=1 $(BIN)/python -m pytest -n 0 tests/events/test_provider_sdks.py
 
-$(READY): pyproject.toml
+$(READY): $(BASE)
+	$(PIP) --editable '.[dev]'
+	@touch $@
+
+# What a user installs, and nothing for development.
+$(BASE): pyproject.toml
 	@for python in $(PYTHON) python3 python3.11 python3.12 python3.13 python3.14 python; do \
 	    if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
 	        echo "$$python -m venv $(VENV)"; \
@@ -48,5 +56,5 @@ $(READY): pyproject.toml
 	done; \
 	echo "Ebbtide needs Python 3.11 or later, and none was found: install one, or say make PYTHON=/path/to/python" >&2; \
 	exit 1
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(PIP) --editable .
 	@touch $@

@@ -25,6 +25,7 @@ DATA = (
 )
 IN_SDIST = {
     ".gitignore",
+    ".pre-commit-hooks.yaml",
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -32,6 +33,7 @@ IN_SDIST = {
     "Makefile",
     "PKG-INFO",
     "README.md",
+    "action.yml",
     "pyproject.toml",
 }
 EXAMPLE = "exact-repeat.json"
