@@ -207,7 +207,7 @@ def import_files(
 ) -> None:
     """Read decisions of another log. Importing the same file again is safe.
 
-    The format is recognised by the content. For a table, name the columns: --fields description=COLUMN,time=COLUMN.
+    The format is recognised by the content. In tables, --fields description=COLUMN,time=COLUMN names columns.
     """
     from ebbtide.cli.decisions import exchange as commands
 
