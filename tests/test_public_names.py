@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from enum import EnumType
 from pathlib import Path
+from types import GenericAlias
 
 import pytest
 
@@ -77,6 +78,19 @@ def test_a_docstring_of_its_own(name: str) -> None:
     text = getattr(ebbtide, name).__doc__
     assert text
     assert not text.startswith(f"{name}(")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_docstring_shows_the_use(name: str) -> None:
+    """A function or class has an example or describes its arguments; words and errors need neither."""
+    thing = getattr(ebbtide, name)
+    if not isinstance(thing, EnumType | GenericAlias) and not is_error(thing):
+        assert re.search(r">>>|Args:|Attributes:", thing.__doc__ or "")
+
+
+def is_error(thing: object) -> bool:
+    """Whether it is an exception or a warning."""
+    return inspect.isclass(thing) and issubclass(thing, BaseException)
 
 
 def test_every_public_name_has_an_example(project: Path) -> None:

@@ -43,6 +43,15 @@ def check(
 
     Raises:
         TranscriptError: It cannot be read, nothing in it can be, or it is in no known format.
+
+    >>> import json, tempfile
+    >>> call = {"kind": "tool", "name": "ls", "args": {}, "result": "a.txt"}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "run.json")
+    ...     _ = path.write_text(json.dumps([call] * 6))
+    ...     summary = check(path)
+    >>> summary.headline.value, summary.findings[0].sentence
+    ('STUCK', 'ls 6 times in a row, same arguments, same answer')
     """
     trace = open_trace(path, is_named=is_named, is_growing=is_growing)
     recorder = new_recorder(options)

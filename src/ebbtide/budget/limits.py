@@ -48,6 +48,12 @@ class Limits:
 
     Raises:
         ConfigError: A limit is negative, infinite or no number, or an argument is none of those above.
+
+    >>> Limits(cost_usd=1.50, tool_calls=100).cost_usd
+    1.5
+    >>> Limits(cost_usd=-1)
+    Traceback (most recent call last):
+    ebbtide.errors.ConfigError: cost_usd = -1: expected 0 to 1e12, or None for no limit
     """
 
     cost_usd: float | None = None

@@ -34,7 +34,11 @@ _EARLIEST_TS, _LATEST_TS = 1.5e9, 1e11  # 2017 to 5138: what is outside counts f
 
 
 class Rates(NamedTuple):
-    """USD per million tokens, by class; None where nobody knows."""
+    """USD per million tokens, by class; None where nobody knows.
+
+    >>> Prices({"small-*": {"input": 0.25}}, public=False).rates("small-2")
+    Rates(input=0.25, output=None, cache_read=None, cache_write=None)
+    """
 
     input: float | None
     output: float | None

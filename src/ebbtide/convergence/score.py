@@ -21,7 +21,14 @@ from ebbtide.events.transcript import Round
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundSummary:
-    """The numbers of one round; the names are those of its wire form. Rates and scores are 0 to 1."""
+    """The numbers of one round; the names are those of its wire form. Rates and scores are 0 to 1.
+
+    >>> from ebbtide import ConvergenceMeter, Round
+    >>> meter = ConvergenceMeter()
+    >>> _ = meter.update(Round(number=1, claims=("The cache is cold.",)))
+    >>> meter.score().latest.novelty_rate
+    1.0
+    """
 
     round: int
     agent: str | None

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Effect(StrEnum):
-    """What calling a tool does."""
+    """What calling a tool does: `ToolPolicy(effect=Effect.READ)`."""
 
     READ = "read"  #: looks something up; the same answer again is no progress
     CHANGE = "change"  #: changes something; a new success means that what is looked up later may differ

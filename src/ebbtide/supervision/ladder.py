@@ -31,7 +31,7 @@ class Action(StrEnum):
 
 
 class Cause(StrEnum):
-    """Which engine speaks."""
+    """What a verdict is about."""
 
     NONE = "none"  #: there is no reason to stop
     CONVERGENCE = "convergence"  #: rounds bring nothing new

@@ -47,7 +47,7 @@ class Trace:
     """The events of a run, in its order, read as they are asked for; it can be gone through once.
 
     What cannot be read is a fault; everything around it is read. The counts are final when the events have
-    been gone through. `open_trace` and `Trace.of` make one.
+    been gone through. `open_trace` and `Trace.of` make one: ``for event in open_trace(path): ...``.
 
     Attributes:
         source: What messages call the input.

@@ -71,7 +71,25 @@ class StoredRun:
 
 
 class RunStore(Protocol):
-    """Keeps the latest state of each run. It is called from several threads at once."""
+    """Keeps the latest state of each run. It is called from several threads at once.
+
+    Any object with these methods is one: `Runs(store=...)`. `SQLiteRunStore` keeps runs in a file.
+
+    >>> store = MemoryRunStore()
+    >>> standing = RunStanding(
+    ...     run_id="run 1",
+    ...     action=Action.ALLOW,
+    ...     kind=None,
+    ...     reason="No reason to stop.",
+    ...     events=1,
+    ...     cost_usd=None,
+    ...     tokens=None,
+    ...     latest=1.76e9,
+    ... )
+    >>> store.save([StoredRun(standing=standing, revision=1, state=b"")])
+    >>> store.load("run 1").standing.events
+    1
+    """
 
     @property
     def is_durable(self) -> bool:
