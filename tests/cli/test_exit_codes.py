@@ -76,7 +76,7 @@ LINES = {
     },
     "decisions review": {0: "decisions review KEPT success", 2: "decisions review KEPT sucess"},
     "decisions supersede": {0: "decisions supersede KEPT --with OTHER", 2: "decisions supersede KEPT"},
-    "decisions list": {0: "decisions list", 2: "decisions list --since never"},
+    "decisions list": {0: "decisions list", 2: "decisions list --cursor absent"},
     "decisions search": {0: "decisions search sqlite", 2: "decisions search"},
     "decisions show": {0: "decisions show KEPT", 2: "decisions show absent"},
     "decisions overdue": {0: "decisions overdue", 2: "decisions overdue --limit none"},

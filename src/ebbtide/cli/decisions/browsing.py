@@ -36,8 +36,14 @@ def list_decisions(
     cursor: str | None,
     as_json: bool,
 ) -> None:
-    """Print a page of decisions, the newest first."""
+    """Print a page of decisions, the newest first.
+
+    Raises:
+        UnknownDecisionError: The page before ended at none of them.
+    """
     with place.open() as log:
+        if cursor is not None:
+            log.get(cursor)
         page = log.list(
             status=status,
             category=category,
