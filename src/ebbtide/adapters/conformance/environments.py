@@ -1,0 +1,13 @@
+"""What to install beside Ebbtide for the checks of each adapter, an environment each."""
+
+from __future__ import annotations
+
+from typing import Final
+
+#: Requirements for pip, by the name of the adapter. They name no versions: the newest ones are checked.
+ENVIRONMENTS: Final[dict[str, tuple[str, ...]]] = {
+    "langchain": ("langchain", "langgraph"),
+    "openai_agents": ("openai-agents",),
+    "pydantic_ai": ("pydantic-ai-slim",),
+    "smolagents": ("smolagents",),
+}

@@ -1,0 +1,139 @@
+"""OpenAI Agents SDK: hooks for ``Runner``."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Unpack
+
+from agents import Agent, AgentsException, ModelResponse, RunContextWrapper, RunHooks
+from agents.tool_context import ToolContext
+
+from ebbtide.adapters.final_text import final_text
+from ebbtide.adapters.run_watch import RunWatch, WatchOptions
+from ebbtide.errors import ConfigError
+from ebbtide.supervision.runs.advice import Advice
+from ebbtide.supervision.verdict import Verdict
+
+_MARK = "_ebbtide_run"  # on the usage, which all contexts of a run share
+
+
+@dataclass(slots=True)
+class _Run:
+    """A run, with the agents that are tools: the chain of each call of a tool that one of them asked for."""
+
+    run_id: str
+    is_new: bool = True
+    chains: dict[str, str] = field(default_factory=dict)
+
+
+class AgentRunEnded(AgentsException):
+    """A run was ended. Like every error of the SDK it has what was done so far in ``run_data``.
+
+    Args:
+        text: Why, in words for a person.
+        verdict: What ended it.
+    """
+
+    def __init__(self, text: str, verdict: Verdict) -> None:
+        super().__init__(text)
+        self.verdict = verdict
+
+
+class EbbtideHooks(RunHooks[Any]):
+    """Watches runs: ``await Runner.run(agent, task, hooks=EbbtideHooks())``.
+
+    A note is put before the next call of the model, for that call alone. A run that is to end raises
+    `AgentRunEnded`, as a run with too many turns raises an error of the SDK. Agents that are tools are
+    watched where they have the hooks too, ``agent.as_tool(..., hooks=hooks)``: they belong to the run that
+    calls them.
+
+    Args:
+        model: The model, where ``RunConfig`` sets one for all agents; otherwise each agent names its own.
+        options: As in `WatchOptions`.
+
+    Attributes:
+        watch: The runs, and what failed in watching them.
+
+    Raises:
+        ConfigError: The SDK is too old, or an option is wrong.
+    """
+
+    def __init__(self, *, model: str | None = None, **options: Unpack[WatchOptions]) -> None:
+        if not hasattr(RunHooks, "on_llm_start"):
+            raise ConfigError("needs a later openai-agents: RunHooks.on_llm_start is missing")
+        self.model = model
+        self.watch = RunWatch(**options)
+
+    async def on_llm_start(  # noqa: D102
+        self,
+        context: RunContextWrapper[Any],
+        agent: Agent[Any],
+        system_prompt: str | None,
+        input_items: list[Any],
+    ) -> None:
+        del system_prompt
+        run, chain = self._run_of(context), _chain_of(context, agent)
+        if run.is_new:
+            run.is_new = False
+            for words in _latest_words(input_items):
+                self.watch.record_message(run.run_id, words)
+        advice = self.watch.advise(run.run_id, agent=chain)
+        if advice.refusal:
+            raise AgentRunEnded(self._last_words(run, chain, advice), advice.verdict)
+        if advice.note and isinstance(input_items, list):
+            input_items.append({"role": "user", "content": advice.note})
+
+    async def on_llm_end(  # noqa: D102
+        self, context: RunContextWrapper[Any], agent: Agent[Any], response: ModelResponse
+    ) -> None:
+        run, chain = self._run_of(context), _chain_of(context, agent)
+        model = self.model or (agent.model if isinstance(agent.model, str) else None)
+        self.watch.record_answer(run.run_id, response, agent=chain or agent.name, model=model)
+        if chain:
+            ids = (getattr(item, "call_id", None) for item in response.output)
+            run.chains.update((call_id, chain) for call_id in ids if call_id)
+
+    async def on_tool_end(  # noqa: D102
+        self, context: RunContextWrapper[Any], agent: Any, tool: Any, result: object
+    ) -> None:
+        run = self._run_of(context)
+        chain = run.chains.pop(getattr(context, "tool_call_id", ""), None)
+        args = getattr(context, "tool_arguments", None)
+        self.watch.record_tool_call(run.run_id, tool.name, args, result, agent=chain or agent.name)
+
+    async def on_handoff(self, context: RunContextWrapper[Any], from_agent: Any, to_agent: Any) -> None:  # noqa: D102
+        # A tool to the model, with an answer like this.
+        name, answer = f"transfer_to_{to_agent.name}", {"assistant": to_agent.name}
+        run, chain = self._run_of(context), _chain_of(context, from_agent)
+        self.watch.record_tool_call(run.run_id, name, {}, answer, agent=chain or from_agent.name)
+
+    def _last_words(self, run: _Run, chain: str | None, advice: Advice) -> str:
+        """Why a run ended; of an agent that is a tool, why that one did, for its caller goes on."""
+        return final_text(advice.verdict, None if chain else self.watch.end(run.run_id))
+
+    def _run_of(self, context: RunContextWrapper[Any]) -> _Run:
+        run = getattr(context.usage, _MARK, None)
+        if isinstance(run, _Run):
+            return run
+        run = _Run(self.watch.new_run())
+        with suppress(Exception):
+            setattr(context.usage, _MARK, run)
+        return run
+
+
+def _chain_of(context: RunContextWrapper[Any], agent: Any) -> str | None:
+    """Agents that hand over take turns, in one chain: None. Those that are tools work at the same time."""
+    return f"{agent.name} {context.tool_call_id}" if isinstance(context, ToolContext) else None
+
+
+def _latest_words(items: list[Any]) -> list[object]:
+    """What people have said since the model last spoke."""
+    words: list[object] = []
+    for item in reversed(items):
+        role = item.get("role") if isinstance(item, dict) else None
+        if role == "user":
+            words.append(item.get("content"))
+        elif role not in ("system", "developer"):
+            break
+    return words[::-1]
