@@ -102,7 +102,7 @@ def test_traces_know_anthropic_by_its_keys() -> None:
     assert (
         reply_usage(answer)
         == Usage.of(answer)
-        == Usage(input_tokens=5_000, output_tokens=10, cache_read_tokens=100)
+        == Usage(input_tokens=5_000, output_tokens=10, cache_read_tokens=100, reasoning_tokens=3)
     )
 
 
@@ -137,6 +137,7 @@ def test_the_shapes_are_told_apart_by_their_keys() -> None:
         {"input_tokens": -4, "output_tokens": -1},
         {"input_tokens": 10**13, "output_tokens": 1},
         {"input_tokens": 9, "cache_read_tokens": 0, "unmeasured_requests": 1},
+        {"prompt_tokens": None, "cost_usd": 1e13},
         {"usage": {}, "model": "m"},
         {"model": "m"},
         {},
@@ -177,7 +178,7 @@ def test_what_is_not_known(report: Any) -> None:
                 "total_output_tokens": 2,
                 "total_thought_tokens": 3,
             },
-            Usage(input_tokens=5, output_tokens=5, cache_read_tokens=4),
+            Usage(input_tokens=5, output_tokens=5, cache_read_tokens=4, reasoning_tokens=3),
         ),
         (
             {"input_tokens": 9, "output_tokens": 1, "input_token_details": {"flex_cache_read": 4, "flex": 5}},

@@ -11,7 +11,7 @@ from typing import Any, Final
 from ebbtide.budget.prices import Prices
 from ebbtide.errors import ConfigError, error_text, expect
 from ebbtide.events.event import Event, ModelCall, ModelPart, ToolCall
-from ebbtide.events.usage import MOST_TOKENS, Usage, is_cost
+from ebbtide.events.usage import MOST_TOKENS, PARTS, Usage, is_cost, possible_part
 
 UNITS: Final = 10**12  #: of a dollar
 _CACHE_READ = 2  # its place among the classes of tokens
@@ -175,7 +175,7 @@ class Tally:
             expect("usage", usage, Usage)
         run = self.run
         tokens: int | None = None
-        faults = 0
+        faults = part_faults = 0
         cached = self.by_class[_CACHE_READ] or 0
         for place, count in enumerate(
             (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
@@ -189,6 +189,8 @@ class Tally:
             self.by_class[place] = count + (self.by_class[place] or 0)
             if run is not None:
                 run.by_class[place] = count + (run.by_class[place] or 0)
+        if usage.reasoning_tokens is not None or usage.cache_write_1h_tokens is not None:
+            part_faults = _part_faults(usage)
         self.last_cache_read = (self.by_class[_CACHE_READ] or 0) - cached
         cost_usd = usage.stated_cost
         if cost_usd is None:
@@ -200,6 +202,7 @@ class Tally:
         cost = None if cost_usd is None else round(cost_usd * UNITS)
         unpriced = (usage.model or "") if cost is None and tokens and by_model else None
         self.charge(cost, tokens, unpriced=unpriced)
+        faults += part_faults  # without it the cost is that of its class
         self.faults += faults
         if run is not None:
             run.charge(cost, tokens, unpriced=unpriced)
@@ -264,6 +267,15 @@ class Tally:
     def __deepcopy__(self, memo: dict[int, Any]) -> Tally:
         twin = memo[id(self)] = copy(self)
         return twin
+
+
+def _part_faults(usage: Usage) -> int:
+    """Parts of a class that cannot be."""
+    return sum(
+        getattr(usage, part) is not None
+        and possible_part(getattr(usage, part), getattr(usage, whole)) is None
+        for part, whole in PARTS.items()
+    )
 
 
 def _revived(prices: Prices | None, state: list[Any]) -> Tally:

@@ -327,6 +327,8 @@ def is_plain_usage(usage: Any) -> bool:
         and type(usage.output_tokens) in _COUNTS
         and type(usage.cache_read_tokens) in _COUNTS
         and type(usage.cache_write_tokens) in _COUNTS
+        and type(usage.reasoning_tokens) in _COUNTS
+        and type(usage.cache_write_1h_tokens) in _COUNTS
         and type(usage.cost_usd) in _NUMBERS
     )
 

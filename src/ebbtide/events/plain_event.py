@@ -28,7 +28,7 @@ from ebbtide.events.event import (
     is_plain_usage,
 )
 from ebbtide.events.plain_value import id_text, plain_value, shortened
-from ebbtide.events.usage import CLASSES, Usage
+from ebbtide.events.usage import COUNTS, Usage
 
 _Event = TypeVar("_Event", bound=Event)
 _Label = TypeVar("_Label", bound=StrEnum)
@@ -171,7 +171,7 @@ class _Fields:
         copy = Usage(
             model=fields.name("model", optional=True),
             cost_usd=fields.number("cost_usd", (int, float), _IMPOSSIBLE),
-            **{name: fields.number(name, (int,), _IMPOSSIBLE) for name in CLASSES},
+            **{name: fields.number(name, (int,), _IMPOSSIBLE) for name in COUNTS},
         )
         self.faults += fields.faults
         return copy

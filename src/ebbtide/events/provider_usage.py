@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from ebbtide.events.object_fields import fields_of
 
@@ -20,6 +20,7 @@ _Sum = tuple[tuple[_Place, ...], ...]  # the terms of a sum, each the first of s
 
 _DEEPEST = 3  # wrappings around an answer
 _LONGEST_MODEL = 256
+_MOST_LIFETIMES = 8  # there are two: five minutes and an hour
 
 
 def _sum(*terms: str) -> _Sum:
@@ -32,6 +33,17 @@ def _place(text: str) -> _Place:
     return holder, name
 
 
+class ReportedCounts(NamedTuple):
+    """Tokens as a report has them: the input may count the cached ones, too; None is not known."""
+
+    input: int | None
+    output: int | None
+    cache_read: int | None
+    cache_write: int | None
+    reasoning: int | None
+    cache_write_1h: int | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageShape:
     """One way of writing down what a call took.
@@ -42,8 +54,10 @@ class UsageShape:
         output: Where the output tokens are, reasoning included.
         cache_read: Where the tokens read from a cache are.
         cache_write: Where the tokens written to a cache are.
+        cache_write_1h: Where those of them are that stay for an hour.
         cached_inside: Whether the input counts the cached tokens too.
-        reasoning: Where reasoning is that some servers leave out of the output; the total tells which.
+        reasoning: Where the reasoning is.
+        reasoning_beside: Whether some servers leave it out of the output; the total tells which.
         unmeasured: Counts what the report leaves out.
     """
 
@@ -52,20 +66,21 @@ class UsageShape:
     output: _Sum
     cache_read: _Sum
     cache_write: _Sum = ()
+    cache_write_1h: _Sum = ()
     cached_inside: bool = True
     reasoning: _Sum = ()
+    reasoning_beside: bool = False
     unmeasured: str | None = None
     details: tuple[str, ...] = field(init=False)  #: what holds some of the places
 
     def __post_init__(self) -> None:
-        terms = (*self.input, *self.output, *self.cache_read, *self.cache_write, *self.reasoning)
+        writes = (*self.cache_write, *self.cache_write_1h)
+        terms = (*self.input, *self.output, *self.cache_read, *writes, *self.reasoning)
         holders = {holder for places in terms for holder, _ in places if holder}
         object.__setattr__(self, "details", tuple(sorted(holders)))
 
-    def counts(
-        self, report: Mapping[str, Any], count: Count
-    ) -> tuple[int | None, int | None, int | None, int | None]:
-        """Tokens of input, output, read from a cache and written to one, as they are reported.
+    def counts(self, report: Mapping[str, Any], count: Count) -> ReportedCounts:
+        """Tokens by class, and parts of them, as they are reported.
 
         Args:
             report: The fields of a report.
@@ -73,15 +88,25 @@ class UsageShape:
         """
         holders = {"": report}
         for name in self.details:
-            holder = report.get(name)
+            around, _, last = name.rpartition(".")
+            fields = holders.get(around)
+            holder = None if fields is None else fields.get(last)
             if holder is not None:
-                holders[name] = fields_of(holder)
+                holders[name] = _by_lifetime(holder) if type(holder) is list else fields_of(holder)
         tokens = _add(self.input, holders, count)
         output = _add(self.output, holders, count)
         reasoning = _add(self.reasoning, holders, count)
-        if reasoning and count(report.get("total_tokens")) == (tokens or 0) + (output or 0) + reasoning:
-            output = (output or 0) + reasoning
-        return tokens, output, _add(self.cache_read, holders, count), _add(self.cache_write, holders, count)
+        if self.reasoning_beside and reasoning:
+            together = (output or 0) + reasoning
+            output = together if count(report.get("total_tokens")) == (tokens or 0) + together else output
+        return ReportedCounts(
+            input=tokens,
+            output=output,
+            cache_read=_add(self.cache_read, holders, count),
+            cache_write=_add(self.cache_write, holders, count),
+            reasoning=reasoning,
+            cache_write_1h=_add(self.cache_write_1h, holders, count),
+        )
 
 
 #: google-genai: `GenerateContentResponseUsageMetadata`, and `UsageMetadata` of live sessions.
@@ -90,6 +115,7 @@ GEMINI = UsageShape(
     input=_sum("prompt_token_count", "tool_use_prompt_token_count"),
     output=_sum("candidates_token_count | response_token_count", "thoughts_token_count"),
     cache_read=_sum("cached_content_token_count"),
+    reasoning=_sum("thoughts_token_count"),
 )
 #: google-genai: `Usage` of the interactions.
 GEMINI_INTERACTION = UsageShape(
@@ -97,6 +123,7 @@ GEMINI_INTERACTION = UsageShape(
     input=_sum("total_input_tokens", "total_tool_use_tokens"),
     output=_sum("total_output_tokens", "total_thought_tokens"),
     cache_read=_sum("total_cached_tokens"),
+    reasoning=_sum("total_thought_tokens"),
 )
 #: Bedrock: `TokenUsage` of Converse. "The number of tokens sent in the request" are those beside the cache.
 BEDROCK = UsageShape(
@@ -105,6 +132,7 @@ BEDROCK = UsageShape(
     output=_sum("outputTokens"),
     cache_read=_sum("cacheReadInputTokens"),
     cache_write=_sum("cacheWriteInputTokens"),
+    cache_write_1h=_sum("cacheDetails.1h"),
     cached_inside=False,
 )
 #: LangChain: `UsageMetadata`. A tier of service is in front of the name; the lifetime of a cache is another.
@@ -124,6 +152,12 @@ LANGCHAIN = UsageShape(
         "input_token_details.ephemeral_5m_input_tokens",
         "input_token_details.ephemeral_1h_input_tokens",
     ),
+    cache_write_1h=_sum("input_token_details.ephemeral_1h_input_tokens"),
+    reasoning=_sum(
+        "output_token_details.reasoning"
+        " | output_token_details.flex_reasoning"
+        " | output_token_details.priority_reasoning"
+    ),
 )
 #: Ebbtide: a `Usage` as a dict.
 EBBTIDE = UsageShape(
@@ -132,7 +166,9 @@ EBBTIDE = UsageShape(
     output=_sum("output_tokens"),
     cache_read=_sum("cache_read_tokens"),
     cache_write=_sum("cache_write_tokens"),
+    cache_write_1h=_sum("cache_write_1h_tokens"),
     cached_inside=False,
+    reasoning=_sum("reasoning_tokens"),
 )
 #: OpenAI: `CompletionUsage` and `ResponseUsage`; Mistral's `UsageInfo`, LiteLLM's `Usage`, and every server
 #: that speaks OpenAI's language.
@@ -150,11 +186,23 @@ OPENAI = UsageShape(
         " | prompt_tokens_details.cache_creation_tokens"
         " | cache_write_input_tokens | cache_creation_input_tokens | cache_write_tokens"
     ),
-    reasoning=_sum("completion_tokens_details.reasoning_tokens"),
+    cache_write_1h=_sum(
+        "prompt_tokens_details.cache_creation_token_details.ephemeral_1h_input_tokens"
+        " | cache_creation.ephemeral_1h_input_tokens"
+    ),
+    reasoning=_sum(
+        "completion_tokens_details.reasoning_tokens"
+        " | output_tokens_details.reasoning_tokens"
+        " | reasoning_output_tokens"
+    ),
+    reasoning_beside=True,
 )
 #: pydantic-ai: `RequestUsage` and `RunUsage`.
 PYDANTIC_AI = replace(
-    OPENAI, keys=("cache_read_tokens", "cache_write_tokens"), unmeasured="unmeasured_requests"
+    OPENAI,
+    keys=("cache_read_tokens", "cache_write_tokens"),
+    reasoning=_sum("details.reasoning_tokens | details.thoughts_tokens"),
+    unmeasured="unmeasured_requests",
 )
 #: Anthropic: `Usage`, and `MessageDeltaUsage` of a stream.
 ANTHROPIC = UsageShape(
@@ -163,7 +211,9 @@ ANTHROPIC = UsageShape(
     output=_sum("output_tokens"),
     cache_read=_sum("cache_read_input_tokens"),
     cache_write=_sum("cache_creation_input_tokens"),
+    cache_write_1h=_sum("cache_creation.ephemeral_1h_input_tokens"),
     cached_inside=False,
+    reasoning=_sum("output_tokens_details.thinking_tokens"),
 )
 
 
@@ -183,6 +233,7 @@ def _in_camel_case(shape: UsageShape) -> UsageShape:
         input=camels(shape.input),
         output=camels(shape.output),
         cache_read=camels(shape.cache_read),
+        reasoning=camels(shape.reasoning),
     )
 
 
@@ -267,7 +318,7 @@ def _reports(answer: object, fields: Mapping[str, Any]) -> Iterator[Mapping[str,
 
 
 def _read(shape: UsageShape, report: Mapping[str, Any]) -> dict[str, Any] | None:
-    fresh, output, cached, stored = shape.counts(report, whole_count)
+    fresh, output, cached, stored, reasoning, hour = shape.counts(report, whole_count)
     if shape.cached_inside and fresh is not None:
         fresh -= (cached or 0) + (stored or 0)
     if (fresh is not None and fresh < 0) or (shape.unmeasured and report.get(shape.unmeasured)):
@@ -279,6 +330,8 @@ def _read(shape: UsageShape, report: Mapping[str, Any]) -> dict[str, Any] | None
         "output_tokens": output,
         "cache_read_tokens": cached,
         "cache_write_tokens": stored,
+        "reasoning_tokens": reasoning,
+        "cache_write_1h_tokens": hour,
     }
 
 
@@ -292,6 +345,12 @@ def _add(terms: _Sum, holders: Mapping[str, Mapping[str, Any]], count: Count) ->
                 total = number if total is None else total + number
                 break
     return total
+
+
+def _by_lifetime(details: list[Any]) -> dict[str, Any]:
+    """Tokens by how long they stay, of Bedrock's list of `CacheDetail`."""
+    entries = [fields_of(entry) for entry in details[:_MOST_LIFETIMES]]
+    return {str(entry.get("ttl")): entry.get("inputTokens") for entry in entries}
 
 
 def _model(fields: Mapping[str, Any]) -> str | None:

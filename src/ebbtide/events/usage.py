@@ -17,6 +17,9 @@ from ebbtide.errors import ConfigError, shown
 MOST_USD = 1e12  #: dollars of one event; more is a mistake
 MOST_TOKENS = 10**12  #: tokens of one class of one event, likewise
 CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+#: Counts that are a part of a class, by that class; they add nothing to the tokens.
+PARTS = {"reasoning_tokens": "output_tokens", "cache_write_1h_tokens": "cache_write_tokens"}
+COUNTS = (*CLASSES, *PARTS)
 _NUMBER = (int, float)
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType)
 _NO_ANSWERS = (CoroutineType, GeneratorType, AsyncGeneratorType, *_FUNCTIONS, type)
@@ -27,14 +30,18 @@ class Usage:
     """Tokens by class, and the cost where the provider reports it. What is not known is None.
 
     The classes do not overlap: where a provider counts cached tokens as input tokens too, take them out. A
-    number that cannot be counts as not known where usage is counted, and is an error where it is `checked`.
+    number that cannot be counts as not known where usage is counted, and is an error where it is `checked`;
+    a part that is larger than its class is such a number.
 
     Args:
         model: Name of the model, as in the price table.
         input_tokens: Tokens read anew, 0 to 1e12; so are the others.
         output_tokens: Tokens written, those of its reasoning included.
         cache_read_tokens: Tokens read from a cache.
-        cache_write_tokens: Tokens written to a cache.
+        cache_write_tokens: Tokens written to a cache, for however long.
+        reasoning_tokens: Those of the output that were written while thinking.
+        cache_write_1h_tokens: Those of the cache writes that stay for an hour, which some providers charge
+            at another price.
         cost_usd: What it cost, 0 to 1e12. A 0 beside tokens counts as not known: that is what tools write
             that know no price. State what is free as a price of 0.
     """
@@ -44,6 +51,8 @@ class Usage:
     output_tokens: int | None = None
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cache_write_1h_tokens: int | None = None
     cost_usd: float | None = None
 
     @classmethod
@@ -85,8 +94,11 @@ class Usage:
         usage = cls(**fields)
         if model is not None:
             usage.model = model
+        usage.drop_impossible_parts()
         if usage.cost_usd is not None and not is_cost(usage.cost_usd):
             usage.cost_usd = None
+            if not usage.has_tokens:
+                return None
         try:
             return usage.checked()
         except ConfigError:
@@ -98,13 +110,15 @@ class Usage:
         A number that the later one does not state stays: Anthropic states the input at the start and the
         output at the end.
         """
-        amounts = {name: getattr(later, name) for name in ("model", *CLASSES)}
+        amounts = {name: getattr(later, name) for name in ("model", *COUNTS)}
         # A cost belongs to the tokens that it was stated with.
         stays = later.cost_usd is None and later.tokens is None
-        return Usage(
+        usage = Usage(
             cost_usd=self.cost_usd if stays else later.cost_usd,
             **{name: getattr(self, name) if value is None else value for name, value in amounts.items()},
         )
+        usage.drop_impossible_parts()
+        return usage
 
     @property
     def tokens(self) -> int | None:
@@ -112,6 +126,11 @@ class Usage:
         classes = (self.input_tokens, self.output_tokens, self.cache_read_tokens, self.cache_write_tokens)
         counts = [count for count in classes if count is not None]
         return sum(counts) if counts else None
+
+    def drop_impossible_parts(self) -> None:
+        """Make every part not known that is larger than its class."""
+        self.reasoning_tokens = possible_part(self.reasoning_tokens, self.output_tokens)
+        self.cache_write_1h_tokens = possible_part(self.cache_write_1h_tokens, self.cache_write_tokens)
 
     @property
     def stated_cost(self) -> float | None:
@@ -133,12 +152,17 @@ class Usage:
         """The usage itself, where every number can be.
 
         Raises:
-            ConfigError: A count or a cost is negative, infinite, too large or no number.
+            ConfigError: A count or a cost is negative, infinite, too large or no number; or a part is larger
+                than its class.
         """
-        for name in CLASSES:
+        for name in COUNTS:
             count = getattr(self, name)
             if count is not None and not is_count(count):
                 raise ConfigError(f"{name} = {shown(count)}: expected a whole number, 0 or more, or None")
+        for part, whole in PARTS.items():
+            count, most = getattr(self, part), getattr(self, whole)
+            if count is not None and possible_part(count, most) is None:
+                raise ConfigError(f"{part} = {shown(count)}: expected a part of {whole} = {shown(most)}")
         if self.cost_usd is not None and not is_cost(self.cost_usd):
             raise ConfigError(f"cost_usd = {shown(self.cost_usd)}: expected dollars, 0 or more, or None")
         return self
@@ -147,6 +171,18 @@ class Usage:
 def is_count(value: object) -> bool:
     """Whether a value can be a number of tokens."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
+
+
+def possible_part(part: object, whole: object) -> int | None:
+    """The number of a part; None where it is not known, no count, or larger than its class.
+
+    >>> possible_part(3, 3), possible_part(4, 3), possible_part(3, None), possible_part(None, 3)
+    (3, None, None, None)
+    """
+    if type(part) is not int or part < 0:
+        return None
+    most = 0 if whole is None else whole
+    return part if type(most) is int and part <= most else None
 
 
 def is_cost(value: object) -> bool:

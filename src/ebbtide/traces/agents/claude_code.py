@@ -141,6 +141,7 @@ class ClaudeCodeReader:
             for key in ("model", *AMOUNTS):
                 if (latest := getattr(usage, key)) is not None:
                     setattr(answer.usage, key, latest)
+            answer.usage.drop_impossible_parts()
         answer.error = answer.error or bool(line.get("isApiErrorMessage"))
         content = message.get("content")
         for block in [{"type": "text", "text": content}] if isinstance(content, str) else items(content):

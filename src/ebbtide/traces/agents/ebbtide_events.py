@@ -15,7 +15,7 @@ from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Phase, Ro
 from ebbtide.events.event_json import INSTRUCTIONS, MODEL_PARTS, PlainEvents
 from ebbtide.events.usage import Usage
 
-_NOTHING = (None,) * 6
+_NOTHING = (None,) * 8
 _FINISHED = Phase.FINISHED
 _new = ToolCall.__new__
 _OTHER_KINDS = frozenset(("llm", "user", "system"))
@@ -41,6 +41,8 @@ class _Plain(Struct, gc=False):
     output_tokens: int | None = None
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cache_write_1h_tokens: int | None = None
     # Whatever stands there is looked at closely.
     repeat: UnsetType = UNSET
     phase: UnsetType = UNSET
@@ -96,14 +98,17 @@ def _event(plain: _Plain) -> Event | None:
     kind, name, model, cost = plain.kind, plain.name, plain.model, plain.cost_usd
     fresh, output = plain.input_tokens, plain.output_tokens
     cached, stored = plain.cache_read_tokens, plain.cache_write_tokens
+    reasoning, hour = plain.reasoning_tokens, plain.cache_write_1h_tokens
     usage = None
-    if (model, cost, fresh, output, cached, stored) != _NOTHING:
+    if (model, cost, fresh, output, cached, stored, reasoning, hour) != _NOTHING:
         usage = Usage(
             model=model,
             input_tokens=fresh,
             output_tokens=output,
             cache_read_tokens=cached,
             cache_write_tokens=stored,
+            reasoning_tokens=reasoning,
+            cache_write_1h_tokens=hour,
             cost_usd=cost,
         )
     if kind == "tool" or kind not in _OTHER_KINDS:

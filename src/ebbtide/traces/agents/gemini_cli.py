@@ -138,6 +138,7 @@ def _usage(tokens: object) -> Usage:
         total_input=_sum(counts.get("input"), counts.get("tool")),
         output=_sum(counts.get("output"), counts.get("thoughts")),
         cache_read=counts.get("cached"),
+        reasoning=counts.get("thoughts"),
     )
 
 

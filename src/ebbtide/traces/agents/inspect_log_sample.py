@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
-from ebbtide.events.usage import Usage
+from ebbtide.events.usage import Usage, possible_part
 from ebbtide.traces.records.fields import (
     arguments,
     count,
@@ -215,5 +215,6 @@ def usage_in(report: Mapping[str, Any]) -> Usage:
         whole = count(report.get("total_tokens"))
         if whole == fresh + output:
             usage = disjoint_usage(total_input=fresh, output=output, cache_read=cached, cache_write=stored)
+    usage.reasoning_tokens = possible_part(count(report.get("reasoning_tokens")), usage.output_tokens)
     usage.cost_usd = dollars(report.get("total_cost"))
     return usage

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ebbtide.events.usage import Usage
-from ebbtide.traces.records.fields import dollars, items, mapping
+from ebbtide.events.usage import Usage, possible_part
+from ebbtide.traces.records.fields import count, dollars, items, mapping
 from ebbtide.traces.records.joining import OpenCalls, Seen
 from ebbtide.traces.records.provider_usage import openai_usage, total
 
@@ -40,5 +40,9 @@ def totals_of(metrics: Mapping[str, Any]) -> Usage:
     # Early versions report model calls one by one.
     calls = [mapping(usage) for usage in items(metrics.get("token_usages")) if mapping(usage)]
     totals = openai_usage(report) if report else total(list(map(openai_usage, calls)))
+    if report:
+        totals.reasoning_tokens = possible_part(
+            count(mapping(report).get("reasoning_tokens")), totals.output_tokens
+        )
     totals.cost_usd = dollars(metrics.get("accumulated_cost"))
     return totals

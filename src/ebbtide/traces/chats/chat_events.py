@@ -8,7 +8,7 @@ from typing import Any
 
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Role, ToolCall
 from ebbtide.events.provider_answer import ToolRequest
-from ebbtide.events.usage import CLASSES, Usage
+from ebbtide.events.usage import COUNTS, Usage
 from ebbtide.traces.chats.chain_events import ChainEvents
 from ebbtide.traces.chats.exchange_parts import RESPONSES, parts_of_exchange
 from ebbtide.traces.chats.message_parts import ToolAnswer
@@ -198,7 +198,7 @@ def reply_usage(*records: Mapping[str, Any]) -> Usage:
         report = mapping(record.get("usage"))
         report = report or mapping(mapping(record.get("response_metadata")).get("token_usage"))
         counts = usage_by_keys(report)
-        for name in CLASSES:
+        for name in COUNTS:
             if getattr(usage, name) is None:
                 setattr(usage, name, getattr(counts, name))
         usage.model = usage.model or text(record.get("model"))
@@ -206,6 +206,7 @@ def reply_usage(*records: Mapping[str, Any]) -> Usage:
         for cost in costs:
             if usage.cost_usd is None:
                 usage.cost_usd = dollars(cost)
+    usage.drop_impossible_parts()
     return usage
 
 

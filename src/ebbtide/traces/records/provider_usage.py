@@ -6,14 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from ebbtide.events.provider_usage import ANTHROPIC, OPENAI, UsageShape, shape_of
-from ebbtide.events.usage import CLASSES, Usage
+from ebbtide.events.usage import CLASSES, COUNTS, Usage
 from ebbtide.traces.records.fields import count, mapping
 
 _EMPTY = Usage()
 
 
 def disjoint_usage(
-    *, total_input: object, output: object, cache_read: object = None, cache_write: object = None
+    *,
+    total_input: object,
+    output: object,
+    cache_read: object = None,
+    cache_write: object = None,
+    reasoning: object = None,
+    cache_write_1h: object = None,
 ) -> Usage:
     """Usage from a report in which the input counts what came from the cache, or went into it, too.
 
@@ -22,15 +28,42 @@ def disjoint_usage(
         output: All output tokens, reasoning included.
         cache_read: Those of the input that were read from a cache.
         cache_write: Those of the input that were written to a cache.
+        reasoning: Those of the output that are reasoning.
+        cache_write_1h: Those of the cache writes that stay for an hour.
     """
     fresh, cached, stored = count(total_input), count(cache_read), count(cache_write)
     if fresh is not None:
         # A report whose parts are larger than the whole counts them beside it.
         inside = (cached or 0) + (stored or 0)
         fresh = fresh - inside if inside <= fresh else fresh
-    return Usage(
-        input_tokens=fresh, output_tokens=count(output), cache_read_tokens=cached, cache_write_tokens=stored
+    usage = Usage(
+        input_tokens=fresh,
+        output_tokens=count(output),
+        cache_read_tokens=cached,
+        cache_write_tokens=stored,
+        reasoning_tokens=count(reasoning),
+        cache_write_1h_tokens=count(cache_write_1h),
     )
+    usage.drop_impossible_parts()
+    return usage
+
+
+def all_cache_writes(plain: object, short: object, hour: object) -> int | None:
+    """Tokens written to a cache, where a report may state them by how long they stay.
+
+    >>> all_cache_writes(0, 5, 3), all_cache_writes(8, 5, 3), all_cache_writes(2, None, 3)
+    (8, 8, 5)
+
+    Args:
+        plain: Those without a lifetime, or the sum of the others.
+        short: Those that stay for five minutes.
+        hour: Those that stay for an hour.
+    """
+    whole, parts = count(plain), [count(part) for part in (short, hour)]
+    split = sum(part or 0 for part in parts)
+    if split == whole:
+        return whole
+    return whole if parts == [None, None] else (whole or 0) + split
 
 
 def anthropic_usage(usage: object) -> Usage:
@@ -68,7 +101,7 @@ def has_spent(usage: Usage | None) -> bool:
 def total(usages: list[Usage]) -> Usage:
     """The sum over model calls; what none of them reports is not known."""
     whole = Usage()
-    for name in (*CLASSES, "cost_usd"):
+    for name in (*COUNTS, "cost_usd"):
         amounts = [amount for usage in usages if (amount := getattr(usage, name)) is not None]
         if amounts:
             setattr(whole, name, sum(amounts))
@@ -76,9 +109,23 @@ def total(usages: list[Usage]) -> Usage:
 
 
 def _shaped(shape: UsageShape, report: Mapping[str, Any]) -> Usage:
-    fresh, output, cached, stored = shape.counts(report, count)
+    counts = shape.counts(report, count)
     if shape.cached_inside:
-        return disjoint_usage(total_input=fresh, output=output, cache_read=cached, cache_write=stored)
-    return Usage(
-        input_tokens=fresh, output_tokens=output, cache_read_tokens=cached, cache_write_tokens=stored
+        return disjoint_usage(
+            total_input=counts.input,
+            output=counts.output,
+            cache_read=counts.cache_read,
+            cache_write=counts.cache_write,
+            reasoning=counts.reasoning,
+            cache_write_1h=counts.cache_write_1h,
+        )
+    usage = Usage(
+        input_tokens=counts.input,
+        output_tokens=counts.output,
+        cache_read_tokens=counts.cache_read,
+        cache_write_tokens=counts.cache_write,
+        reasoning_tokens=counts.reasoning,
+        cache_write_1h_tokens=counts.cache_write_1h,
     )
+    usage.drop_impossible_parts()
+    return usage

@@ -6,9 +6,9 @@ from collections import OrderedDict
 from typing import Any, Final, TypeVar
 
 from ebbtide.events.event import Event, Notice, NoticeKind
-from ebbtide.events.usage import CLASSES, Usage
+from ebbtide.events.usage import COUNTS, Usage
 
-AMOUNTS: Final = (*CLASSES, "cost_usd")  #: fields of `Usage` that add up
+AMOUNTS: Final = (*COUNTS, "cost_usd")  #: fields of `Usage` that add up
 _MOST = 10_000  # model calls that are remembered
 _ROUNDING = 1e-9  # dollars
 _AnyEvent = TypeVar("_AnyEvent", bound=Event)
@@ -46,6 +46,7 @@ class UsageOnce:
                 setattr(before, key, amount)
         if len(self._counted) > _MOST:
             self._counted.popitem(last=False)
+        new.drop_impossible_parts()
         return new
 
 
@@ -65,6 +66,7 @@ class RunningTotal:
             setattr(grown, key, amount if before is None else max(amount - before, 0) or None)
             if before is None or amount > before:
                 setattr(self._last, key, amount)
+        grown.drop_impossible_parts()
         return grown
 
 
@@ -101,6 +103,8 @@ class UsageLedger:
                 beyond[key] = total - (counted or 0)
             elif total == 0 and counted is None:
                 beyond[key] = total
-        if not beyond:
+        usage = Usage(**beyond)
+        usage.drop_impossible_parts()
+        if usage == Usage():
             return ()
-        return (self.add(Notice(kind=NoticeKind.TOTAL, usage=Usage(**beyond), **fields)),)
+        return (self.add(Notice(kind=NoticeKind.TOTAL, usage=usage, **fields)),)

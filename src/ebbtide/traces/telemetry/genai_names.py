@@ -170,6 +170,17 @@ CACHE_WRITE_TOKENS: Final = (
     "gen_ai.usage.details.cache_creation_input_tokens",
     "llm.token_count.prompt_details.cache_write",
 )
+REASONING_TOKENS: Final = (
+    "gen_ai.usage.reasoning.output_tokens",
+    "gen_ai.usage.reasoning_tokens",
+    "gen_ai.usage.output_tokens.reasoning",
+    "gen_ai.usage.output_token_details.reasoning",
+    "gen_ai.usage.completion_tokens_details.reasoning_tokens",
+    "gen_ai.usage.details.reasoning_tokens",
+    "gen_ai.usage.details.thoughts_tokens",
+    "llm.token_count.completion_details.reasoning",
+    "ai.usage.reasoningTokens",
+)
 TOTAL_TOKENS: Final = (
     "gen_ai.usage.total_tokens",
     "llm.token_count.total",

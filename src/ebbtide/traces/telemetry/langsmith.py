@@ -28,7 +28,7 @@ from ebbtide.traces.records.fields import (
     seconds,
     text,
 )
-from ebbtide.traces.records.provider_usage import anthropic_usage, openai_usage
+from ebbtide.traces.records.provider_usage import all_cache_writes, anthropic_usage, openai_usage
 from ebbtide.traces.telemetry.sniffing import langsmith_runs
 from ebbtide.traces.telemetry.span import Span, failure, usage_of
 from ebbtide.traces.telemetry.span_attributes import langchain_message, unwrapped_result
@@ -182,6 +182,8 @@ def _usage(run: Mapping[str, Any], metadata: Mapping[str, Any], output_value: An
     ):
         report = report or mapping(candidate)
     details = mapping(report.get("input_token_details")) or mapping(run.get("prompt_token_details"))
+    short, hour = details.get("ephemeral_5m_input_tokens"), details.get("ephemeral_1h_input_tokens")
+    thoughts = mapping(report.get("output_token_details")) or mapping(run.get("completion_token_details"))
     input_count, output_count = run.get("prompt_tokens"), run.get("completion_tokens")
     if not count(input_count) and not count(output_count):
         input_count, output_count = report.get("input_tokens"), report.get("output_tokens")
@@ -194,7 +196,9 @@ def _usage(run: Mapping[str, Any], metadata: Mapping[str, Any], output_value: An
         total_input=input_count,
         output=output_count,
         read=details.get("cache_read"),
-        written=details.get("cache_creation"),
+        written=all_cache_writes(details.get("cache_creation"), short, hour),
+        reasoning=thoughts.get("reasoning"),
+        written_1h=hour,
         total=count(report.get("total_tokens")),
     )
 

@@ -85,6 +85,8 @@ def usage_of(
     output: object,
     read: object = None,
     written: object = None,
+    reasoning: object = None,
+    written_1h: object = None,
     total: int | None = None,
 ) -> Usage:
     """Tokens of a span by class; none at all where every number is zero, which stands for not known.
@@ -94,9 +96,18 @@ def usage_of(
         output: Output tokens, reasoning included.
         read: Tokens read from a cache.
         written: Tokens written to a cache.
+        reasoning: Those of the output that are reasoning.
+        written_1h: Those of the cache writes that stay for an hour.
         total: All tokens.
     """
-    usage = disjoint_usage(total_input=total_input, output=output, cache_read=read, cache_write=written)
+    usage = disjoint_usage(
+        total_input=total_input,
+        output=output,
+        cache_read=read,
+        cache_write=written,
+        reasoning=reasoning,
+        cache_write_1h=written_1h,
+    )
     if not usage.tokens:
         return Usage()
     cached = (usage.cache_read_tokens or 0) + (usage.cache_write_tokens or 0)

@@ -109,6 +109,7 @@ def usage_from(attributes: Mapping[str, Any]) -> Usage:
         output=names.first(attributes, names.OUTPUT_TOKENS),
         read=names.first(attributes, names.CACHE_READ_TOKENS),
         written=names.first(attributes, names.CACHE_WRITE_TOKENS),
+        reasoning=names.first(attributes, names.REASONING_TOKENS),
         total=count(names.first(attributes, names.TOTAL_TOKENS)),
     )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ebbtide.events.usage import Usage
 from ebbtide.traces.records.fields import count, dollars
+from ebbtide.traces.records.provider_usage import all_cache_writes
 from ebbtide.traces.telemetry.span import usage_of
 
 _SENT = ("input", "input_tokens", "prompt_tokens", "inputTokens", "promptTokens")
@@ -39,11 +40,17 @@ _WRITTEN = (
     "details.cache_creation_input_tokens",
     "cache_write",
 )
+# Langfuse prices a cache write by how long it stays, in keys beside each other.
+_WRITTEN_5M = ("input_cache_creation_5m", "input_ephemeral_5m_input_tokens", "ephemeral_5m_input_tokens")
+_WRITTEN_1H = ("input_cache_creation_1h", "input_ephemeral_1h_input_tokens", "ephemeral_1h_input_tokens")
 _THOUGHT = (
     "output_reasoning",
     "output_reasoning_tokens",
     "completion_details.reasoning",
     "reasoning.output_tokens",
+    "reasoning_tokens",
+    "details.reasoning_tokens",
+    "details.thoughts_tokens",
     "reasoning",
 )
 #: Names of conventions in which the cached tokens are a part of the input.
@@ -53,7 +60,9 @@ _INSIDE = ("prompt_details.", "details.", "cache_read.", "cache_write.", "cache_
 def usage_in(details: Mapping[str, Any]) -> Usage:
     """Tokens by class; the total, or the names, show whether cached ones and thoughts are parts of others."""
     fresh, output = (count(either(details, *keys)) for keys in (_SENT, _RECEIVED))
-    cached, stored, thought = (count(either(details, *keys)) for keys in (_READ, _WRITTEN, _THOUGHT))
+    cached, thought = (count(either(details, *keys)) for keys in (_READ, _THOUGHT))
+    short, hour = (either(details, *keys) for keys in (_WRITTEN_5M, _WRITTEN_1H))
+    stored = all_cache_writes(either(details, *_WRITTEN), short, hour)
     total = count(either(details, *_TOTAL))
     apart = (cached or 0) + (stored or 0)
     plain = (fresh or 0) + (output or 0)
@@ -63,7 +72,15 @@ def usage_in(details: Mapping[str, Any]) -> Usage:
     inside = any(key.startswith(_INSIDE) for key in details)
     if apart and fresh is not None and total != plain and not inside:
         fresh += apart  # Counted beside the other input; `usage_of` takes them out again.
-    return usage_of(total_input=fresh, output=output, read=cached, written=stored, total=None)
+    return usage_of(
+        total_input=fresh,
+        output=output,
+        read=cached,
+        written=stored,
+        reasoning=thought,
+        written_1h=hour,
+        total=None,
+    )
 
 
 def cost_in(details: Mapping[str, Any]) -> float | None:
