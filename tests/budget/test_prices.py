@@ -17,6 +17,7 @@ TABLE = {
     "small-*": {"input": 0.25, "output": 2.0, "cache_read": 0.025, "cache_write": 0.5},
     "small-2": {"input": 1.0, "output": 4.0},
     "free": {"input": 0, "output": 0},
+    "kept": {"input": 3.0, "output": 15.0, "cache_write": 3.75, "cache_write_1h": 6.0},
 }
 MILLION = 1_000_000
 
@@ -40,6 +41,12 @@ def test_where_prices_come_from() -> None:
         (Usage(model="free", input_tokens=MILLION), 0.0),
         (Usage(model="small-2", input_tokens=1, cache_read_tokens=1), None),
         (Usage(model="small-2", input_tokens=1, cache_read_tokens=0), 1e-06),
+        (Usage(model="kept", cache_write_tokens=MILLION, cache_write_1h_tokens=MILLION // 5), 4.2),
+        (Usage(model="kept", cache_write_tokens=MILLION, cache_write_1h_tokens=0), 3.75),
+        (Usage(model="kept", cache_write_tokens=MILLION), 3.75),
+        (Usage(model="kept", cache_write_tokens=MILLION, cache_write_1h_tokens=MILLION + 1), 3.75),
+        (Usage(model="small-1", cache_write_tokens=MILLION, cache_write_1h_tokens=1), None),
+        (Usage(model="kept", output_tokens=MILLION, reasoning_tokens=MILLION), 15.0),
         (Usage(model="large", input_tokens=1), None),
         (Usage(input_tokens=1), None),
         (Usage(model="small-1"), None),

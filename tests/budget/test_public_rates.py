@@ -27,6 +27,7 @@ def test_every_known_model_costs_the_same() -> None:
             output_tokens=output,
             cache_read_tokens=read,
             cache_write_tokens=write,
+            cache_write_1h_tokens=write // 4,
         )
         try:
             expected = genai_prices.calc_price(usage, model_ref=model).total_price
@@ -39,12 +40,25 @@ def test_every_known_model_costs_the_same() -> None:
                 output_tokens=output,
                 cache_read_tokens=read,
                 cache_write_tokens=write,
+                cache_write_1h_tokens=write // 4,
             )
         )
         if cost is not None:  # a class that has no price is free there, and unknown here
             known += 1
             assert cost == pytest.approx(float(expected))
     assert known > 100
+
+
+def test_anthropic_states_what_an_hour_costs() -> None:
+    """Twice the input, for every model that Anthropic sells itself; see its page on prompt caching."""
+    snapshot = pytest.importorskip("genai_prices.data_snapshot").get_snapshot()
+    (models,) = (provider.models for provider in snapshot.providers if provider.id == "anthropic")
+    rates = [rate for model in models if (rate := Prices().rates(model.id)) is not None]
+    hours = [(rate.input, rate.cache_write_1h) for rate in rates if rate.cache_write != rate.input]
+    assert len(hours) > 10
+    for fresh, hour in hours:
+        assert fresh is not None
+        assert hour == pytest.approx(2 * fresh)
 
 
 def test_prices_are_those_of_the_day() -> None:

@@ -45,6 +45,21 @@ def test_every_view_is_a_line() -> None:
     assert "event 3: Read big.json: 20,000 tokens, read by 3 calls: $0.03" in text
 
 
+def test_reasoning_and_writes_for_an_hour_have_names() -> None:
+    """They stand beside the classes that they are a part of."""
+    usage = Usage(
+        model="m",
+        cost_usd=1.0,
+        output_tokens=1_000,
+        reasoning_tokens=600,
+        cache_write_tokens=8_000,
+        cache_write_1h_tokens=5_000,
+    )
+    (line, *_) = bill_lines(check_events([ModelCall(text="", usage=usage)], RunOptions(prices=PRICES)).bill)
+    names = ("cache writes $", "cache writes for an hour $", "output $", "reasoning $")
+    assert all(name in line.text for name in names)
+
+
 def test_a_run_without_usage_has_no_bill() -> None:
     """Nothing is known, and nothing is shown."""
     assert bill_lines(check_events([ToolCall(name="ls", args={}, result="a")]).bill) == []

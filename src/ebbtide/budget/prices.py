@@ -15,7 +15,7 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 from ebbtide.errors import ConfigError, expect, shown
-from ebbtide.events.usage import Usage
+from ebbtide.events.usage import Usage, possible_part
 from ebbtide.settings_file import read_settings
 from ebbtide.text.name_table import NameTable
 
@@ -24,9 +24,10 @@ _CLASSES = {
     "output": "output_tokens",
     "cache_read": "cache_read_tokens",
     "cache_write": "cache_write_tokens",
+    "cache_write_1h": "cache_write_1h_tokens",
 }
+_AROUND = {"cache_read": "input", "cache_write": "input", "cache_write_1h": "cache_write"}
 _MOST_UNKNOWN = 256  # models that are counted by name
-_OUTPUT = tuple(_CLASSES).index("output")
 _PER = 1_000_000  # tokens that a price is for
 _CACHED = 4096  # models at a time; a look-up in the public table takes a fifth of a millisecond
 _PERIOD_S = 900.0  # prices that change do so at some quarter of an hour
@@ -44,6 +45,7 @@ class Rates(NamedTuple):
     output: float | None
     cache_read: float | None
     cache_write: float | None
+    cache_write_1h: float | None = None  #: of those that stay for an hour
 
 
 _Tiers = tuple[tuple[int, Rates], ...]
@@ -54,7 +56,8 @@ class Prices:
 
     Args:
         table: For each model, or pattern of models, USD per million tokens by class: ``input``, ``output``,
-            ``cache_read``, ``cache_write``. A class that is left out has no known price.
+            ``cache_read``, ``cache_write``, and ``cache_write_1h`` for what stays in a cache for an hour. A
+            class that is left out has no known price.
         public: Ask `genai-prices` about models that the table does not have. Its first answer takes most of a
             second: it is imported then.
 
@@ -136,8 +139,11 @@ class Prices:
         model = usage.model or ""
         cost = None
         if usage.tokens is not None:
-            counts = [getattr(usage, tokens) or 0 for tokens in _CLASSES.values()]
-            rates = self.rates(model, input_tokens=sum(counts) - counts[_OUTPUT], ts=ts)
+            writes = usage.cache_write_tokens or 0
+            hour = possible_part(usage.cache_write_1h_tokens, writes) or 0
+            reads = (usage.input_tokens or 0, usage.cache_read_tokens or 0)
+            rates = self.rates(model, input_tokens=sum(reads) + writes, ts=ts)
+            counts = (reads[0], usage.output_tokens or 0, reads[1], writes - hour, hour)
             cost = None if rates is None else _sum(rates, counts)
         if cost is None:
             self._count_unknown(model)
@@ -212,10 +218,10 @@ def _public_rates(by_class: Mapping[str, Any], start: int) -> Rates:
         tiers = [tier for tier in getattr(price, "tiers", ()) if tier.start <= start]
         value = max(tiers, key=lambda tier: tier.start).price if tiers else getattr(price, "base", price)
         rates[name] = None if value is None else float(value)
-    # What a provider does not price apart costs what any input costs.
-    for name in ("cache_read", "cache_write"):
+    # What a provider does not price apart costs what the class around it costs, as genai-prices has it.
+    for name, around in _AROUND.items():
         if rates[name] is None:
-            rates[name] = rates["input"]
+            rates[name] = rates[around]
     return Rates(**rates)
 
 

@@ -13,6 +13,7 @@ LEAST = 0.005  #: a share that is worth a part of a bar of its own
 CLASS_NAMES: Mapping[str, str] = {
     TokenClass.INPUT: "fresh input",
     TokenClass.CACHE_WRITE: "cache writes",
+    TokenClass.CACHE_WRITE_1H: "cache writes for an hour",
     TokenClass.CACHE_READ: "cache reads",
     TokenClass.OUTPUT: "output",
     TokenClass.REASONING: "reasoning",

@@ -18,7 +18,14 @@ from ebbtide.traces.reading import open_trace
 
 PRICES = Prices(
     {
-        "large": {"input": 3.0, "output": 15.0, "cache_read": 0.3, "cache_write": 3.75},
+        "large": {
+            "input": 3.0,
+            "output": 15.0,
+            "cache_read": 0.3,
+            "cache_write": 3.75,
+            "cache_write_1h": 6.0,
+        },
+        "short": {"input": 3.0, "output": 15.0, "cache_read": 0.3, "cache_write": 3.75},
         "odd": {"input": 0.0377, "output": 0.123457},
     },
     public=False,
@@ -26,11 +33,13 @@ PRICES = Prices(
 COUNTS = st.none() | st.integers(0, 3) | st.integers(0, 200_000)
 USAGES = st.builds(
     Usage,
-    model=st.sampled_from(["large", "odd", "unknown", None]),
+    model=st.sampled_from(["large", "short", "odd", "unknown", None]),
     input_tokens=COUNTS,
     output_tokens=COUNTS,
     cache_read_tokens=COUNTS,
     cache_write_tokens=COUNTS,
+    reasoning_tokens=COUNTS,
+    cache_write_1h_tokens=COUNTS,
     cost_usd=st.none() | st.floats(0, 5),
 )
 CHAINS = st.sampled_from(["", "helper"])
@@ -96,6 +105,18 @@ def test_what_is_attributed_adds_up(events: list[Event], waste: list[WasteKind |
     bill, run = bill_of_run(events, waste)
     assert sums(bill.contents) == (run.cost or 0, run.tokens or 0)
     assert bill.total.cost_usd is None or cost_of(bill.total) == run.cost
+
+
+@given(st.lists(EVENTS, max_size=60))
+def test_classes_add_up(events: list[Event]) -> None:
+    """Classes, with what no class can be told of, are all that models took; no class is below nothing."""
+    bill, run = bill_of_run([event for event in events if not isinstance(event, ToolCall)], [])
+    cost, tokens = sums(bill.classes)
+    apart = {line.name: line.amount for line in bill.why_unattributed}
+    unsplit = [amount for name, amount in apart.items() if name != "calls that state no input"]
+    assert cost + sum(map(cost_of, unsplit)) == (run.cost or 0)
+    assert tokens + sum(amount.tokens for amount in unsplit) == (run.tokens or 0)
+    assert all(cost_of(line.amount) >= 0 and line.amount.tokens > 0 for line in bill.classes)
 
 
 @given(st.lists(EVENTS, max_size=40), st.lists(WASTE, max_size=4))

@@ -12,9 +12,8 @@ from ebbtide.events.usage import Usage
 from ebbtide.supervision.run_options import RunOptions
 
 #: A dollar for a million fresh tokens, a tenth of it from the cache, five for output.
-OPTIONS = RunOptions(
-    prices=Prices({"m": {"input": 1.0, "output": 5.0, "cache_read": 0.1, "cache_write": 1.25}}, public=False)
-)
+RATES = {"input": 1.0, "output": 5.0, "cache_read": 0.1, "cache_write": 1.25, "cache_write_1h": 2.0}
+OPTIONS = RunOptions(prices=Prices({"m": RATES}, public=False))
 MICRO = 1e-6
 
 
@@ -23,7 +22,16 @@ def bill(*events: Event) -> Bill:
     return check_events(events, OPTIONS).bill
 
 
-def call(read: int = 0, write: int = 0, fresh: int = 0, output: int = 0, **rest: object) -> ModelCall:
+def call(
+    read: int = 0,
+    write: int = 0,
+    fresh: int = 0,
+    output: int = 0,
+    *,
+    hour: int | None = None,
+    reasoning: int | None = None,
+    **rest: object,
+) -> ModelCall:
     """A call of the model, with its tokens."""
     usage = Usage(
         model="m",
@@ -31,6 +39,8 @@ def call(read: int = 0, write: int = 0, fresh: int = 0, output: int = 0, **rest:
         cache_read_tokens=read,
         cache_write_tokens=write,
         output_tokens=output,
+        reasoning_tokens=reasoning,
+        cache_write_1h_tokens=hour,
     )
     fields: dict[str, object] = {"text": "", **rest}
     return ModelCall(usage=usage, **fields)  # type: ignore[arg-type]
@@ -147,6 +157,88 @@ def test_a_missed_cache_costs_the_difference_to_a_hit() -> None:
     assert result.misses.pauses_above_hit == result.misses.above_hit
     (advice,) = result.suggestions
     assert "1 call came later (after 60 minutes)" in advice.text
+
+
+@pytest.mark.parametrize(("hour", "after_pauses"), [(None, 1), (0, 1), (9_000, 0)])
+def test_a_cache_for_an_hour_outlives_a_pause(hour: int | None, after_pauses: int) -> None:
+    """Ten minutes are too long for the usual cache; one that was written for an hour is still there."""
+    result = bill(
+        call(write=10_000, output=10, hour=hour, ts=1_000.0),
+        call(write=10_010, output=10, hour=hour, ts=1_600.0),
+    )
+    assert (result.misses.calls, result.misses.after_pauses) == (1, after_pauses)
+
+
+def test_a_repeated_answer_in_a_missed_cache_pays_the_price_of_its_class() -> None:
+    """What it cost above a hit is that of its own class, not the mean of all: the rest is what it pays."""
+    look = ToolCall(name="read_file", args={"path": "a"}, result="x" * 4_000)
+    result = bill(
+        call(write=20_000, output=10, hour=20_000, ts=0.0),
+        look,
+        Message(text="Once more."),
+        call(read=20_000, write=1_013, output=10, hour=0, ts=1.0),
+        look,
+        call(read=21_013, write=1_010, output=10, hour=0, ts=2.0),
+        call(write=22_033, output=10, hour=20_000, ts=3.0),
+    )
+    amounts = {line.kind: line.amount.cost_usd for line in result.waste}
+    assert amounts[WasteKind.CACHE_MISS] == pytest.approx((20_000 * 1.9 + 2_023 * 1.15) * MICRO)
+    turn = (20_000 * 0.1 + 1_013 * 1.25 + 10 * 5) * MICRO
+    carried = 1_000 * (1.25 + 0.1) * MICRO
+    assert amounts[WasteKind.SAME_CALL] == pytest.approx(turn + carried, rel=0.01)
+
+
+def test_advice_names_the_hour() -> None:
+    """Who writes for an hour and comes back after two is told so."""
+    run = [call(write=50_000, output=10, hour=50_000, ts=7_200.0 * number) for number in range(4)]
+    (suggestion,) = bill(*run).suggestions
+    assert suggestion.text.startswith("Go on within an hour, or start anew: 3 calls came later")
+
+
+def test_classes_show_reasoning_and_the_hour_apart() -> None:
+    """Of 5,000 writes 1,000 stay for an hour, at 2 dollars a million; of 100 output tokens 40 are thought."""
+    result = bill(call(write=5_000, output=100, hour=1_000, reasoning=40))
+    assert {line.name: (line.amount.tokens, line.amount.cost_usd) for line in result.classes} == {
+        "cache_write": (4_000, pytest.approx(4_000 * 1.25 * MICRO)),
+        "cache_write_1h": (1_000, pytest.approx(1_000 * 2.0 * MICRO)),
+        "output": (60, pytest.approx(60 * 5.0 * MICRO)),
+        "reasoning": (40, pytest.approx(40 * 5.0 * MICRO)),
+    }
+    assert result.total.cost_usd == pytest.approx((4_000 * 1.25 + 1_000 * 2.0 + 100 * 5.0) * MICRO)
+    assert not result.is_estimated
+
+
+def test_what_stays_for_longer_stands_first() -> None:
+    """The start of the prompt pays the price of an hour, and the result behind it that of five minutes."""
+    result = bill(
+        call(write=5_000, output=100, hour=5_000),
+        tool(4_000, q="a"),
+        call(write=6_100, output=10, hour=5_000),
+    )
+    start, words = (part(result, name)[0] for name in (ContextPart.INSTRUCTIONS, ContextPart.OWN_WORDS))
+    assert start == pytest.approx(2 * 5_000 * 2.0 * MICRO)
+    assert words + part(result, ContextPart.TOOL_OUTPUT)[0] == pytest.approx(1_100 * 1.25 * MICRO)
+
+
+def test_a_stated_cost_is_shared_out_by_the_price_of_an_hour() -> None:
+    """Nobody knows the model: an hour counts twice the input, as Anthropic charges, and it is estimated."""
+    usage = Usage(cost_usd=0.325, cache_write_tokens=200, cache_write_1h_tokens=100)
+    result = bill(ModelCall(text="", usage=usage))
+    assert {line.name: line.amount.cost_usd for line in result.classes} == {
+        "cache_write": pytest.approx(0.125),
+        "cache_write_1h": pytest.approx(0.2),
+    }
+    assert result.is_estimated
+
+
+def test_an_hour_without_a_price_leaves_the_cost_unknown() -> None:
+    """A table that states no price for it says nothing of a call that takes some."""
+    options = RunOptions(prices=Prices({"m": {**RATES, "cache_write_1h": 0.0}}, public=False))
+    assert check_events([call(write=9, hour=9)], options).bill.total.cost_usd == 0
+    del (rates := dict(RATES))["cache_write_1h"]
+    options = RunOptions(prices=Prices({"m": rates}, public=False))
+    result = check_events([call(write=9, hour=9)], options).bill
+    assert (result.total.cost_usd, result.total.tokens) == (None, 9)
 
 
 def test_understated_output_makes_it_a_lower_bound() -> None:

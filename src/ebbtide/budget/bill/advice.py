@@ -28,6 +28,7 @@ _BOUNDARIES: Final = 12  # requests whose new session is tried
 _LEAST_CALLS: Final = 10  # that read earlier work again
 _HANDOVER: Final = 2_000  # tokens that a new session is told of the one before
 _LARGE_INSTRUCTIONS: Final = (0.25, 8_000)  # of the bill, and tokens
+_WRITES: Final = (TokenClass.CACHE_WRITE, TokenClass.CACHE_WRITE_1H)
 _FEW: Final = 3  # events that are named together
 _QUOTED: Final = 60
 _TIE: Final = 0.9  # of the largest share; the next one is named with it
@@ -253,19 +254,26 @@ def _tokens(request: BillLine) -> int:
     return request.amount.tokens
 
 
+def _keeps_for_an_hour(bill: Bill) -> bool:
+    """Whether most of what was put into the cache stays there for an hour."""
+    writes = {line.name: line.amount.tokens for line in bill.classes if line.name in _WRITES}
+    return writes.get(TokenClass.CACHE_WRITE_1H, 0) > writes.get(TokenClass.CACHE_WRITE, 0)
+
+
 def _cache_advice(bill: Bill) -> Iterator[Suggestion]:
     """What to do about calls that missed the cache, where that can be told: not for each of them."""
     misses = bill.misses
     if misses.after_pauses and misses.longest_pause_s is not None:
         several = "up to " if misses.after_pauses > 1 else ""
+        lifetime = "an hour" if _keeps_for_an_hour(bill) else "five minutes"
         pause = f"after {several}{misses.longest_pause_s / 60:,.0f} minutes"
         yield Suggestion(
-            text=f"Go on within five minutes, or start anew: {_calls(misses.after_pauses)} came later "
+            text=f"Go on within {lifetime}, or start anew: {_calls(misses.after_pauses)} came later "
             f"({pause}), and the cache was gone: {_above(misses.pauses_above_hit)}.",
             saving=misses.pauses_above_hit,
         )
     calls = misses.calls - misses.after_pauses
-    if calls and all(line.name != TokenClass.CACHE_WRITE for line in bill.classes):
+    if calls and all(line.name not in _WRITES for line in bill.classes):
         # Nobody asks for such a cache: each server of each provider has one of its own.
         rest = _less(misses.above_hit, misses.pauses_above_hit)
         yield Suggestion(

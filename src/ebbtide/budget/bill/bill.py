@@ -15,6 +15,7 @@ class TokenClass(StrEnum):
 
     INPUT = "input"  #: read at the full price
     CACHE_WRITE = "cache_write"  #: read, and put into the cache
+    CACHE_WRITE_1H = "cache_write_1h"  #: read, and put into the cache for an hour
     CACHE_READ = "cache_read"  #: read again from the cache
     OUTPUT = "output"  #: written, apart from reasoning where that is stated
     REASONING = "reasoning"  #: written while thinking
@@ -128,7 +129,8 @@ class CacheMisses:
         calls: How many.
         tokens: What they read anew.
         above_hit: What that cost above reading it from the cache.
-        after_pauses: Calls among them that came more than five minutes after the one before.
+        after_pauses: Calls among them that came after a pause longer than the cache lasts: five minutes, or
+            an hour where something was written for an hour.
         pauses_above_hit: What those cost above a hit.
         longest_pause_s: The longest such pause; None where there is none.
     """

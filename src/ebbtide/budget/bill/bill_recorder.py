@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from ebbtide.budget.bill.advice import with_advice
 from ebbtide.budget.bill.bill import WASTED, Bill, Compaction, ContextPart, WasteKind
 from ebbtide.budget.bill.charges import charge_of
-from ebbtide.budget.bill.context import Charge, Context, Item, cost_between
+from ebbtide.budget.bill.context import Charge, Context, Item, missed_ranges
 from ebbtide.budget.bill.growth import first_growth, growth_of, is_understated
 from ebbtide.budget.bill.ledger import Ledger
 from ebbtide.budget.bill.statement import bill_of
@@ -40,6 +40,7 @@ _MISS_SHARE: Final = 0.05  # of what was in the cache; less is an error of count
 _COMPACTION: Final = 2_000  # tokens
 _TITLED: Final = 400  # characters of an answer from which on its call is named in full
 _PAUSE_S: Final = 300.0  # how long a cache lasts that is not told otherwise
+_LONG_PAUSE_S: Final = 3_600.0  # and one that was written for an hour
 _FEW_WORDS: Final = 200  # characters beside a list of tasks; more are a report
 _EXCERPT: Final = 80  # characters of a refusal
 _CHARACTERS: Final = 4  # a token, where nothing is known of it
@@ -275,6 +276,8 @@ class BillRecorder:
         if words is not None and words.size:
             words = words.again()  # another context has read it, too
         pause_s = None if chain.ts is None or call.ts is None else call.ts - chain.ts
+        if pause_s is not None and pause_s <= (_LONG_PAUSE_S if context.keeps_for_an_hour else _PAUSE_S):
+            pause_s = None  # too short for a cache to end
         if growth < 0:
             # Something was dropped, beside what came in.
             length = sum(item.length or 0 for item in items)
@@ -285,7 +288,7 @@ class BillRecorder:
             if size - context.size >= max(_COMPACTION, size // 5):
                 self.ledger.compactions.append(Compaction(event=charge.event, before=size, after=charge.size))
         # What was dropped may be why the cache did not hold; after a pause it holds nothing anyway.
-        if context.cached > charge.hits and (growth >= 0 or (pause_s or 0.0) > _PAUSE_S):
+        if context.cached > charge.hits and (growth >= 0 or pause_s is not None):
             self._miss(context, charge, pause_s)
         shares, rest = growth_of(charge.size - context.size, words, latest.output, items)
         if rest:
@@ -315,10 +318,9 @@ class BillRecorder:
         if tokens < max(_LEAST_MISS, _MISS_SHARE * context.cached):
             return
         charge.misses = tokens
-        if charge.is_split and charge.hit_rate is not None:
-            cost = cost_between(charge, charge.hits, charge.hits + tokens)
-            charge.miss_cost = max(0, cost - round(charge.hit_rate * tokens))
-        self.ledger.miss(charge, pause_s if pause_s is not None and pause_s > _PAUSE_S else None)
+        if charge.is_split:
+            charge.miss_cost = sum(above for _, _, above in missed_ranges(charge))
+        self.ledger.miss(charge, pause_s)
 
     def _end_turn(self, chain: _Chain) -> None:
         turn, chain.turn = chain.turn, None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ebbtide.budget.bill.context import Charge
 from ebbtide.budget.prices import Rates
-from ebbtide.events.usage import MOST_TOKENS, Usage
+from ebbtide.events.usage import MOST_TOKENS, Usage, possible_part
 
 #: How most providers charge, in proportion to fresh input: what stands in for a price list that nobody has.
-_USUAL = Rates(input=1.0, output=5.0, cache_read=0.1, cache_write=1.25)
+_USUAL = Rates(input=1.0, output=5.0, cache_read=0.1, cache_write=1.25, cache_write_1h=2.0)
 
 
 def charge_of(event: int, usage: Usage, cost: int | None, rates: Rates | None) -> Charge:
@@ -25,13 +25,15 @@ def charge_of(event: int, usage: Usage, cost: int | None, rates: Rates | None) -
     hits, writes, fresh, output = tokens_by_class(usage)
     charge = Charge(event, hits, writes, fresh, output, cost, hits + writes + fresh)
     charge.is_stated = usage.stated_cost is not None
+    charge.long_writes = possible_part(usage.cache_write_1h_tokens, writes) or 0
     if cost is None:
         return charge
-    weights = None if rates is None else _weights(fresh, output, hits, writes, rates)
+    counts = (fresh, output, hits, writes - charge.long_writes, charge.long_writes)
+    weights = None if rates is None else _weights(counts, rates)
     if weights is None or rates is None:
         rates = _USUAL
-        weights = _weights(fresh, output, hits, writes, _USUAL) or (0.0, 0.0, 0.0, 0.0)
-        charge.is_estimated = (fresh > 0) + (output > 0) + (hits > 0) + (writes > 0) > 1
+        weights = _weights(counts, _USUAL) or (0.0,) * len(counts)
+        charge.is_estimated = sum(count > 0 for count in counts) > 1
     total = sum(weights)
     if not total:
         charge.is_split = not cost
@@ -41,31 +43,22 @@ def charge_of(event: int, usage: Usage, cost: int | None, rates: Rates | None) -
     costs = [round(scale * weight) for weight in weights]
     rest = cost - sum(costs)
     if rest:
-        costs[max(range(4), key=weights.__getitem__)] += rest
-    charge.fresh_cost, charge.output_cost, charge.hit_cost, charge.write_cost = costs
+        costs[max(range(len(costs)), key=weights.__getitem__)] += rest
+    charge.fresh_cost, charge.output_cost, charge.hit_cost, charge.write_cost, charge.long_write_cost = costs
+    charge.write_cost += charge.long_write_cost
     if rates.cache_read is not None:
         charge.hit_rate = scale * rates.cache_read
     return charge
 
 
-def _weights(
-    fresh: int, output: int, hits: int, writes: int, rates: Rates
-) -> tuple[float, float, float, float] | None:
-    """What tokens cost by class, in any unit; None where that of one class is not known."""
-    fresh_rate, output_rate, hit_rate, write_rate = rates[:4]
-    if (
-        (fresh and fresh_rate is None)
-        or (output and output_rate is None)
-        or (hits and hit_rate is None)
-        or (writes and write_rate is None)
-    ):
-        return None
-    return (
-        fresh * (fresh_rate or 0.0),
-        output * (output_rate or 0.0),
-        hits * (hit_rate or 0.0),
-        writes * (write_rate or 0.0),
-    )
+def _weights(counts: tuple[int, ...], rates: Rates) -> tuple[float, ...] | None:
+    """What tokens cost, class by class of `Rates`, in any unit; None where that of one is not known."""
+    weights = []
+    for count, rate in zip(counts, rates, strict=True):
+        if count and rate is None:
+            return None
+        weights.append(count * (rate or 0.0))
+    return tuple(weights)
 
 
 def tokens_by_class(usage: Usage) -> tuple[int, int, int, int]:

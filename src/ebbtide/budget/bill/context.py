@@ -80,6 +80,8 @@ class Charge:
         cost: Units; None where they are not known.
         size: All tokens that were read.
         hit_cost: Units for them; so are the next three.
+        long_writes: Those of `writes` that stay in the cache for an hour.
+        long_write_cost: Those of `write_cost` that they cost.
         is_split: Whether there is a cost by class; else all of them are 0.
         is_estimated: Whether it was shared out as most providers charge.
         hit_rate: Units a token that the cache charges; None where that is not known.
@@ -101,6 +103,8 @@ class Charge:
     write_cost: int = 0
     fresh_cost: int = 0
     output_cost: int = 0
+    long_writes: int = 0
+    long_write_cost: int = 0
     is_split: bool = False
     is_estimated: bool = False
     hit_rate: float | None = None
@@ -137,6 +141,7 @@ class Context:
         shrinks: How often something was dropped.
         size: Tokens of all segments.
         cached: Tokens from the start on that were in the cache after the latest call.
+        keeps_for_an_hour: Whether a call put something into the cache for an hour.
     """
 
     agent: str | None = None
@@ -147,6 +152,7 @@ class Context:
     shrinks: int = 0
     size: int = 0
     cached: int = 0
+    keeps_for_an_hour: bool = False
     latest: Charge | None = None
     own_words: Item | None = None
     segments: list[Segment] = field(default_factory=list)
@@ -176,6 +182,7 @@ class Context:
         self.began = self.began or charge.size
         self.calls += 1
         self.latest = charge
+        self.keeps_for_an_hour = self.keeps_for_an_hour or charge.long_writes > 0
 
     def settle(self, *, open_calls: int = 0) -> None:
         """Add up what the calls so far charge to each segment, but for the latest `open_calls`."""
@@ -245,14 +252,27 @@ def cost_between(charge: Charge, start: int, end: int) -> int:
 def _ranges(charge: Charge) -> Iterator[tuple[int, int, int, int]]:
     """Where each class of tokens stands: its start, its tokens, units a token, and how many pay one more."""
     start = 0
+    # What stays for longer stands first: https://docs.claude.com/en/docs/build-with-claude/prompt-caching
     for tokens, cost in (
         (charge.hits, charge.hit_cost),
-        (charge.writes, charge.write_cost),
+        (charge.long_writes, charge.long_write_cost),
+        (charge.writes - charge.long_writes, charge.write_cost - charge.long_write_cost),
         (charge.fresh, charge.fresh_cost),
     ):
         if tokens:
             yield start, tokens, *divmod(cost, tokens)
             start += tokens
+
+
+def missed_ranges(charge: Charge) -> Iterator[tuple[int, int, int]]:
+    """What the cache did not give, class by class: its start, its tokens, and units above a hit."""
+    end = charge.hits + charge.misses
+    for first, count, _, _ in _ranges(charge):
+        start = max(first, charge.hits)
+        tokens = min(end, first + count) - start
+        if tokens > 0 and charge.hit_rate is not None:
+            paid_cost = cost_between(charge, start, start + tokens)
+            yield start, tokens, max(0, paid_cost - round(charge.hit_rate * tokens))
 
 
 def _cost_edges(charges: list[Charge]) -> list[_Edge]:
@@ -265,11 +285,11 @@ def _cost_edges(charges: list[Charge]) -> list[_Edge]:
             if rest:
                 edges += ((start, 1, useful), (start + rest, -1, -useful))
         if useful and charge.miss_cost:
-            above, rest = divmod(charge.miss_cost, charge.misses)
-            start, end = charge.hits, charge.hits + charge.misses
-            edges += ((start, 0, -above), (end, 0, above))
-            if rest:
-                edges += ((start, 0, -1), (start + rest, 0, 1))
+            for start, tokens, above in missed_ranges(charge):
+                rate, rest = divmod(above, tokens)
+                edges += ((start, 0, -rate), (start + tokens, 0, rate))
+                if rest:
+                    edges += ((start, 0, -1), (start + rest, 0, 1))
     return edges
 
 

@@ -13,7 +13,7 @@ from ebbtide.budget.bill.bill import Compaction, ContextPart, ContextSize, Token
 from ebbtide.budget.bill.charges import tokens_by_class
 from ebbtide.budget.bill.context import Charge, Item, cost_between
 from ebbtide.events.event import Event, ModelCall, is_total
-from ebbtide.events.usage import Usage
+from ebbtide.events.usage import Usage, possible_part
 from ebbtide.text.excerpt import one_line
 
 LARGE_TOKENS: Final = 5_000  #: a larger answer is one whose reading again is worth a word
@@ -305,11 +305,16 @@ class Ledger:
             request.count += 1
 
     def _classify(self, charge: Charge, usage: Usage) -> None:
-        reasoning = min(getattr(usage, "reasoning_tokens", None) or 0, charge.output)
+        reasoning = possible_part(usage.reasoning_tokens, charge.output) or 0
         thought = charge.output_cost * reasoning // charge.output if charge.output else 0
         for name, cost, tokens in (
             (TokenClass.INPUT, charge.fresh_cost, charge.fresh),
-            (TokenClass.CACHE_WRITE, charge.write_cost, charge.writes),
+            (
+                TokenClass.CACHE_WRITE,
+                charge.write_cost - charge.long_write_cost,
+                charge.writes - charge.long_writes,
+            ),
+            (TokenClass.CACHE_WRITE_1H, charge.long_write_cost, charge.long_writes),
             (TokenClass.CACHE_READ, charge.hit_cost, charge.hits),
             (TokenClass.OUTPUT, charge.output_cost - thought, charge.output - reasoning),
             (TokenClass.REASONING, thought, reasoning),
