@@ -75,6 +75,9 @@ def random_run(chance: random.Random) -> list[Event]:
             cost = chance.choice((None, None, chance.random()))
             model = chance.choice(("claude-sonnet-4-5", "gpt-5", "nobody-knows"))
             spent = Usage(model=model, output_tokens=chance.choice((None, 3, 700)), cost_usd=cost, **tokens)
+            spent.reasoning_tokens = chance.choice((None, 2, 600))
+            spent.cache_write_1h_tokens = chance.choice((None, 0, hits, size - hits))
+            spent.drop_impossible_parts()
             text = "w" * chance.choice((0, 40, 4_000))
             events.append(ModelCall(text=text, usage=spent, chain_id=chain))
         elif kind < 0.85:
