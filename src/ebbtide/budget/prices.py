@@ -38,7 +38,7 @@ class Rates(NamedTuple):
     """USD per million tokens, by class; None where nobody knows.
 
     >>> Prices({"small-*": {"input": 0.25}}, public=False).rates("small-2")
-    Rates(input=0.25, output=None, cache_read=None, cache_write=None)
+    Rates(input=0.25, output=None, cache_read=None, cache_write=None, cache_write_1h=None)
     """
 
     input: float | None
