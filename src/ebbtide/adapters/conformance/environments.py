@@ -6,8 +6,12 @@ from typing import Final
 
 #: Requirements for pip, by the name of the adapter. They name no versions: the newest ones are checked.
 ENVIRONMENTS: Final[dict[str, tuple[str, ...]]] = {
+    "google_adk": ("google-adk",),
+    "haystack": ("haystack-ai",),
     "langchain": ("langchain", "langgraph"),
+    "llamaindex": ("llama-index-core",),
     "openai_agents": ("openai-agents",),
     "pydantic_ai": ("pydantic-ai-slim",),
     "smolagents": ("smolagents",),
+    "strands": ("strands-agents",),
 }
