@@ -11,7 +11,7 @@ from typing import Any, Final
 from ebbtide.budget.prices import Prices
 from ebbtide.errors import ConfigError, error_text, expect
 from ebbtide.events.event import Event, ModelCall, ModelPart, ToolCall
-from ebbtide.events.usage import MOST_TOKENS, PARTS, Usage, is_cost, possible_part
+from ebbtide.events.usage import MOST_TOKENS, Usage, is_cost, possible_part
 
 UNITS: Final = 10**12  #: of a dollar
 _CACHE_READ = 2  # its place among the classes of tokens
@@ -189,8 +189,11 @@ class Tally:
             self.by_class[place] = count + (self.by_class[place] or 0)
             if run is not None:
                 run.by_class[place] = count + (run.by_class[place] or 0)
-        if usage.reasoning_tokens is not None or usage.cache_write_1h_tokens is not None:
-            part_faults = _part_faults(usage)
+        reasoning, hour = usage.reasoning_tokens, usage.cache_write_1h_tokens
+        if reasoning is not None and possible_part(reasoning, usage.output_tokens) is None:
+            part_faults += 1
+        if hour is not None and possible_part(hour, usage.cache_write_tokens) is None:
+            part_faults += 1
         self.last_cache_read = (self.by_class[_CACHE_READ] or 0) - cached
         cost_usd = usage.stated_cost
         if cost_usd is None:
@@ -267,15 +270,6 @@ class Tally:
     def __deepcopy__(self, memo: dict[int, Any]) -> Tally:
         twin = memo[id(self)] = copy(self)
         return twin
-
-
-def _part_faults(usage: Usage) -> int:
-    """Parts of a class that cannot be."""
-    return sum(
-        getattr(usage, part) is not None
-        and possible_part(getattr(usage, part), getattr(usage, whole)) is None
-        for part, whole in PARTS.items()
-    )
 
 
 def _revived(prices: Prices | None, state: list[Any]) -> Tally:
