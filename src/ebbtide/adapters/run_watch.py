@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import uuid
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final, TypedDict, Unpack
 
 from ebbtide.adapters.answer_text import answer_text
@@ -179,6 +180,14 @@ class RunWatch:
         except Exception as error:  # noqa: BLE001 - likewise
             self._fault(error)
             return None
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Code of an adapter: what it raises is counted here, and the run does not notice."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - likewise
+            self._fault(error)
 
     def _fault(self, error: Exception) -> None:
         with self._lock:

@@ -27,7 +27,7 @@ _REQUESTS = (*CALL_HOLDERS, "params")  # `params` of MCP's request
 _FUNCTIONS = ("function", "custom")
 _NAMES = ("name", "toolName", "tool_name")
 _ARGUMENTS = ("arguments", "args", "input", "parameters")
-_IDS = ("id", "call_id", "toolUseId", "toolCallId", "tool_call_id")
+_IDS = ("call_id", "id", "toolUseId", "toolCallId", "tool_call_id")
 # From the outside in; the first that is there holds the rest.
 _INSIDE = ("choices", "candidates", "output", "message", "response", "raw", "parts", "content")
 _THOUGHTS = ("reasoning", "thinking", "redacted")

@@ -1,0 +1,296 @@
+"""Three ways to call a model over HTTP: chat completions, OpenAI's responses, Anthropic's messages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import Any, Protocol
+
+from ebbtide.adapters.conversations import ConversationItem, ToolResult
+from ebbtide.events.object_fields import fields_of
+
+Arguments = dict[str, Any]
+
+
+class CallForm(Protocol):
+    """How one kind of call is read and changed. Arguments are those of the SDK's method, by name."""
+
+    def items(self, arguments: Arguments) -> list[ConversationItem]:
+        """The conversation that a call sends."""
+
+    def with_note(self, arguments: Arguments, note: str) -> Arguments:
+        """The call with a note behind its last message."""
+
+    def without_tools(self, arguments: Arguments) -> Arguments:
+        """The call, such that the model answers in words; the tools stay, for a history that names them."""
+
+    def last_words(self, arguments: Arguments, text: str) -> Any:
+        """What stands in for the answer of the model, as the SDK gives it."""
+
+    def stream_of(self, answer: Any) -> list[Any]:
+        """An answer as the items of a stream."""
+
+    def whole(self, parts: Sequence[Any]) -> Any:
+        """The answer that the items of a stream make, as far as `ModelCall.of` reads it."""
+
+
+class ChatCompletions:
+    """``chat.completions.create`` of OpenAI, and of everybody who offers the same."""
+
+    def items(self, arguments: Arguments) -> list[ConversationItem]:
+        """As in `CallForm`."""
+        items = []
+        for message in arguments.get("messages") or ():
+            fields = fields_of(message)
+            role = fields.get("role")
+            results: tuple[ToolResult, ...] = ()
+            if role == "tool":
+                results = (ToolResult(str(fields.get("tool_call_id")), fields.get("content")),)
+            words = fields.get("content") if role == "user" else None
+            items.append(ConversationItem(message, role == "assistant", words, results))
+        return items
+
+    def with_note(self, arguments: Arguments, note: str) -> Arguments:
+        """As in `CallForm`."""
+        return {**arguments, "messages": [*arguments["messages"], {"role": "user", "content": note}]}
+
+    def without_tools(self, arguments: Arguments) -> Arguments:
+        """As in `CallForm`."""
+        return {**arguments, "tool_choice": "none"} if arguments.get("tools") else arguments
+
+    def last_words(self, arguments: Arguments, text: str) -> Any:
+        """As in `CallForm`."""
+        message = {"role": "assistant", "content": text}
+        return import_module("openai.types.chat").ChatCompletion.model_validate(
+            {
+                "id": f"ebbtide-{time.time_ns()}",
+                "object": "chat.completion",
+                "created": int(time.time()),
+                "model": str(arguments.get("model", "")),
+                "choices": [{"index": 0, "finish_reason": "stop", "logprobs": None, "message": message}],
+            }
+        )
+
+    def stream_of(self, answer: Any) -> list[Any]:
+        """As in `CallForm`."""
+        return [
+            import_module("openai.types.chat").ChatCompletionChunk.model_validate(
+                {
+                    "id": answer.id,
+                    "object": "chat.completion.chunk",
+                    "created": answer.created,
+                    "model": answer.model,
+                    "choices": [
+                        {
+                            "index": 0,
+                            "finish_reason": "stop",
+                            "delta": {"role": "assistant", "content": answer.choices[0].message.content},
+                        }
+                    ],
+                }
+            )
+        ]
+
+    def whole(self, parts: Sequence[Any]) -> Any:
+        """As in `CallForm`."""
+        words: list[str] = []
+        calls: dict[int, dict[str, Any]] = {}
+        for delta in _deltas(parts):
+            words.append(delta.get("content") or "")
+            for call in delta.get("tool_calls") or ():
+                fields = fields_of(call)
+                function = fields_of(fields.get("function"))
+                request = calls.setdefault(
+                    fields.get("index") or 0, {"id": None, "name": "", "arguments": ""}
+                )
+                request["id"] = request["id"] or fields.get("id")
+                request["name"] = request["name"] or function.get("name") or ""
+                request["arguments"] += function.get("arguments") or ""
+        tool_calls = [{"id": call.pop("id"), "type": "function", "function": call} for call in calls.values()]
+        message = {"role": "assistant", "content": "".join(words), "tool_calls": tool_calls or None}
+        return {"choices": [{"message": message}]}
+
+
+class Responses:
+    """``responses.create`` of OpenAI."""
+
+    def items(self, arguments: Arguments) -> list[ConversationItem]:
+        """As in `CallForm`."""
+        value = arguments.get("input")
+        if isinstance(value, str):
+            return [ConversationItem(value, words=value)]
+        items = []
+        for item in value or ():
+            fields = fields_of(item)
+            kind, role = fields.get("type"), fields.get("role")
+            results: tuple[ToolResult, ...] = ()
+            if isinstance(kind, str) and kind.endswith("_call_output"):
+                results = (ToolResult(str(fields.get("call_id")), fields.get("output")),)
+            is_answer = role == "assistant" or (kind in ("function_call", "reasoning", "custom_tool_call"))
+            words = fields.get("content") if role == "user" else None
+            items.append(ConversationItem(item, is_answer, words, results))
+        return items
+
+    def with_note(self, arguments: Arguments, note: str) -> Arguments:
+        """As in `CallForm`."""
+        value = arguments.get("input")
+        items = [{"role": "user", "content": value}] if isinstance(value, str) else list(value or ())
+        return {**arguments, "input": [*items, {"role": "user", "content": note}]}
+
+    def without_tools(self, arguments: Arguments) -> Arguments:
+        """As in `CallForm`."""
+        return {**arguments, "tool_choice": "none"} if arguments.get("tools") else arguments
+
+    def last_words(self, arguments: Arguments, text: str) -> Any:
+        """As in `CallForm`."""
+        number = time.time_ns()
+        part = {"type": "output_text", "text": text, "annotations": []}
+        message = {
+            "id": f"msg-ebbtide-{number}",
+            "type": "message",
+            "role": "assistant",
+            "status": "completed",
+            "content": [part],
+        }
+        return import_module("openai.types.responses").Response.model_validate(
+            {
+                "id": f"resp-ebbtide-{number}",
+                "object": "response",
+                "created_at": time.time(),
+                "model": str(arguments.get("model", "")),
+                "output": [message],
+                "parallel_tool_calls": True,
+                "tool_choice": "none",
+                "tools": [],
+                "status": "completed",
+            }
+        )
+
+    def stream_of(self, answer: Any) -> list[Any]:
+        """As in `CallForm`."""
+        types = import_module("openai.types.responses")
+        item = answer.output[0]
+        delta = {
+            "type": "response.output_text.delta",
+            "item_id": item.id,
+            "output_index": 0,
+            "content_index": 0,
+            "delta": answer.output_text,
+            "logprobs": [],
+            "sequence_number": 0,
+        }
+        return [
+            types.ResponseTextDeltaEvent.model_validate(delta),
+            types.ResponseCompletedEvent.model_validate(
+                {"type": "response.completed", "sequence_number": 1, "response": answer.model_dump()}
+            ),
+        ]
+
+    def whole(self, parts: Sequence[Any]) -> Any:
+        """As in `CallForm`."""
+        for part in reversed(parts):
+            response = fields_of(part).get("response")
+            if response is not None:
+                return response
+        return {"output": []}
+
+
+class Messages:
+    """``messages.create`` of Anthropic."""
+
+    def items(self, arguments: Arguments) -> list[ConversationItem]:
+        """As in `CallForm`."""
+        items = []
+        for message in arguments.get("messages") or ():
+            fields = fields_of(message)
+            content, role = fields.get("content"), fields.get("role")
+            blocks = [] if isinstance(content, str) else [fields_of(block) for block in content or ()]
+            results = tuple(
+                ToolResult(
+                    str(block.get("tool_use_id")), block.get("content"), bool(block.get("is_error", False))
+                )
+                for block in blocks
+                if block.get("type") == "tool_result"
+            )
+            texts = [block.get("text") for block in blocks if block.get("type") == "text"]
+            words = None if role != "user" else content if isinstance(content, str) else texts or None
+            items.append(ConversationItem(message, role == "assistant", words, results))
+        return items
+
+    def with_note(self, arguments: Arguments, note: str) -> Arguments:
+        """As in `CallForm`."""
+        block = {"type": "text", "text": note}
+        messages = list(arguments["messages"])
+        last = fields_of(messages[-1]) if messages else {}
+        if last.get("role") == "user":
+            content = last["content"]
+            blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+            messages[-1] = {**last, "content": [*blocks, block]}
+        else:
+            messages.append({"role": "user", "content": [block]})
+        return {**arguments, "messages": messages}
+
+    def without_tools(self, arguments: Arguments) -> Arguments:
+        """As in `CallForm`."""
+        return {**arguments, "tool_choice": {"type": "none"}} if arguments.get("tools") else arguments
+
+    def last_words(self, arguments: Arguments, text: str) -> Any:
+        """As in `CallForm`."""
+        return import_module("anthropic.types").Message.model_validate(
+            {
+                "id": f"msg-ebbtide-{time.time_ns()}",
+                "type": "message",
+                "role": "assistant",
+                "model": str(arguments.get("model", "")),
+                "content": [{"type": "text", "text": text, "citations": None}],
+                "stop_reason": "end_turn",
+                "stop_sequence": None,
+                "usage": {"input_tokens": 0, "output_tokens": 0},
+            }
+        )
+
+    def stream_of(self, answer: Any) -> list[Any]:
+        """As in `CallForm`."""
+        types = import_module("anthropic.types")
+        start = {**answer.model_dump(), "content": [], "stop_reason": None}
+        block = {"type": "text", "text": "", "citations": None}
+        text = answer.content[0].text
+        return [
+            types.RawMessageStartEvent.model_validate({"type": "message_start", "message": start}),
+            types.RawContentBlockStartEvent.model_validate(
+                {"type": "content_block_start", "index": 0, "content_block": block}
+            ),
+            types.RawContentBlockDeltaEvent.model_validate(
+                {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}}
+            ),
+            types.RawContentBlockStopEvent.model_validate({"type": "content_block_stop", "index": 0}),
+            types.RawMessageDeltaEvent.model_validate(
+                {
+                    "type": "message_delta",
+                    "delta": {"stop_reason": "end_turn", "stop_sequence": None},
+                    "usage": {"output_tokens": 0},
+                }
+            ),
+            types.RawMessageStopEvent.model_validate({"type": "message_stop"}),
+        ]
+
+    def whole(self, parts: Sequence[Any]) -> Any:
+        """As in `CallForm`."""
+        blocks: dict[int, dict[str, Any]] = {}
+        for part in map(fields_of, parts):
+            index = part.get("index")
+            if not isinstance(index, int):
+                continue
+            block = blocks.setdefault(index, {"type": "text", "text": "", "input": ""})
+            start, delta = fields_of(part.get("content_block")), fields_of(part.get("delta"))
+            block.update({name: start[name] for name in ("type", "id", "name") if start.get(name)})
+            block["text"] += delta.get("text") or ""
+            block["input"] += delta.get("partial_json") or ""
+        return {"role": "assistant", "content": [block for _, block in sorted(blocks.items())]}
+
+
+def _deltas(parts: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
+    for part in parts:
+        for choice in fields_of(part).get("choices") or ():
+            yield fields_of(fields_of(choice).get("delta"))
