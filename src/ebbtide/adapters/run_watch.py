@@ -7,7 +7,7 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final, TypedDict, Unpack
+from typing import Final, Self, TypedDict, Unpack
 
 from ebbtide.adapters.answer_text import answer_text
 from ebbtide.budget.limits import Limits
@@ -78,6 +78,11 @@ class RunWatch:
         self.faults = 0
         self.last_fault: str | None = None
         self._lock = threading.Lock()
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        """Itself: frameworks copy what holds it, and the runs of the copies are the same runs."""
+        del memo
+        return self
 
     def new_run(self) -> str:
         """An id for a run whose framework gives it none."""
