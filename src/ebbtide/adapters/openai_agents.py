@@ -24,6 +24,7 @@ class _Run:
 
     run_id: str
     is_new: bool = True
+    agent: object = None  # that works on it; those that are tools apart
     chains: dict[str, str] = field(default_factory=dict)
 
 
@@ -78,6 +79,8 @@ class EbbtideHooks(RunHooks[Any]):
             run.is_new = False
             for words in _latest_words(input_items):
                 self.watch.record_message(run.run_id, words)
+        if chain is None:
+            run.agent = agent
         advice = self.watch.advise(run.run_id, agent=chain)
         if advice.refusal:
             raise AgentRunEnded(self._last_words(run, chain, advice), advice.verdict)
@@ -93,6 +96,12 @@ class EbbtideHooks(RunHooks[Any]):
         if chain:
             ids = (getattr(item, "call_id", None) for item in response.output)
             run.chains.update((call_id, chain) for call_id in ids if call_id)
+
+    async def on_agent_end(self, context: RunContextWrapper[Any], agent: Any, output: object) -> None:  # noqa: D102
+        del output
+        run = self._run_of(context)
+        if agent is run.agent:
+            self.watch.end(run.run_id)
 
     async def on_tool_end(  # noqa: D102
         self, context: RunContextWrapper[Any], agent: Any, tool: Any, result: object

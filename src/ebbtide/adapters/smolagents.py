@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any, Unpack
 
 from smolagents import ActionStep, CodeAgent, FinalAnswerStep, MultiStepAgent, TaskStep
@@ -20,6 +21,7 @@ from smolagents.models import (
 from ebbtide.adapters.final_text import final_text
 from ebbtide.adapters.run_watch import RunWatch, WatchOptions
 from ebbtide.errors import ConfigError
+from ebbtide.events.usage import Usage
 from ebbtide.supervision.runs.advice import Advice
 
 _ATTRIBUTE = "ebbtide_run"  # of the step that holds the task: the id of its run
@@ -108,8 +110,11 @@ class _WatchedAgent:
             self.watch.end(self.run_id)
 
     def record_answer(self, answer: ChatMessage, model: str | None) -> None:
+        usage: object = None
+        with suppress(Exception):
+            usage = Usage.of(answer.raw)  # tells cached tokens from fresh ones
         self.watch.record_answer(
-            self.run_id, answer, agent=self.name, model=model, usage=answer.raw or answer.token_usage
+            self.run_id, answer, agent=self.name, model=model, usage=usage or answer.token_usage
         )
 
     def record_failure(self) -> None:
