@@ -6,6 +6,10 @@ from typing import Final
 
 #: Requirements for pip, by the name of the adapter. They name no versions: the newest ones are checked.
 ENVIRONMENTS: Final[dict[str, tuple[str, ...]]] = {
+    "ag2": ("ag2",),
+    "agent_framework": ("agent-framework-core",),
+    "autogen": ("autogen-agentchat", "autogen-ext[openai]"),
+    "dspy": ("dspy",),
     "google_adk": ("google-adk",),
     "haystack": ("haystack-ai",),
     "langchain": ("langchain", "langgraph"),
