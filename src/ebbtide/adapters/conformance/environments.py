@@ -8,10 +8,12 @@ from typing import Final
 ENVIRONMENTS: Final[dict[str, tuple[str, ...]]] = {
     "ag2": ("ag2",),
     "agent_framework": ("agent-framework-core",),
+    "agno": ("agno",),
     "autogen": ("autogen-agentchat", "autogen-ext[openai]"),
     "dspy": ("dspy",),
     "google_adk": ("google-adk",),
     "haystack": ("haystack-ai",),
+    "inspect_ai": ("inspect-ai",),
     "langchain": ("langchain", "langgraph"),
     "llamaindex": ("llama-index-core",),
     "openai_agents": ("openai-agents",),
