@@ -10,6 +10,7 @@ from typing import Any, Unpack
 import ag2
 from ag2.events import ModelRequest, ModelResponse, TextInput, ToolCallEvent, ToolErrorEvent
 from ag2.events.types import ModelMessage
+from ag2.exceptions import HumanInputError
 
 from ebbtide.adapters.final_text import final_text
 from ebbtide.adapters.run_watch import RunWatch, WatchOptions
@@ -22,6 +23,7 @@ except ImportError as error:
     version = getattr(ag2, "__version__", "this one")
     raise ConfigError(f"needs a later ag2 than {version}: ag2.middleware is missing") from error
 
+_NO = ("", "n", "no", "stop", "end")  # answers of a person that let the run end
 _BESIDE = ("anthropic", "bedrock")  # providers that count cached tokens beside those of the prompt
 _COUNTS = {
     "prompt_tokens": "input_tokens",
@@ -39,23 +41,27 @@ class EbbtideTurns:
     that is continued goes on with it.
 
     Args:
+        asks: Whether a person is asked where one should look, as ``context.input`` asks: the agent needs a
+            ``hitl_hook``. The run ends where the answer is no, or where there is none. Without, it ends.
         options: As in `WatchOptions`.
 
     Attributes:
         watch: The runs, and what failed in watching them.
     """
 
-    def __init__(self, **options: Unpack[WatchOptions]) -> None:
+    def __init__(self, *, asks: bool = False, **options: Unpack[WatchOptions]) -> None:
+        self.asks = asks
         self.watch = RunWatch(**options)
 
     def __call__(self, event: Any, context: Any) -> BaseMiddleware:
         """The middleware of one turn, as the framework makes it."""
-        return _WatchedTurn(event, context, self.watch)
+        return _WatchedTurn(event, context, self.watch, asks=self.asks)
 
 
 class _WatchedTurn(BaseMiddleware):
-    def __init__(self, event: Any, context: Any, watch: RunWatch) -> None:
+    def __init__(self, event: Any, context: Any, watch: RunWatch, *, asks: bool) -> None:
         super().__init__(event, context)
+        self._asks = asks
         self._watch = watch
         self._run_id = str(context.stream.id)
 
@@ -68,6 +74,9 @@ class _WatchedTurn(BaseMiddleware):
         self, call_next: Callable[..., Any], events: Sequence[Any], context: Any
     ) -> ModelResponse:
         advice = self._watch.advise(self._run_id)
+        if advice.ask and self._asks and await _is_approved(context, final_text(advice.verdict)):
+            self._watch.acknowledge(self._run_id)
+            advice = self._watch.advise(self._run_id)
         if advice.refusal:
             return await self._last_answer(advice, context)
         if advice.note:
@@ -79,18 +88,20 @@ class _WatchedTurn(BaseMiddleware):
         except Exception:
             self._watch.record_failure(self._run_id)
             raise
-        self._watch.record_answer(self._run_id, answer, model=answer.model, usage=_usage(answer))
+        with self._watch.guarded():
+            self._watch.record_answer(self._run_id, answer, model=answer.model, usage=_usage(answer))
         return answer
 
     async def on_tool_execution(
         self, call_next: Callable[..., Any], event: ToolCallEvent, context: Any
     ) -> Any:
         answer = await call_next(event, context)
-        is_error = isinstance(answer, ToolErrorEvent)
-        # The text of an error has the whole way to it, and another one each time.
-        result = answer.error if is_error else getattr(answer, "result", None)
-        parts = getattr(result, "parts", result)
-        self._watch.record_tool_call(self._run_id, event.name, event.arguments, parts, error=is_error)
+        with self._watch.guarded():
+            is_error = isinstance(answer, ToolErrorEvent)
+            # The text of an error has the whole way to it, and another one each time.
+            result = answer.error if is_error else getattr(answer, "result", None)
+            parts = getattr(result, "parts", result)
+            self._watch.record_tool_call(self._run_id, event.name, event.arguments, parts, error=is_error)
         return answer
 
     async def _last_answer(self, advice: Advice, context: Any) -> ModelResponse:
@@ -98,6 +109,15 @@ class _WatchedTurn(BaseMiddleware):
         with suppress(Exception):
             await context.send(message)  # as a model does, for who listens to the stream
         return ModelResponse(message)
+
+
+async def _is_approved(context: Any, question: str) -> bool:
+    """Whether a person lets the run go on."""
+    try:
+        answer = await context.input(question)
+    except HumanInputError:
+        return False
+    return answer.strip().lower() not in _NO
 
 
 def _without_tools(call: Callable[..., Any]) -> Callable[..., Any]:

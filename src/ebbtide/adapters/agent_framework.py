@@ -66,9 +66,10 @@ class EbbtideAgentMiddleware(AgentMiddleware):
         caller = self.caller.get()
         if caller is None:
             run = _WatchedRun(self, self.watch.new_run(), None)
-            for message in context.messages:
-                if str(getattr(message.role, "value", message.role)) == "user":
-                    self.watch.record_message(run.run_id, message.text)
+            with self.watch.guarded():
+                for message in context.messages:
+                    if str(getattr(message.role, "value", message.role)) == "user":
+                        self.watch.record_message(run.run_id, message.text)
         else:
             name = getattr(context.agent, "name", None) or "agent"
             run = _WatchedRun(self, caller.run_id, f"{name} {self.watch.new_run()[:8]}")
@@ -98,9 +99,10 @@ class _WatchedRun:
         self.agent = agent
 
     def record_answer(self, answer: ChatResponse) -> None:
-        self.watch.record_answer(
-            self.run_id, answer.text, agent=self.agent, model=_model(answer), usage=_usage(answer)
-        )
+        with self.watch.guarded():
+            self.watch.record_answer(
+                self.run_id, answer.text, agent=self.agent, model=_model(answer), usage=_usage(answer)
+            )
 
     def end(self) -> None:
         self.watch.end(self.run_id)

@@ -116,6 +116,10 @@ class _WatchedClient:
 
     def _record_input(self, messages: Sequence[Any]) -> None:
         """What came since the last answer: answers of tools, and words of people."""
+        with self._watch.guarded():
+            self._record_latest(messages)
+
+    def _record_latest(self, messages: Sequence[Any]) -> None:
         latest: list[Any] = []
         for message in reversed(messages):
             if isinstance(message, AssistantMessage):
@@ -143,11 +147,12 @@ class _WatchedClient:
                 )
 
     def _record_answer(self, answer: CreateResult) -> None:
-        if not isinstance(answer.content, str):
-            self._requests.update((call.id, call) for call in answer.content)
-        # An answer out of a cache took nothing.
-        usage = Usage(cost_usd=0.0) if answer.cached else answer.usage
-        self._watch.record_answer(self._run_id, answer, agent=self._agent, model=self._model, usage=usage)
+        with self._watch.guarded():
+            if not isinstance(answer.content, str):
+                self._requests.update((call.id, call) for call in answer.content)
+            # An answer out of a cache took nothing.
+            usage = Usage(cost_usd=0.0) if answer.cached else answer.usage
+            self._watch.record_answer(self._run_id, answer, agent=self._agent, model=self._model, usage=usage)
 
     def _last_answer(self, advice: Advice, options: dict[str, Any]) -> CreateResult:
         text = final_text(advice.verdict, self._watch.end(self._run_id))

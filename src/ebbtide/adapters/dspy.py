@@ -159,10 +159,11 @@ class EbbtideReAct(dspy.ReAct):
             except Exception:
                 self.watch.record_failure(run.run_id)
                 raise
-        usages = [(model, usage) for model, entries in tracker.usage_data.items() for usage in entries]
-        text = answers[0].next_thought if module is self.react else str(dict(answers[0]))
-        for model, usage in usages or [(None, None)]:
-            self.watch.record_answer(run.run_id, text, model=model, usage=usage)
+        with self.watch.guarded():
+            usages = [(model, usage) for model, entries in tracker.usage_data.items() for usage in entries]
+            text = answers[0].next_thought if module is self.react else str(dict(answers[0]))
+            for model, usage in usages or [(None, None)]:
+                self.watch.record_answer(run.run_id, text, model=model, usage=usage)
 
     def _outputs(self, text: str) -> Any:
         """Outputs that say why there is no answer; None where no text fits."""

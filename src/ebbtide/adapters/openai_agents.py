@@ -90,12 +90,13 @@ class EbbtideHooks(RunHooks[Any]):
     async def on_llm_end(  # noqa: D102
         self, context: RunContextWrapper[Any], agent: Agent[Any], response: ModelResponse
     ) -> None:
-        run, chain = self._run_of(context), _chain_of(context, agent)
-        model = self.model or (agent.model if isinstance(agent.model, str) else None)
-        self.watch.record_answer(run.run_id, response, agent=chain or agent.name, model=model)
-        if chain:
-            ids = (getattr(item, "call_id", None) for item in response.output)
-            run.chains.update((call_id, chain) for call_id in ids if call_id)
+        with self.watch.guarded():
+            run, chain = self._run_of(context), _chain_of(context, agent)
+            model = self.model or (agent.model if isinstance(agent.model, str) else None)
+            self.watch.record_answer(run.run_id, response, agent=chain or agent.name, model=model)
+            if chain:
+                ids = (getattr(item, "call_id", None) for item in response.output)
+                run.chains.update((call_id, chain) for call_id in ids if call_id)
 
     async def on_agent_end(self, context: RunContextWrapper[Any], agent: Any, output: object) -> None:  # noqa: D102
         del output

@@ -124,8 +124,10 @@ class _WatchedAgent:
         del agent
         if step.is_final_answer:
             return  # it is the answer of the agent
-        for call in step.tool_calls or []:
-            self._record(call.name, call.arguments, step.error or step.observations, error=bool(step.error))
+        with self.watch.guarded():
+            for call in step.tool_calls or []:
+                result = step.error or step.observations
+                self._record(call.name, call.arguments, result, error=bool(step.error))
 
     def recorded(self, execute: Callable[..., Any]) -> Callable[..., Any]:
         """The tools of an agent, recorded. Its answer is a tool too, which is none to us."""
