@@ -81,15 +81,6 @@ def test_what_may_not_be_opened(tmp_path: Path) -> None:
     assert refusal(path) == f"{path}: cannot be read: Permission denied"
 
 
-UNKNOWN = """\
-x: no trace or conversation in a known format (JSON lines: an object with 'type', 'message'). \
-Simplest to write: {"role": "...", "content": "..."}, one a line. Tried:
-  transcript: not one JSON value
-  transcript-jsonl: no 'transcript_header' or 'round' among the types of the first 10 lines
-  claude-code: no line of type 'user' or 'assistant' with a message, and no other line of a session
-"""
-
-
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -108,7 +99,10 @@ Simplest to write: {"role": "...", "content": "..."}, one a line. Tried:
         (b"[" * 100_000, "x:1: nested too deeply to be read"),
         (
             b'{"type": "user", "message": {}}\n{"type": "x"}\n',
-            UNKNOWN,
+            (
+                "x: no trace or conversation in a known format (JSON lines: an object with 'type', "
+                "'message'). Nearest is claude-code:"
+            ),
         ),
         (b"[1, 2]", "x: no trace or conversation in a known format (one JSON value: a list of 2). "),
         (b"7", "x: no trace or conversation in a known format (one JSON value: a number). "),

@@ -72,11 +72,12 @@ def _talk(
 async def _talk_async(
     client: Any, call: dict[str, Any], tools: dict[str, Callable[..., str]], trial: Trial
 ) -> None:
-    for _ in range(_STEPS):
-        answer = await client.messages.create(**call)
-        content = [block.model_dump(exclude_none=True) for block in answer.content]
-        if not _go_on(content, call["messages"], tools, trial):
-            return
+    async with client:
+        for _ in range(_STEPS):
+            answer = await client.messages.create(**call)
+            content = [block.model_dump(exclude_none=True) for block in answer.content]
+            if not _go_on(content, call["messages"], tools, trial):
+                return
 
 
 def _go_on(

@@ -73,15 +73,16 @@ def _chat(
 
 
 async def _chat_async(client: Any, model: str, tools: dict[str, Callable[..., str]], trial: Trial) -> None:
-    messages: list[Any] = [{"role": "user", "content": TASK}]
-    for _ in range(_STEPS):
-        completion = await client.chat.completions.create(
-            model=model, messages=messages, tools=_schemas(tools)
-        )
-        answer = completion.choices[0].message.model_dump(exclude_none=True)
-        if not _go_on(answer, messages, tools):
-            trial.answer, trial.steps = answer["content"], len(messages)
-            return
+    async with client:
+        messages: list[Any] = [{"role": "user", "content": TASK}]
+        for _ in range(_STEPS):
+            completion = await client.chat.completions.create(
+                model=model, messages=messages, tools=_schemas(tools)
+            )
+            answer = completion.choices[0].message.model_dump(exclude_none=True)
+            if not _go_on(answer, messages, tools):
+                trial.answer, trial.steps = answer["content"], len(messages)
+                return
 
 
 def _go_on(answer: dict[str, Any], messages: list[Any], tools: dict[str, Callable[..., str]]) -> bool:
