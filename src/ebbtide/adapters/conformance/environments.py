@@ -15,6 +15,7 @@ ENVIRONMENTS: Final[dict[str, tuple[str, ...]]] = {
     "haystack": ("haystack-ai",),
     "inspect_ai": ("inspect-ai",),
     "langchain": ("langchain", "langgraph"),
+    "litellm": ("litellm", "mcp"),
     "llamaindex": ("llama-index-core",),
     "openai_agents": ("openai-agents",),
     "pydantic_ai": ("pydantic-ai-slim",),
