@@ -63,7 +63,6 @@ class OpenAIAgents:
         options: Any = {"hooks": adapter, "max_turns": _MOST_TURNS, "run_config": _CONFIG}
         try:
             if mode == "sync":
-                asyncio.set_event_loop(asyncio.new_event_loop())  # it has to be there already
                 result: Any = Runner.run_sync(agent, TASK, **options)
             else:
                 result = asyncio.run(_result(agent, mode, options))

@@ -91,14 +91,12 @@ class PydanticAI:
         trial = Trial()
         agent: Any = Agent(_scripted_model(trial, script), tools=list(tools), capabilities=[adapter])
         if mode == "sync":
-            asyncio.set_event_loop(asyncio.new_event_loop())  # it has to be there already
             result: Any = agent.run_sync(TASK, usage_limits=_LIMITS)
             trial.answer = result.output
         else:
             result, trial.answer = asyncio.run(_result(agent, mode))
         trial.steps = len(result.all_messages())
-        usage = result.usage() if callable(result.usage) else result.usage
-        trial.tokens = usage.total_tokens
+        trial.tokens = result.usage.total_tokens
         return trial
 
 
