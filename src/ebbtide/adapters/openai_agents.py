@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
-from agents import Agent, AgentsException, ModelResponse, RunContextWrapper, RunHooks
+from agents import (
+    Agent,
+    AgentsException,
+    Model,
+    ModelProvider,
+    ModelResponse,
+    RunConfig,
+    RunContextWrapper,
+    RunHooks,
+)
 from agents.tool_context import ToolContext
 
 from ebbtide.adapters.final_text import final_text
@@ -49,6 +60,9 @@ class EbbtideHooks(RunHooks[Any]):
     watched where they have the hooks too, ``agent.as_tool(..., hooks=hooks)``: they belong to the run that
     calls them.
 
+    Hooks cannot take tools away. The configuration that `run_config` gives can, and so can a model that
+    `without_tools_at_last` gives; without both, the model is told before its last call to answer now.
+
     Args:
         model: The model, where ``RunConfig`` sets one for all agents; otherwise each agent names its own.
         options: As in `WatchOptions`.
@@ -65,6 +79,27 @@ class EbbtideHooks(RunHooks[Any]):
             raise ConfigError("needs a later openai-agents: RunHooks.on_llm_start is missing")
         self.model = model
         self.watch = RunWatch(**options)
+
+    def run_config(self, config: RunConfig | None = None) -> RunConfig:
+        """A configuration of a run whose models get no tools in their last call.
+
+        It reaches the models that agents name. An agent that has a model itself needs
+        `without_tools_at_last`.
+
+        Args:
+            config: The one to start from; None is that of the SDK.
+        """
+        config = config or RunConfig()
+        return replace(config, model_provider=_Provider(config.model_provider))
+
+    @staticmethod
+    def without_tools_at_last(model: Any) -> Any:
+        """A model like the one that is given, which gets no tools in the last call of a run.
+
+        Args:
+            model: A ``Model`` of the SDK.
+        """
+        return _LastCallModel(model)
 
     async def on_llm_start(  # noqa: D102
         self,
@@ -85,7 +120,8 @@ class EbbtideHooks(RunHooks[Any]):
         if advice.refusal:
             raise AgentRunEnded(self._last_words(run, chain, advice), advice.verdict)
         if advice.note and isinstance(input_items, list):
-            input_items.append({"role": "user", "content": advice.note})
+            note = _LastNote if advice.without_tools else dict
+            input_items.append(note(role="user", content=advice.note))
 
     async def on_llm_end(  # noqa: D102
         self, context: RunContextWrapper[Any], agent: Agent[Any], response: ModelResponse
@@ -130,6 +166,72 @@ class EbbtideHooks(RunHooks[Any]):
         with suppress(Exception):
             setattr(context.usage, _MARK, run)
         return run
+
+
+class _LastNote(dict[str, str]):
+    """A note before the last call of a model: what tells that one from the others."""
+
+
+class _LastCallModel(Model):
+    """A model that does what another one does, and gets no tools in the last call of a run."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    @property
+    def __class__(self) -> Any:
+        return type(self._model)  # the SDK asks for the class of a model
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    async def get_response(self, *args: Any, **options: Any) -> Any:
+        args, options = _call(self._model.get_response, args, options)
+        return await self._model.get_response(*args, **options)
+
+    def stream_response(self, *args: Any, **options: Any) -> Any:
+        args, options = _call(self._model.stream_response, args, options)
+        return self._model.stream_response(*args, **options)
+
+    def get_retry_advice(self, request: Any) -> Any:
+        return self._model.get_retry_advice(request)
+
+    async def close(self) -> None:
+        await self._model.close()
+
+    async def _cleanup_on_run_end(self, owner: object) -> None:
+        clean = getattr(self._model, "_cleanup_on_run_end", None)
+        if clean is not None:
+            await clean(owner)
+
+
+class _Provider(ModelProvider):
+    """Gives the models of another provider, without tools in their last call."""
+
+    def __init__(self, provider: ModelProvider) -> None:
+        self._provider = provider
+        self._models: dict[int, _LastCallModel] = {}  # by the id of the model, which each keeps alive
+
+    def get_model(self, model_name: str | None) -> Any:
+        model = self._provider.get_model(model_name)
+        return self._models.setdefault(id(model), _LastCallModel(model))
+
+    async def aclose(self) -> None:
+        await self._provider.aclose()
+
+
+def _call(
+    method: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call of a model; those of the last call have no tools."""
+    with suppress(Exception):  # a model of another form is called as it is
+        call = inspect.signature(method).bind(*args, **options)
+        items = call.arguments["input"]
+        if isinstance(items, list) and items and isinstance(items[-1], _LastNote):
+            settings = replace(call.arguments["model_settings"], tool_choice=None, parallel_tool_calls=None)
+            call.arguments.update(tools=[], handoffs=[], model_settings=settings)
+            return call.args, call.kwargs
+    return args, options
 
 
 def _chain_of(context: RunContextWrapper[Any], agent: Any) -> str | None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agents import Agent, RunConfig, Runner, function_tool
+from agents import Agent, ModelProvider, RunConfig, Runner, function_tool
 from agents.testing import ModelCall, ModelStep, ScriptedModel, assistant_message, function_call
 from agents.usage import Usage
 
@@ -15,7 +15,6 @@ from ebbtide.adapters.conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TA
 from ebbtide.adapters.openai_agents import AgentRunEnded, EbbtideHooks
 
 _MOST_TURNS = 100
-_CONFIG = RunConfig(tracing_disabled=True)
 
 
 def _scripted_model(trial: Trial, script: Script) -> ScriptedModel:
@@ -37,12 +36,21 @@ def _scripted_model(trial: Trial, script: Script) -> ScriptedModel:
     return ScriptedModel([ModelStep.respond(respond) for _ in range(_MOST_TURNS)])
 
 
+class _ScriptedProvider(ModelProvider):
+    def __init__(self, model: ScriptedModel) -> None:
+        self.model = model
+
+    def get_model(self, model_name: str | None) -> ScriptedModel:
+        del model_name
+        return self.model
+
+
 class OpenAIAgents:
     """Agents of the SDK, run by its ``Runner``."""
 
     modes = ("sync", "async", "stream")
     calls = 4
-    takes_tools_away = False  # hooks have no say in them
+    takes_tools_away = True
     counts_tokens = True
     has_parallel_calls = True
 
@@ -57,10 +65,12 @@ class OpenAIAgents:
         trial = Trial()
         agent: Any = Agent(
             name="clerk",
-            model=_scripted_model(trial, script),
+            model="scripted",
             tools=[function_tool(tool) for tool in tools],
         )
-        options: Any = {"hooks": adapter, "max_turns": _MOST_TURNS, "run_config": _CONFIG}
+        provider = _ScriptedProvider(_scripted_model(trial, script))
+        config = adapter.run_config(RunConfig(tracing_disabled=True, model_provider=provider))
+        options: Any = {"hooks": adapter, "max_turns": _MOST_TURNS, "run_config": config}
         try:
             if mode == "sync":
                 result: Any = Runner.run_sync(agent, TASK, **options)
