@@ -10,6 +10,7 @@ ENVIRONMENTS: Final[dict[str, tuple[str, ...]]] = {
     "agent_framework": ("agent-framework-core",),
     "agno": ("agno",),
     "autogen": ("autogen-agentchat", "autogen-ext[openai]"),
+    "crewai": ("crewai",),
     "dspy": ("dspy",),
     "google_adk": ("google-adk",),
     "haystack": ("haystack-ai",),
