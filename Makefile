@@ -6,11 +6,12 @@ BASE := $(VENV)/.base
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers wheel tests test-sdks
+.PHONY: help demo test lint types layers wheel tests test-sdks test-adapters
 
 help:
 	@echo "make demo   install the package without its extras, and check a sample of runs: takes seconds"
 	@echo "make test   run every check: $(CHECKS)"
+	@echo "make test-adapters   check each adapter with its framework, installed for it (MINUTES=60)"
 	@echo "make test-sdks   read usage from answers of every provider's SDK, installed for it"
 
 demo: $(BASE)
@@ -36,6 +37,11 @@ wheel: $(READY)
 
 tests: $(READY)
 	$(BIN)/python -m pytest -n auto
+
+# An environment for each framework, one after the other; what does not fit into the time is named.
+MINUTES ?= 60
+test-adapters: $(READY)
+	$(BIN)/python tests/adapters/run_environments.py --minutes $(MINUTES)
 
 # Some of the SDKs are too large for every run: 360 MB more.
 test-sdks: $(READY)

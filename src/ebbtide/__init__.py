@@ -12,6 +12,9 @@ from __future__ import annotations
 TYPE_CHECKING = False  # `typing` takes longer to import than all of this
 
 if TYPE_CHECKING:
+    from ebbtide.adapters.answer_text import answer_text as answer_text
+    from ebbtide.adapters.final_text import final_text as final_text
+    from ebbtide.adapters.watched_client import watch as watch
     from ebbtide.budget.bill.bill import Bill as Bill
     from ebbtide.budget.limits import LimitKind as LimitKind
     from ebbtide.budget.limits import Limits as Limits
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
     from ebbtide.errors import EbbtideError as EbbtideError
     from ebbtide.errors import LimitExceeded as LimitExceeded
     from ebbtide.errors import LimitUnknown as LimitUnknown
+    from ebbtide.errors import RunEnded as RunEnded
     from ebbtide.errors import RunHalted as RunHalted
     from ebbtide.errors import RunStopped as RunStopped
     from ebbtide.errors import SemanticError as SemanticError
@@ -156,6 +160,7 @@ _HOMES = {
     "Round": "events.transcript",
     "RoundReading": "convergence.meter",
     "RoundSummary": "convergence.score",
+    "RunEnded": "errors",
     "RunHalted": "errors",
     "RunOptions": "supervision.run_options",
     "RunReport": "guard.guard_report",
@@ -185,12 +190,15 @@ _HOMES = {
     "TurnContext": "decisions.candidate",
     "Usage": "events.usage",
     "Verdict": "supervision.verdict",
+    "answer_text": "adapters.answer_text",
     "assess": "decisions.gate.assess",
     "check": "checking",
     "check_events": "checking",
+    "final_text": "adapters.final_text",
     "find_loops": "divergence.monitor",
     "open_trace": "traces.reading",
     "score_transcript": "convergence.meter",
+    "watch": "adapters.watched_client",
 }
 
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604 - names, all of them

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Final, Protocol
 
+from ebbtide.adapters.conformance.environments import ENVIRONMENTS
 from ebbtide.adapters.conformance.scripts import Reply, Script
 from ebbtide.errors import ConfigError
+from ebbtide.settings_file import nearest_name
 
 #: The adapters that have a harness, by the name of their module.
 ADAPTERS: Final = (
@@ -92,10 +94,16 @@ def harness(name: str) -> Harness:
         ConfigError: There is no such adapter, or its framework is not installed.
     """
     if name not in ADAPTERS:
-        raise ConfigError(f"adapter {name!r}: there is none; there are {', '.join(ADAPTERS)}")
+        guess = nearest_name(name, ADAPTERS)
+        hint = f"did you mean {guess}? " if guess else ""
+        raise ConfigError(f"adapter {name!r}: there is none. {hint}There are {', '.join(ADAPTERS)}")
     try:
         module = import_module(f"ebbtide.adapters.conformance.{name}")
     except ImportError as error:
-        raise ConfigError(f"adapter {name}: its framework cannot be imported here: {error}") from error
+        install = " ".join(ENVIRONMENTS.get(name, (name,)))
+        raise ConfigError(
+            f"adapter {name}: its framework cannot be imported here: {error}. "
+            f"Install it: pip install {install}"
+        ) from error
     framework: Harness = module.HARNESS
     return framework

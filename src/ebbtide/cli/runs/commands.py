@@ -277,8 +277,8 @@ def loops(
 @click.command(
     cls=Command,
     exits={
-        Exit.DONE: "every detector that is on sees its loop, or a trace was shown",
-        Exit.LOOP: "a detector is silent",
+        Exit.DONE: "every detector that is on sees its loop, an adapter is wired, or a trace was shown",
+        Exit.LOOP: "a detector is silent, or an adapter is not wired",
     },
 )
 @with_thresholds
@@ -288,11 +288,21 @@ def doctor(
         str | None,
         Option("--trace", metavar="FILE", type=FILE, help="Show instead what is known of a trace's tools."),
     ] = None,
+    adapter: Annotated[
+        str | None,
+        Option("--adapter", metavar="NAME", help="Test instead the adapter of a framework: langchain."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Test each loop detector on a known loop."""
     from ebbtide.cli.runs import loops as commands
 
+    if adapter is not None:
+        from ebbtide.cli.runs import adapter_check
+
+        if not adapter_check.check(adapter, as_json=as_json):
+            raise SystemExit(Exit.LOOP)
+        return
     if trace is not None:
         from ebbtide.cli.runs import tool_census
 
