@@ -62,7 +62,7 @@ class EbbtideCrewAI:
         if "call" in vars(llm):
             raise ConfigError(f"{llm.model} is watched already")
         calls = _WatchedCrewCalls(
-            self, llm.call, llm.acall, getattr(llm, "_track_token_usage_internal", None)
+            self, llm, llm.call, llm.acall, getattr(llm, "_track_token_usage_internal", None)
         )
         # The model is a pydantic model, which takes no other attributes than its fields.
         object.__setattr__(llm, "call", calls.call)
@@ -98,6 +98,7 @@ class _WatchedCrewCalls:
     """The calls of a model, and what they took."""
 
     adapter: EbbtideCrewAI
+    llm: BaseLLM
     original: Any
     original_async: Any
     track: Any
@@ -139,7 +140,7 @@ class _WatchedCrewCalls:
         if kickoff.watch is None:
             kickoff.watch = self.adapter.watch
             kickoff.run_id = kickoff.watch.new_run()
-        return _CrewCall(kickoff.watch, kickoff, str(getattr(agent, "role", "agent")).strip())
+        return _CrewCall(kickoff.watch, kickoff, _name_of(agent), self.llm.model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +150,7 @@ class _CrewCall:
     watch: RunWatch
     kickoff: _Kickoff
     agent: str
+    model: str
 
     def prepared(self, messages: Any, call: dict[str, Any]) -> tuple[Any, str | None]:
         """The messages to send, and what to answer in place of a call; the options are changed in place."""
@@ -185,7 +187,17 @@ class _CrewCall:
             raise
         finally:
             _usage.reset(token)
-        self.watch.record_answer(self.kickoff.run_id, answers[0], agent=self.agent, usage=_usage_of(reports))
+        self.watch.record_answer(
+            self.kickoff.run_id,
+            answers[0],
+            agent=self.agent,
+            model=self.model,
+            usage=_usage_of(reports),
+        )
+
+
+def _name_of(agent: Any) -> str:
+    return str(getattr(agent, "role", "agent")).strip()
 
 
 def _is_typed(task: Any) -> bool:
@@ -222,7 +234,7 @@ def _record_tool(context: Any) -> None:
     kickoff = _kickoffs.get(context.crew) if isinstance(context.crew, Crew) else None
     if kickoff is None or kickoff.watch is None:
         return
-    agent = str(getattr(context.agent, "role", "agent")).strip()
+    agent = _name_of(context.agent)
     args = dict(context.tool_input or {})
     call, answer = (context.tool_name, args), context.tool_result
     if str(answer).startswith(_REPEATED):

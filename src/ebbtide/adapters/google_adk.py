@@ -15,6 +15,8 @@ from ebbtide.adapters.final_text import final_text
 from ebbtide.adapters.run_watch import RunWatch, WatchOptions
 from ebbtide.errors import ConfigError
 
+_NEEDED = ("branch", "get_invocation_context")
+
 
 class EbbtideAdkPlugin(BasePlugin):
     """Watches the invocations of agents: ``App(name=name, root_agent=agent, plugins=[EbbtideAdkPlugin()])``.
@@ -34,8 +36,9 @@ class EbbtideAdkPlugin(BasePlugin):
     """
 
     def __init__(self, **options: Unpack[WatchOptions]) -> None:
-        if not hasattr(CallbackContext, "branch"):
-            raise ConfigError("google_adk needs a later google-adk: CallbackContext.branch is missing")
+        missing = [name for name in _NEEDED if not hasattr(CallbackContext, name)]
+        if missing:
+            raise ConfigError(f"google_adk needs a later google-adk: CallbackContext.{missing[0]} is missing")
         super().__init__(name="ebbtide")
         self.watch = RunWatch(**options)
 
@@ -69,7 +72,8 @@ class EbbtideAdkPlugin(BasePlugin):
         if llm_response.error_code and llm_response.content is None:
             self.watch.record_failure(run_id, agent=agent)
         else:
-            self.watch.record_answer(run_id, llm_response, agent=agent)
+            model = llm_response.model_version or _model_of(callback_context)
+            self.watch.record_answer(run_id, llm_response, agent=agent, model=model)
 
     async def on_model_error_callback(  # noqa: D102
         self, *, callback_context: CallbackContext, llm_request: LlmRequest, error: Exception
@@ -126,6 +130,12 @@ class EbbtideAdkPlugin(BasePlugin):
 def _agent_of(context: CallbackContext) -> str:
     """The branch, whose agents work at the same time as others; else the agent whose turn it is."""
     return context.branch or context.agent_name
+
+
+def _model_of(context: CallbackContext) -> str | None:
+    """The model of the agent, where its answers do not name it."""
+    agent = context.get_invocation_context().agent
+    return getattr(getattr(agent, "canonical_model", None), "model", None)
 
 
 def _words(role: str, text: str) -> types.Content:

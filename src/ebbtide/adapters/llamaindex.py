@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar, Unpack
+from typing import Any, TypeVar, Unpack
 
 from llama_index.core.agent.react.types import ResponseReasoningStep
 from llama_index.core.agent.workflow import AgentOutput, ToolCallResult
@@ -96,7 +96,11 @@ class _WatchedStep:
             watch.record_failure(run_id, agent=self.agent.name)
             raise
         watch.record_answer(
-            run_id, output.response.content or "", agent=self.agent.name, usage=output.raw or {}
+            run_id,
+            output.response.content or "",
+            agent=self.agent.name,
+            model=_model_of(self.agent, output.raw),
+            usage=output.raw or {},
         )
         if not output.tool_calls and not output.retry_messages:
             watch.end(run_id)
@@ -176,3 +180,11 @@ class _WatchedStep:
             if key is not None:
                 await ctx.store.set(key, [*await ctx.store.get(key, default=[]), item])
         return AgentOutput(response=message, tool_calls=[], current_agent_name=self.agent.name)
+
+
+def _model_of(agent: BaseWorkflowAgent, raw: Any) -> str | None:
+    """The model of an agent, where its answers do not name it."""
+    if isinstance(raw, dict) and raw.get("model"):
+        return str(raw["model"])
+    name = agent.llm.metadata.model_name
+    return None if name == "unknown" else name

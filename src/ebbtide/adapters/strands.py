@@ -96,7 +96,7 @@ class EbbtideStrandsPlugin(Plugin):
             _run_of(event),
             event.tool_use["name"],
             event.tool_use["input"],
-            event.result.get("content"),
+            [part.get("text", part) for part in event.result.get("content") or ()],
             error=event.exception is not None or event.result.get("status") == "error",
             agent=event.agent.name,
         )
