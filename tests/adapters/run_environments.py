@@ -26,6 +26,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="adapters; by default all")
     parser.add_argument("--minutes", type=float, default=60.0, help="begin no adapter after so many minutes")
+    parser.add_argument("--cost", action="store_true", help="measure also what an adapter costs")
     parser.add_argument("--keep", action="store_true", help="keep the environments")
     options = parser.parse_args()
     unknown = [name for name in options.names if name not in ENVIRONMENTS]
@@ -43,6 +44,8 @@ def main() -> int:
             others.append(f"{name} (cannot be installed)")
         elif _passes(python, name):
             passes.append(name)
+            if options.cost:
+                subprocess.run([python, "-m", "benchmarks.speed.adapters", name], cwd=PROJECT, check=False)
         else:
             failures.append(name)
         print(f"{name}: {time.monotonic() - start:.0f} s", flush=True)
