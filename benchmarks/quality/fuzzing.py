@@ -161,7 +161,7 @@ ODD: tuple[Callable[[], Any], ...] = (
     lambda: "",
     lambda: "x",
     lambda: "started",
-    lambda: "\ud83d\ude00 \ud800",
+    lambda: "\ude00\ud83d \ud800",  # halves of characters that JSON does not join: joined they are another id
     lambda: "a\0b",
     lambda: "'" * 5_000 + " at 0x1",
     lambda: "<a at 0x1>" * 2_000,

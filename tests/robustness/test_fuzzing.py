@@ -107,5 +107,4 @@ def test_a_copy_at_any_point_goes_on_with_equal_signals(seed: int, at: int) -> N
     signals = [monitor.update(event) for event in events[at:]]
     for twin in twins:
         assert [twin.update(event) for event in events[at:]] == signals
-        # JSON joins two halves of a surrogate pair, here as in the twin.
         assert json.loads(json.dumps(twin.to_state())) == json.loads(json.dumps(monitor.to_state()))
