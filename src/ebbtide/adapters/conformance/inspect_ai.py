@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import io
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from typing import Any
 
 from anyio import to_thread
@@ -91,7 +93,8 @@ class Inspect:
     ) -> Trial:
         """One sample."""
         trial = Trial()
-        model = get_model("scripted/model", trial=trial, script=script, memoize=False)
+        with redirect_stdout(io.StringIO()):  # the first time, it prints a banner with the hooks
+            model = get_model("scripted/model", trial=trial, script=script, memoize=False)
         agent = react(tools=[_tool(function) for function in tools], submit=False, model=model)
         work = (trial, adapter.attach(agent))
         if threading.current_thread() is threading.main_thread():
