@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any, Final, Self, TypeVar, Unpack
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Final, TypeVar, Unpack
 
 from ebbtide.adapters.call_forms import Arguments, CallForm, ChatCompletions, Messages, Responses
 from ebbtide.adapters.conversations import ChatRun, Conversations
 from ebbtide.adapters.final_text import final_text
 from ebbtide.adapters.run_watch import RunWatch, WatchOptions
+from ebbtide.adapters.watched_stream import LastStream, WatchedStream
 from ebbtide.errors import ConfigError
 from ebbtide.events.event import ModelCall
 from ebbtide.events.usage import Usage
@@ -54,6 +56,8 @@ def watch(client: _Client, *, run_id: str | None = None, **options: Unpack[Watch
             if callable(method):
                 setattr(resource, name, WatchedMethod(method, form, run_watch, run_id))
                 is_watched = True
+        if isinstance(form, Messages):
+            _watch_helper(resource)
     if not is_watched:
         raise ConfigError(
             f"{type(client).__name__} has neither chat.completions.create, responses.create nor "
@@ -67,6 +71,26 @@ def _resource(client: Any, path: tuple[str, ...]) -> Any:
     for name in path:
         client = getattr(client, name, None)
     return client
+
+
+def _watch_helper(messages: Any) -> None:
+    """Let ``messages.stream`` of Anthropic's SDK call the watched ``messages.create``."""
+    helper = getattr(messages, "stream", None)
+    if not callable(helper) or not type(messages).__module__.startswith("anthropic."):
+        return
+    streaming = import_module("anthropic.lib.streaming")
+    is_async = inspect.iscoroutinefunction(inspect.unwrap(messages.create))
+    manager = streaming.AsyncMessageStreamManager if is_async else streaming.MessageStreamManager
+
+    def stream(**arguments: Any) -> Any:
+        if "output_format" in arguments:
+            return helper(**arguments)  # makes a schema of its own, which is not ours to make
+        nothing = import_module("anthropic").NOT_GIVEN
+        if is_async:
+            return manager(messages.create(stream=True, **arguments), output_format=nothing)
+        return manager(lambda: messages.create(stream=True, **arguments), output_format=nothing)
+
+    messages.stream = stream
 
 
 class WatchedMethod:
@@ -98,14 +122,14 @@ class WatchedMethod:
         conversation, advice = self._before(arguments)
         if advice.refusal:
             answer = self._last_words(conversation, advice, arguments)
-            return iter(self._form.stream_of(answer)) if arguments.get("stream") else answer
+            return LastStream(self._form.stream_of(answer)) if arguments.get("stream") else answer
         try:
             answer = self._method(**self._advised(arguments, advice))
         except Exception:
             self._watch.record_failure(conversation.run_id)
             raise
         if arguments.get("stream"):
-            return _WatchedStream(answer, lambda parts: self._after_stream(conversation, parts))
+            return WatchedStream(answer, lambda parts: self._after_stream(conversation, parts))
         self._after(conversation, answer)
         return answer
 
@@ -113,14 +137,14 @@ class WatchedMethod:
         conversation, advice = self._before(arguments)
         if advice.refusal:
             answer = self._last_words(conversation, advice, arguments)
-            return _as_async(self._form.stream_of(answer)) if arguments.get("stream") else answer
+            return LastStream(self._form.stream_of(answer)) if arguments.get("stream") else answer
         try:
             answer = await self._method(**self._advised(arguments, advice))
         except Exception:
             self._watch.record_failure(conversation.run_id)
             raise
         if arguments.get("stream"):
-            return _WatchedStream(answer, lambda parts: self._after_stream(conversation, parts))
+            return WatchedStream(answer, lambda parts: self._after_stream(conversation, parts))
         self._after(conversation, answer)
         return answer
 
@@ -178,55 +202,3 @@ class WatchedMethod:
             call.usage = usage
             self._watch.record(conversation.run_id, call)
             self._conversations.keep(conversation, answer)
-
-
-class _WatchedStream:
-    """A stream of an SDK; what came of it is recorded at its end, and where its reader leaves early."""
-
-    def __init__(self, stream: Any, end: Callable[[list[Any]], None]) -> None:
-        self._stream = stream
-        self._end: Callable[[list[Any]], None] | None = end
-        self._parts: list[Any] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def __iter__(self) -> Iterator[Any]:
-        try:
-            for part in self._stream:
-                self._parts.append(part)
-                yield part
-        finally:
-            self._finish()
-
-    async def __aiter__(self) -> AsyncIterator[Any]:
-        try:
-            async for part in self._stream:
-                self._parts.append(part)
-                yield part
-        finally:
-            self._finish()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._stream.__exit__(*error)
-        self._finish()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        await self._stream.__aexit__(*error)
-        self._finish()
-
-    def _finish(self) -> None:
-        end, self._end = self._end, None
-        if end is not None:
-            end(self._parts)
-
-
-async def _as_async(parts: list[Any]) -> AsyncIterator[Any]:
-    for part in parts:
-        yield part

@@ -22,7 +22,7 @@ _MOST_TOKENS = 1_000
 class AnthropicClient:
     """One watched client; every run is a list of messages of its own."""
 
-    modes = ("sync", "async", "stream")
+    modes = ("sync", "async", "stream", "stream helper", "async stream helper")
     calls = 4
     takes_tools_away = True
     counts_tokens = True
@@ -46,21 +46,28 @@ class AnthropicClient:
             "messages": [{"role": "user", "content": TASK}],
             "tools": [{"name": name, "input_schema": {"type": "object"}} for name in by_name],
         }
-        if mode == "async":
+        if mode.startswith("async"):
             # A client belongs to one event loop; the registry serves both.
             client = AsyncAnthropic(base_url=str(adapter.base_url), api_key="none", max_retries=0)
-            asyncio.run(_talk_async(watch(client, runs=adapter.ebbtide.runs), call, by_name, trial))
+            asyncio.run(
+                _talk_async(
+                    watch(client, runs=adapter.ebbtide.runs), call, by_name, trial, helps=mode != "async"
+                )
+            )
         else:
-            _talk(adapter, call, by_name, trial, streams=mode == "stream")
+            _talk(adapter, call, by_name, trial, mode)
         return trial
 
 
 def _talk(
-    client: Any, call: dict[str, Any], tools: dict[str, Callable[..., str]], trial: Trial, *, streams: bool
+    client: Any, call: dict[str, Any], tools: dict[str, Callable[..., str]], trial: Trial, mode: str
 ) -> None:
     for _ in range(_STEPS):
-        if streams:
+        if mode == "stream":
             content = _joined(client.messages.create(**call, stream=True))
+        elif mode == "stream helper":
+            with client.messages.stream(**call) as stream:
+                content = _blocks(stream.get_final_message())
         else:
             content = [
                 block.model_dump(exclude_none=True) for block in client.messages.create(**call).content
@@ -70,14 +77,22 @@ def _talk(
 
 
 async def _talk_async(
-    client: Any, call: dict[str, Any], tools: dict[str, Callable[..., str]], trial: Trial
+    client: Any, call: dict[str, Any], tools: dict[str, Callable[..., str]], trial: Trial, *, helps: bool
 ) -> None:
     async with client:
         for _ in range(_STEPS):
-            answer = await client.messages.create(**call)
-            content = [block.model_dump(exclude_none=True) for block in answer.content]
-            if not _go_on(content, call["messages"], tools, trial):
+            if helps:
+                async with client.messages.stream(**call) as stream:
+                    answer = await stream.get_final_message()
+            else:
+                answer = await client.messages.create(**call)
+            if not _go_on(_blocks(answer), call["messages"], tools, trial):
                 return
+
+
+def _blocks(answer: Any) -> list[dict[str, Any]]:
+    kinds = {"text": ("type", "text"), "tool_use": ("type", "id", "name", "input")}
+    return [{name: getattr(block, name) for name in kinds[block.type]} for block in answer.content]
 
 
 def _go_on(

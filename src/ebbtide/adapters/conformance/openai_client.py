@@ -21,7 +21,7 @@ _STEPS = 100
 class OpenAIClient:
     """One watched client; every run is a list of messages of its own."""
 
-    modes = ("sync", "async", "stream", "responses", "responses stream")
+    modes = ("sync", "async", "stream", "stream helper", "responses", "responses stream")
     calls = 4
     takes_tools_away = True
     counts_tokens = True
@@ -46,17 +46,25 @@ class OpenAIClient:
             client = AsyncOpenAI(base_url=str(adapter.base_url), api_key="none", max_retries=0)
             asyncio.run(_chat_async(watch(client, runs=adapter.ebbtide.runs), model, by_name, trial))
         else:
-            _chat(adapter, model, by_name, trial, streams=mode == "stream")
+            _chat(adapter, model, by_name, trial, mode)
         return trial
 
 
-def _chat(
-    client: Any, model: str, tools: dict[str, Callable[..., str]], trial: Trial, *, streams: bool
-) -> None:
+def _chat(client: Any, model: str, tools: dict[str, Callable[..., str]], trial: Trial, mode: str) -> None:
     messages: list[Any] = [{"role": "user", "content": TASK}]
     total = 0
     for _ in range(_STEPS):
-        if streams:
+        if mode == "stream helper":
+            with client.chat.completions.stream(
+                model=model,
+                messages=messages,
+                tools=_schemas(tools),
+                stream_options={"include_usage": True},
+            ) as stream:
+                completion = stream.get_final_completion()
+            answer = completion.choices[0].message.model_dump(exclude_none=True, exclude={"parsed"})
+            total += completion.usage.total_tokens if completion.usage else 0
+        elif mode == "stream":
             more = {"stream": True, "stream_options": {"include_usage": True}}
             answer, used = _joined(
                 client.chat.completions.create(model=model, messages=messages, tools=_schemas(tools), **more)
