@@ -22,6 +22,7 @@ from ebbtide.adapters.conformance.scripts import (
     at_once,
     edit_and_check,
     healthy,
+    recovers,
     stuck,
 )
 from ebbtide.budget.limits import Limits
@@ -78,6 +79,16 @@ def a_loop_is_nudged_and_ended(framework: Harness, mode: str) -> Iterator[str]:
         yield f"the user is not told why the run ended: {trial.answer!r:.200}"
     if trial.steps < _NUDGED_CALL - 1:
         yield f"only {trial.steps} parts of the work are kept"
+
+
+def a_note_is_for_one_call(framework: Harness, mode: str) -> Iterator[str]:
+    """A model that heeds the note does not see it again, and gives its answer."""
+    trial = _run(framework, framework.adapter(), recovers, mode)
+    calls = [number for number, text in enumerate(trial.inputs, start=1) if MARK in text]
+    if calls != [_NUDGED_CALL]:
+        yield f"the note is in calls {calls}, not in call {_NUDGED_CALL} alone"
+    if ANSWER not in trial.answer:
+        yield f"the answer is lost: {trial.answer!r:.200}"
 
 
 def a_healthy_run_is_untouched(framework: Harness, mode: str) -> Iterator[str]:
@@ -174,6 +185,7 @@ def tokens_agree(framework: Harness, mode: str) -> Iterator[str]:
 #: The checks by name.
 CHECKS: Final[Mapping[str, Check]] = {
     "loop": a_loop_is_nudged_and_ended,
+    "one note": a_note_is_for_one_call,
     "healthy": a_healthy_run_is_untouched,
     "edit and check": editing_and_checking_is_untouched,
     "calls at once": calls_at_once_are_no_loop,

@@ -15,6 +15,7 @@ LIMIT: Final = 4  #: calls of the model, where the run is to be limited
 
 _CHANGES = 12
 _AT_ONCE = 6
+_REPEATS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,13 @@ def healthy(number: int, has_tools: bool) -> Reply:  # noqa: FBT001
     if number > PAGES or not has_tools:
         return Reply(ANSWER)
     return Reply(calls=(("read_file", {"path": f"page-{number}.md"}),))
+
+
+def recovers(number: int, has_tools: bool) -> Reply:  # noqa: FBT001
+    """Asks the same question three times, then reads three pages, and answers."""
+    if number <= _REPEATS:
+        return stuck(number, has_tools)
+    return healthy(number, has_tools) if number <= 2 * _REPEATS else Reply(ANSWER)
 
 
 def edit_and_check(number: int, has_tools: bool) -> Reply:  # noqa: FBT001
