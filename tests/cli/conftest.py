@@ -29,10 +29,16 @@ def here(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tm
     """Runs a command line in the folder of examples, with a home and a decision log of its own."""
     home = tmp_path / "home"
     home.mkdir()
-    settings = {"HOME": home, "XDG_DATA_HOME": home / "data", "NO_COLOR": 1, "COLUMNS": 100}
+    settings = {
+        "HOME": home,
+        "XDG_DATA_HOME": home / "data",
+        "XDG_STATE_HOME": home / "state",
+        "NO_COLOR": 1,
+        "COLUMNS": 100,
+    }
     for name, value in settings.items():
         monkeypatch.setenv(name, str(value))
-    for name in ("EBBTIDE_LOG", "EBBTIDE_CONFIG", "FORCE_COLOR"):
+    for name in ("EBBTIDE_LOG", "EBBTIDE_CONFIG", "EBBTIDE_STATE", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(EXAMPLES)
 

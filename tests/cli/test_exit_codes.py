@@ -34,6 +34,11 @@ LINES = {
     "demo": {0: "demo", 2: f"demo --keep {STUCK}"},
     "loops": {0: f"loops {HEALTHY}", 2: "loops runs", 30: f"loops {STUCK}"},
     "doctor": {0: "doctor", 2: f"doctor --trace {GONE}", 30: "doctor --profile SILENT"},
+    "hooks install": {0: "hooks install claude", 2: "hooks install codex --stop"},
+    "hooks uninstall": {0: "hooks uninstall gemini", 2: "hooks uninstall aider"},
+    "hooks status": {0: "hooks status", 2: "hooks status more"},
+    "serve": {0: "serve --local --idle 0", 2: "serve"},
+    "statusline": {0: "statusline", 2: "statusline more"},
     "score": {0: f"score {SHIPS} {ESCALATES}", 2: f"score {SHIPS} {GONE}"},
     "stop": {0: f"stop {GOES_ON}", 2: "stop", 10: f"stop {SHIPS}", 20: f"stop {ESCALATES}"},
     "extract": {0: "extract conversations/brainstorming.txt", 2: f"extract {STUCK}"},
@@ -81,6 +86,7 @@ LINES = {
     "decisions show": {0: "decisions show KEPT", 2: "decisions show absent"},
     "decisions overdue": {0: "decisions overdue", 2: "decisions overdue --limit none"},
 }
+STDIN = {"statusline": '{"session_id": "s"}'}
 CASES = [(name, code) for name, codes in LINES.items() for code in codes]
 
 
@@ -122,7 +128,7 @@ def test_a_command_ends_with_its_code(here, words: dict[str, str], name: str, co
     """What it prints has no trailing blank, and what it says of a fault is a sentence."""
     line = LINES[name][code]
     text, *last = (line,) if isinstance(line, str) else line
-    ended = here(*(words.get(word, word) for word in text.split()), *last)
+    ended = here(*(words.get(word, word) for word in text.split()), *last, stdin=STDIN.get(name, ""))
     assert ended.code == code, ended.message
     assert not re.search(r"[ \t]$", ended.output, re.MULTILINE)
     if code == Exit.BAD_INPUT:

@@ -31,7 +31,7 @@ METAVARS = {
     "WHEN",
     "WHEN CMD",
 }
-ARGUMENTS = {"FILE", "FILE|DIR", "ID", "OUTCOME", "TEXT", "WORDS"}
+ARGUMENTS = {"AGENT", "FILE", "FILE|DIR", "ID", "OUTCOME", "TEXT", "WORDS"}
 LISTED = re.compile(r"\[[\w-]+(\|[\w-]+)+\]")
 
 

@@ -1,0 +1,120 @@
+"""Hooks of Claude Code.
+
+``PostToolBatch`` tells all calls of one answer of the model at once, after them and before the model is
+called again; whether a call failed is told by ``PostToolUseFailure`` before it. Tokens stand in the session
+file alone. Tried with 2.1.330. Source: https://code.claude.com/docs/en/hooks
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ebbtide.adapters.answer_text import answer_text
+from ebbtide.adapters.hooks.step import (
+    MAIN,
+    HookCodec,
+    HookReply,
+    HookStep,
+    IdentifiedCall,
+    StepKind,
+    fingerprint,
+)
+from ebbtide.events.event import ToolCall
+from ebbtide.traces.agents.claude_code import ClaudeCodeReader
+from ebbtide.traces.records.fields import identifier, items, mapping, text
+from ebbtide.traces.records.injected_words import is_injected
+
+_KINDS: Final = {
+    "SessionStart": StepKind.START,
+    "UserPromptSubmit": StepKind.PROMPT,
+    "PostToolUseFailure": StepKind.FAILURE,
+    "PostToolBatch": StepKind.TOOLS,
+    "SubagentStop": StepKind.SIDE_END,
+    "SessionEnd": StepKind.END,
+}
+_FILES: Final = {
+    StepKind.SIDE_END: "agent_transcript_path"
+}  # the session file is `transcript_path` otherwise
+
+
+def read_claude(event: Mapping[str, Any]) -> HookStep | None:
+    """The step that an event of Claude Code is; None where it says nothing to us."""
+    session, name = identifier(event.get("session_id")), text(event.get("hook_event_name")) or ""
+    kind = _KINDS.get(name)
+    if session is None or kind is None:
+        return None
+    agent = identifier(event.get("agent_id")) or MAIN
+    key = identifier(event.get("prompt_id")) if kind is StepKind.PROMPT else None
+    return HookStep(
+        kind=kind,
+        event=name,
+        session=session,
+        key=f"{name} {key or fingerprint(event)}",
+        agent=agent,
+        calls=_failure(event, agent) if kind is StepKind.FAILURE else _calls(event, agent),
+        is_batch=True,
+        prompt=_prompt(event),
+        transcript=text(event.get(_FILES.get(kind, "transcript_path"))),
+        is_new=kind is StepKind.START and event.get("source") == "startup",
+    )
+
+
+def answer_claude(step: HookStep, reply: HookReply) -> dict[str, Any]:
+    """The answer to an event, for Claude Code."""
+    if reply.drops_prompt:
+        return {"decision": "block", "reason": reply.message}
+    answer: dict[str, Any] = {}
+    if reply.message:
+        answer["systemMessage"] = reply.message
+    if reply.end:
+        answer |= {"continue": False, "stopReason": reply.end}
+    elif reply.note:
+        answer["hookSpecificOutput"] = {"hookEventName": step.event, "additionalContext": reply.note}
+    return answer
+
+
+def _calls(event: Mapping[str, Any], agent: str) -> tuple[IdentifiedCall, ...]:
+    calls = [mapping(call) for call in items(event.get("tool_calls"))]
+    batch = next((key for call in calls if (key := identifier(call.get("tool_use_id")))), None)
+    return tuple(
+        _call(call, agent, batch or fingerprint(event), number)
+        for number, call in enumerate(calls)
+        if text(call.get("tool_name"))
+    )
+
+
+def _call(call: Mapping[str, Any], agent: str, batch: str, number: int) -> IdentifiedCall:
+    return IdentifiedCall(
+        key=identifier(call.get("tool_use_id")) or f"{batch} {number}",
+        call=ToolCall(
+            name=text(call.get("tool_name")) or "tool",
+            args=call.get("tool_input"),
+            result=answer_text(call["tool_response"]) if "tool_response" in call else None,
+            chain_id=agent,
+            batch=batch,
+        ),
+    )
+
+
+def _failure(event: Mapping[str, Any], agent: str) -> tuple[IdentifiedCall, ...]:
+    key, name = identifier(event.get("tool_use_id")), text(event.get("tool_name"))
+    if key is None or name is None:
+        return ()
+    return (IdentifiedCall(key=key, call=ToolCall(name=name, error=True, chain_id=agent)),)
+
+
+def _prompt(event: Mapping[str, Any]) -> str | None:
+    """What a person says; what a schedule or the harness says in their name is none of theirs."""
+    words, source = text(event.get("prompt")), text(event.get("source")) or ""
+    return None if words is None or is_injected(words) or "wakeup" in source else words
+
+
+CLAUDE: Final = HookCodec(
+    name="claude",
+    title="Claude Code",
+    read=read_claude,
+    answer=answer_claude,
+    can_end=True,
+    reader=ClaudeCodeReader,
+)

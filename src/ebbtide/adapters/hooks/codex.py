@@ -1,0 +1,73 @@
+"""Hooks of Codex.
+
+``PostToolUse`` comes for each call, and what it adds reaches the model. No hook ends a run: ``continue`` is
+passed over, also before a call of the model. Whether a command failed, it does not say. Calls of one answer
+are told apart by the session file, which has the tokens, too. Tried with 0.169.0.
+Source: https://developers.openai.com/codex/hooks
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ebbtide.adapters.answer_text import answer_text
+from ebbtide.adapters.hooks.step import HookCodec, HookReply, HookStep, IdentifiedCall, StepKind, fingerprint
+from ebbtide.events.event import ToolCall
+from ebbtide.traces.agents.codex import CodexReader
+from ebbtide.traces.agents.codex_outputs import outcome
+from ebbtide.traces.records.fields import identifier, text
+
+_KINDS: Final = {
+    "SessionStart": StepKind.START,
+    "UserPromptSubmit": StepKind.PROMPT,
+    "PostToolUse": StepKind.TOOLS,
+    "SessionEnd": StepKind.END,
+}
+
+
+def read_codex(event: Mapping[str, Any]) -> HookStep | None:
+    """The step that an event of Codex is; None where it says nothing to us."""
+    session, name = identifier(event.get("session_id")), text(event.get("hook_event_name")) or ""
+    kind = _KINDS.get(name)
+    if session is None or kind is None:
+        return None
+    key = identifier(event.get("tool_use_id")) or fingerprint(event)
+    return HookStep(
+        kind=kind,
+        event=name,
+        session=session,
+        key=f"{name} {key}",
+        calls=_calls(event, key) if kind is StepKind.TOOLS else (),
+        prompt=text(event.get("prompt")),
+        transcript=text(event.get("transcript_path")),
+        is_new=kind is StepKind.START and event.get("source") == "startup",
+    )
+
+
+def answer_codex(step: HookStep, reply: HookReply) -> dict[str, Any]:
+    """The answer to an event, for Codex."""
+    if reply.drops_prompt:
+        return {"decision": "block", "reason": reply.message}
+    answer: dict[str, Any] = {}
+    if reply.message:
+        answer["systemMessage"] = reply.message
+    if reply.note:
+        answer["hookSpecificOutput"] = {"hookEventName": step.event, "additionalContext": reply.note}
+    return answer
+
+
+def _calls(event: Mapping[str, Any], key: str) -> tuple[IdentifiedCall, ...]:
+    name = text(event.get("tool_name"))
+    if name is None:
+        return ()
+    call = ToolCall(name=name, args=event.get("tool_input"))
+    if "tool_response" in event:
+        result, failed = outcome(event["tool_response"])
+        call.result, call.error = answer_text(result), failed is True
+    return (IdentifiedCall(key=key, call=call),)
+
+
+CODEX: Final = HookCodec(
+    name="codex", title="Codex", read=read_codex, answer=answer_codex, can_end=False, reader=CodexReader
+)

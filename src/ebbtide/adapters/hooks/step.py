@@ -1,0 +1,142 @@
+"""What one hook event says, and what is answered to it, in words that all coding agents share."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import blake2b
+from typing import Any, Final
+
+from ebbtide.events.event import ToolCall
+from ebbtide.events.usage import Usage
+from ebbtide.traces.records.readers import EventReader
+
+MAIN: Final = "main"  #: the chain of the agent that a person talks to
+_SWITCH: Final = re.compile(r"^[ \t]*ebbtide[ \t]+(off|on)[ \t]*[.!]?[ \t]*$", re.IGNORECASE | re.MULTILINE)
+_HASH: Final = 12  # bytes
+
+
+class Switch(StrEnum):
+    """What a person says of the watching of one run."""
+
+    OFF = "off"
+    ON = "on"
+
+
+class StepKind(StrEnum):
+    """What one hook event is."""
+
+    START = "start"  #: a session begins, or goes on
+    PROMPT = "prompt"  #: a person says something
+    TOOLS = "tools"  #: calls of tools have ended, and the model is called next
+    FAILURE = "failure"  #: a call failed that is told again with its batch
+    MODEL = "model"  #: a call of the model has ended
+    SIDE_END = "side end"  #: a sub-agent has ended
+    END = "end"  #: the session is over
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdentifiedCall:
+    """A call of a tool, and what tells it from every other one.
+
+    Args:
+        key: Its id; the same call has the same one, however often it is told.
+        call: The call.
+    """
+
+    key: str
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookStep:
+    """One event of an agent's hook.
+
+    Args:
+        kind: What it is.
+        event: The agent's own name of it.
+        session: The session.
+        key: What tells it from every other event of the session.
+        agent: The chain: `MAIN`, or the id of a sub-agent.
+        calls: Calls that have ended, at once.
+        is_batch: Whether the calls are all that one answer of the model asked for.
+        prompt: What a person says.
+        usage: What a call of the model took, where the event states it.
+        transcript: Path of the session file that the agent writes; None where it names none.
+        is_new: Whether the session begins, so that its file holds nothing of an earlier one.
+    """
+
+    kind: StepKind
+    event: str
+    session: str
+    key: str
+    agent: str = MAIN
+    calls: tuple[IdentifiedCall, ...] = ()
+    is_batch: bool = False
+    prompt: str | None = None
+    usage: Usage | None = None
+    transcript: str | None = None
+    is_new: bool = False
+
+    @property
+    def switch(self) -> Switch | None:
+        r"""Whether the person says ``ebbtide off`` or ``ebbtide on`` in a line of its own; the last counts.
+
+        >>> step = HookStep(kind=StepKind.PROMPT, event="", session="", key="", prompt="Go on.\nEbbtide off")
+        >>> step.switch.value, step.is_switch_alone
+        ('off', False)
+        """
+        words = _SWITCH.findall(self.prompt or "")
+        return Switch(words[-1].lower()) if words else None
+
+    @property
+    def is_switch_alone(self) -> bool:
+        """Whether the person says nothing else."""
+        return self.switch is not None and not _SWITCH.sub("", self.prompt or "").strip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookReply:
+    """What to answer; an empty one changes nothing.
+
+    Args:
+        note: For the model, before its next call.
+        end: Why the run ends now.
+        message: For the person.
+        drops_prompt: Whether what the person said was for us alone, and the model is not called.
+    """
+
+    note: str | None = None
+    end: str | None = None
+    message: str | None = None
+    drops_prompt: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookCodec:
+    """How one coding agent speaks.
+
+    Args:
+        name: The word for it on the command line.
+        title: What people call it.
+        read: Makes a step of the agent's JSON; None where it says nothing to us.
+        answer: Makes the agent's JSON of a reply.
+        can_end: Whether a hook can end its run.
+        reader: Reads the lines of its session file; None where events state the usage.
+    """
+
+    name: str
+    title: str
+    read: Callable[[Mapping[str, Any]], HookStep | None]
+    answer: Callable[[HookStep, HookReply], dict[str, Any]]
+    can_end: bool
+    reader: Callable[[], EventReader] | None
+
+
+def fingerprint(event: Mapping[str, Any]) -> str:
+    """What tells an event without an id from others: all that it holds, its time included."""
+    text = json.dumps(event, sort_keys=True, default=str)
+    return blake2b(text.encode(errors="replace"), digest_size=_HASH).hexdigest()

@@ -1,0 +1,1 @@
+"""Commands of the service on this machine, and of the hooks that feed it."""

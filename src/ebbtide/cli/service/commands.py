@@ -1,0 +1,146 @@
+"""`ebbtide hooks | serve | statusline`: coding agents on this machine, watched while they work."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import click
+
+from ebbtide.cli.declaration import Argument, Command, CommandGroup, Option
+from ebbtide.cli.shared_options import AsJson
+from ebbtide.cli.terminal import plain, print_json
+from ebbtide.errors import ConfigError
+
+hooks = CommandGroup(name="hooks", help="Watch Claude Code, Codex, Gemini CLI or OpenCode while it works.")
+
+
+class HookAgent(StrEnum):
+    """A coding agent that has hooks."""
+
+    CLAUDE = "claude"
+    CODEX = "codex"
+    GEMINI = "gemini"
+    OPENCODE = "opencode"
+
+
+Agent = Annotated[HookAgent, Argument(metavar="AGENT", help="claude, codex, gemini or opencode.")]
+Here = Annotated[bool, Option("--here", help="For the project in this folder; without it, for all projects.")]
+
+
+@hooks.command()
+def install(
+    agent: Agent,
+    here: Here = False,
+    shadow: Annotated[bool, Option("--shadow", help="Record only: the agent is told nothing.")] = False,
+    stop: Annotated[
+        bool, Option("--stop", help="End a run that is stuck. Without it, the model is told, no more.")
+    ] = False,
+    with_statusline: Annotated[
+        bool, Option("--statusline", help="Show cost and verdict in the status line of Claude Code.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Put hooks into the settings of a coding agent.
+
+    AGENT is claude, codex, gemini or opencode. What others have put there stays; a copy of the file is kept
+    beside it. Saying it again changes the options.
+    """
+    from ebbtide.service.install.hook_places import PLACES
+    from ebbtide.service.install.hook_settings import HookOptions, install_hooks
+
+    if shadow and stop:
+        raise ConfigError("--shadow and --stop: a run that is only recorded is not ended")
+    options = HookOptions(shadow=shadow, stops=stop, status_line=with_statusline)
+    path = install_hooks(agent.value, options, project=Path.cwd() if here else None)
+    place = PLACES.get(agent.value)
+    if as_json:
+        print_json({"agent": agent.value, "path": str(path), "flags": list(options.flags)})
+        return
+    print(plain(f"installed in {path}"))
+    if place is not None and place.advice:
+        print(place.advice)
+    print("Start the agent anew, then see `ebbtide hooks status`.")
+
+
+@hooks.command()
+def uninstall(agent: Agent, here: Here = False, as_json: AsJson = False) -> None:
+    """Take the hooks out of the settings of a coding agent.
+
+    AGENT is claude, codex, gemini or opencode. A file that nobody else has changed is as it was before.
+    """
+    from ebbtide.service.install.hook_settings import uninstall_hooks
+
+    path = uninstall_hooks(agent.value, project=Path.cwd() if here else None)
+    if as_json:
+        print_json({"agent": agent.value, "path": None if path is None else str(path)})
+    else:
+        print("there were none" if path is None else plain(f"removed from {path}"))
+
+
+@hooks.command()
+def status(as_json: AsJson = False) -> None:
+    """Show which agents are watched, and when each was last heard of.
+
+    The time of the last event proves that the hooks of an agent work.
+    """
+    from ebbtide.cli.service.hook_status import HookStatus, print_status
+
+    report = HookStatus.of(list(HookAgent), Path.cwd())
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        print_status(report)
+
+
+@click.command(cls=Command)
+def serve(
+    local: Annotated[bool, Option("--local", help="For this user on this machine alone.")] = False,
+    idle: Annotated[
+        float | None,
+        Option("--idle", metavar="S", at_least=0, help="Stop after S seconds without new data."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run the service that answers the hooks of coding agents.
+
+    The hooks start it themselves, and it ends after half an hour without an event. There is one for each
+    user: where one runs, this says so.
+    """
+    if not local:
+        raise ConfigError("say --local: the service is for this machine")
+    from ebbtide.service.daemon import serve_local
+    from ebbtide.service.state_folder import StateFolder
+
+    folder = StateFolder()
+    end = serve_local(folder) if idle is None else serve_local(folder, idle_s=idle)
+    if as_json:
+        print_json({"pid": None if end.other is None else end.other.pid, "seconds": round(end.seconds)})
+    elif end.other is not None:
+        print(f"the service is running already, as process {end.other.pid or 'unknown'}")
+    else:
+        print(f"the service has ended after {end.seconds:.0f} s")
+
+
+@click.command(cls=Command)
+def statusline(as_json: AsJson = False) -> None:
+    """Print a line about a session of Claude Code: cost, dollars an hour, verdict.
+
+    Standard input has what Claude Code gives its status line. `ebbtide hooks install claude --statusline`
+    sets it up.
+    """
+    import time
+
+    from ebbtide.service.hook_client import exchange
+
+    body = sys.stdin.buffer.read()
+    if not body.lstrip().startswith(b"{"):
+        raise ConfigError("standard input is not what Claude Code gives its status line: a JSON object")
+    answer = exchange("POST", "/statusline", body, time.monotonic() + 2)
+    line = "ebbtide: not watching" if answer is None else answer.decode()
+    if as_json:
+        print_json({"line": line, "running": answer is not None})
+    else:
+        print(plain(line))

@@ -1,0 +1,151 @@
+"""What `ebbtide hooks status` shows: which agents have hooks, whether the service runs, what came last."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from ebbtide.cli.terminal import plain
+from ebbtide.errors import ConfigError, StoreError
+from ebbtide.service.asking import ask_status
+from ebbtide.service.hook_store import latest_events
+from ebbtide.service.install.hook_settings import InstalledHooks, find_hooks
+from ebbtide.service.state_folder import StateFolder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentStatus:
+    """How one agent is watched.
+
+    Args:
+        agent: The word for it.
+        hooks: Where its hooks are: of the user, and of the project.
+        problem: Why a settings file cannot be read; None where all can.
+        latest: When its last event came, and of which run; None where none did.
+    """
+
+    agent: str
+    hooks: tuple[InstalledHooks, ...]
+    problem: str | None
+    latest: tuple[float, str] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookStatus:
+    """How all agents are watched.
+
+    Args:
+        agents: One after the other.
+        folder: The state of the service.
+        problem: Why the state cannot be written; None where it can.
+        service: What the service says of itself; None where none answers.
+    """
+
+    agents: tuple[AgentStatus, ...]
+    folder: Path | None
+    problem: str | None
+    service: dict[str, Any] | None
+
+    @classmethod
+    def of(cls, agents: Iterable[str], project: Path) -> HookStatus:
+        """Look everywhere.
+
+        Args:
+            agents: The words for them.
+            project: The folder of the project.
+        """
+        folder, problem = None, None
+        try:
+            state = StateFolder()
+            folder = state.path
+            latest = latest_events(state.sessions)
+        except StoreError as error:
+            latest, problem = {}, str(error)
+        service = ask_status()
+        if service is not None:
+            latest |= {agent: (when, run) for agent, (when, run) in service.get("latest", {}).items()}
+        return cls(
+            agents=tuple(_agent_status(str(agent), project, latest.get(str(agent))) for agent in agents),
+            folder=folder,
+            problem=problem,
+            service=service,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        return {
+            "service": self.service,
+            "folder": None if self.folder is None else str(self.folder),
+            "problem": self.problem,
+            "agents": [
+                {
+                    "agent": item.agent,
+                    "hooks": [{"path": str(place.path), "flags": list(place.flags)} for place in item.hooks],
+                    "problem": item.problem,
+                    "last_event": None if item.latest is None else item.latest[0],
+                    "run": None if item.latest is None else item.latest[1],
+                }
+                for item in self.agents
+            ],
+        }
+
+
+def print_status(report: HookStatus) -> None:
+    """Print it, a few lines an agent."""
+    print(_service_line(report))
+    for item in report.agents:
+        print(f"{item.agent:<11}{_hooks_text(item)}")
+        for place in item.hooks:
+            print(f"{'':<11}{plain(' '.join([str(place.path), *place.flags]))}")
+        if item.problem is not None:
+            print(f"{'':<11}{plain(item.problem)}")
+
+
+def _hooks_text(item: AgentStatus) -> str:
+    if not item.hooks:
+        return "no hooks"
+    if item.latest is None:
+        return "installed; no event came yet, so it is not known to work"
+    when, run = item.latest
+    return plain(f"installed; the last event came {_ago(when)}, in run {run.partition(':')[2]}")
+
+
+def _service_line(report: HookStatus) -> str:
+    if report.problem is not None:
+        return plain(f"service    cannot run, so nothing is watched: {report.problem}")
+    if report.service is None:
+        return "service    not running; the next event starts it"
+    faults = report.service.get("faults") or {}
+    since = datetime.fromtimestamp(report.service["since"]).astimezone()
+    line = f"service    running since {since:%H:%M} as process {report.service['pid']}"
+    if not faults:
+        return f"{line}, no faults"
+    return plain(f"{line}, {sum(faults.values())} faults, the latest: {report.service['last_fault']}")
+
+
+def _ago(when: float) -> str:
+    seconds = max(0.0, time.time() - when)
+    if seconds < 90:
+        return f"{seconds:.0f} s ago"
+    if seconds < 90 * 60:
+        return f"{seconds / 60:.0f} min ago"
+    return f"on {datetime.fromtimestamp(when).astimezone():%d %b at %H:%M}"
+
+
+def _agent_status(agent: str, project: Path, latest: tuple[float, str] | None) -> AgentStatus:
+    hooks: dict[Path, InstalledHooks] = {}
+    problem = None
+    for place in (None, project):
+        try:
+            hooks_there = find_hooks(agent, project=place)
+        except ConfigError as error:
+            problem = str(error)
+        else:
+            if hooks_there is not None:
+                hooks.setdefault(Path(os.path.realpath(hooks_there.path)), hooks_there)
+    return AgentStatus(agent=agent, hooks=tuple(hooks.values()), problem=problem, latest=latest)

@@ -1,0 +1,271 @@
+"""Takes hook events of coding agents, keeps their runs, and says what to answer."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from ebbtide.adapters.final_text import final_text
+from ebbtide.adapters.hooks.claude import CLAUDE
+from ebbtide.adapters.hooks.codex import CODEX
+from ebbtide.adapters.hooks.gemini import GEMINI
+from ebbtide.adapters.hooks.opencode import OPENCODE
+from ebbtide.adapters.hooks.step import MAIN, HookCodec, HookReply, HookStep, StepKind, Switch
+from ebbtide.budget.prices import Prices
+from ebbtide.errors import error_text
+from ebbtide.events.event import Event, Message, ModelCall, ToolCall
+from ebbtide.events.identity import MARK
+from ebbtide.events.usage import Usage
+from ebbtide.service.hook_session import HookSession
+from ebbtide.service.hook_store import HookStore
+from ebbtide.service.session_file import SessionFile
+from ebbtide.service.status_line import status_line
+from ebbtide.supervision.runs.advice import Advice
+from ebbtide.supervision.runs.runs import Runs
+from ebbtide.supervision.supervisor import Supervisor
+
+CODECS: Final[Mapping[str, HookCodec]] = {codec.name: codec for codec in (CLAUDE, CODEX, GEMINI, OPENCODE)}
+_FEW: Final = 8  # calls before the first answer of the model that a session file tells of
+_MOST_FILES: Final = 500  # session files at hand
+_ADVICE: Final = "Stop here. Say what is missing, and ask the person."
+_OFF: Final = f"{MARK}This run is not watched any more. Say “ebbtide on” to watch it again."
+_ON: Final = f"{MARK}This run is watched again."
+
+
+class HookService:
+    """What the service does with hook events, however they come.
+
+    It never raises on what an event holds: what cannot be read is counted, and answered with nothing.
+
+    Args:
+        store: Keeps the runs and their sessions.
+        clock: Seconds since 1970.
+
+    Attributes:
+        runs: The runs.
+        faults: How often something failed, by the agent.
+        last_fault: The latest of them, in words.
+        latest: When the last event of each agent came, and of which run.
+    """
+
+    def __init__(self, store: HookStore, *, clock: Callable[[], float] = time.time) -> None:
+        prices = Prices()
+        self._store = store
+        self._clock = clock
+        self.runs = Runs(lambda _: Supervisor(prices=prices), store=store, clock=clock)
+        self.faults: Counter[str] = Counter()
+        self.last_fault: str | None = None
+        self.latest: dict[str, tuple[float, str]] = {}
+        self._files: dict[tuple[str, str], SessionFile] = {}
+        self._lock = threading.Lock()
+
+    def take(
+        self, agent: str, body: bytes, *, shadow: bool = False, stops: bool = False, is_late: bool = False
+    ) -> dict[str, Any] | None:
+        """The answer to one hook event, in the JSON of its agent.
+
+        Args:
+            agent: Whose it is: a name in `CODECS`.
+            body: Its JSON.
+            shadow: Whether to record only.
+            stops: Whether to end a run that is stuck, where the agent lets a hook do so.
+            is_late: Whether the agent waits for no answer any more: what is to be said waits for the next.
+
+        Returns:
+            The answer; empty where there is nothing to say. None where there is no such agent.
+        """
+        codec = CODECS.get(agent)
+        if codec is None:
+            return None
+        try:
+            step = codec.read(_object(body))
+            return (
+                {}
+                if step is None
+                else codec.answer(step, self._reply(codec, step, shadow=shadow, stops=stops, is_late=is_late))
+            )
+        except Exception as error:  # noqa: BLE001 - the agent does not notice
+            self.note_fault(agent, error)
+            return {}
+
+    def status_line(self, body: bytes) -> str:
+        """The line for the status line of Claude Code, given the JSON that it hands over."""
+        try:
+            event = _object(body)
+            run_id = f"{CLAUDE.name}:{event['session_id']}"
+            session = self._store.session(run_id)
+            with session.lock:
+                known = session.latest is not None
+                verdict = self.runs.get(run_id).verdict() if known else None
+                return status_line(event, session, verdict, self._clock())
+        except Exception as error:  # noqa: BLE001 - likewise
+            self.note_fault(CLAUDE.name, error)
+            return "ebbtide: ?"
+
+    def undelivered(self, agent: str, body: bytes, answer: Mapping[str, Any]) -> None:
+        """An answer did not reach its agent: its note goes with the next one."""
+        note = (answer.get("hookSpecificOutput") or {}).get("additionalContext") or answer.get("note")
+        try:
+            step = CODECS[agent].read(_object(body)) if note else None
+            if step is not None:
+                session = self._store.session(_run_id(CODECS[agent], step))
+                with session.lock:
+                    session.pending = note
+        except Exception as error:  # noqa: BLE001 - likewise
+            self.note_fault(agent, error)
+
+    def note_fault(self, agent: str, error: Exception) -> None:
+        """Count what failed."""
+        with self._lock:
+            self.faults[agent] += 1
+            self.last_fault = error_text(error)
+
+    def status(self) -> dict[str, Any]:
+        """How it stands: the last events, the runs at hand, and what failed."""
+        return {
+            "latest": self.latest,
+            "runs": len(self.runs),
+            "faults": {**self.faults, **self.runs.faults},
+            "last_fault": self.last_fault or self.runs.last_fault,
+        }
+
+    def close(self) -> None:
+        """Write what has changed."""
+        self.runs.close()
+
+    def warm_up(self) -> None:
+        """Load what the first event would wait for."""
+        supervisor = Supervisor(prices=Prices())
+        usage = Usage(model="claude-sonnet-4-5", input_tokens=1, output_tokens=1)
+        for event in (
+            Message(text="Look for it.", ts=0.0),
+            ModelCall(usage=usage, ts=1.0),
+            *(ToolCall(name="Bash", args={"command": "ls"}, result="a", ts=2.0 + n) for n in range(4)),
+        ):
+            supervisor.check_before_model()
+            supervisor.record(event)
+        Supervisor().load(supervisor.to_bytes())
+
+    def _reply(
+        self, codec: HookCodec, step: HookStep, *, shadow: bool, stops: bool, is_late: bool
+    ) -> HookReply:
+        run_id, now = _run_id(codec, step), self._clock()
+        session = self._store.session(run_id)
+        with session.lock:
+            session.latest = now
+            self.latest[codec.name] = (now, run_id)
+            batch = self._read_file(codec, step, session, run_id)
+            if step.kind is StepKind.PROMPT:
+                return self._prompt(step, session, run_id, shadow=shadow)
+            if step.kind is StepKind.FAILURE:
+                for item in step.calls:
+                    session.add_failure(item.key)
+            elif step.kind is StepKind.MODEL and not session.is_repeated(step.key):
+                session.events += 1
+                self.runs.record(run_id, ModelCall(usage=step.usage, chain_id=step.agent))
+            elif step.kind is StepKind.TOOLS:
+                if self._record_calls(step, session, run_id, batch) and not is_late:
+                    reply = self._advice(codec, step, session, run_id, stops=stops)
+                    return HookReply() if shadow or session.is_off else reply
+            elif step.kind is StepKind.END:
+                self.runs.end(run_id)
+        return HookReply()
+
+    def _prompt(self, step: HookStep, session: HookSession, run_id: str, *, shadow: bool) -> HookReply:
+        """Take what a person says."""
+        if step.prompt is None or session.is_repeated(step.key):
+            return HookReply()
+        session.events += 1
+        if step.switch is not None:
+            session.is_off = step.switch is Switch.OFF
+        if not step.is_switch_alone:
+            session.last_word = None
+            session.is_noted = False
+            self.runs.record(run_id, Message(text=step.prompt, chain_id=MAIN))
+        elif step.switch is Switch.ON:
+            self.runs.acknowledge(run_id)
+        if step.switch is None or shadow:
+            return HookReply()
+        message = _OFF if session.is_off else _ON
+        return HookReply(message=message, drops_prompt=step.is_switch_alone)
+
+    def _record_calls(self, step: HookStep, session: HookSession, run_id: str, batch: str | None) -> bool:
+        """Whether a call of this step was not there before; all of them are recorded."""
+        calls = [item for item in step.calls if not session.is_repeated(item.key)]
+        for item in calls:
+            session.events += 1
+            call = item.call
+            failed = call.error or session.take_failure(item.key)
+            chain = call.chain_id or step.agent
+            place = call.batch if step.is_batch else batch
+            self.runs.record(run_id, replace(call, error=failed, chain_id=chain, batch=place))
+        return bool(calls)
+
+    def _advice(
+        self, codec: HookCodec, step: HookStep, session: HookSession, run_id: str, *, stops: bool
+    ) -> HookReply:
+        turn = self.runs.before_model(run_id, agent=step.agent)
+        if turn.refusal is None:
+            notes = [note for note in (session.pending, turn.note) if note]
+            session.pending = None
+            session.is_noted = session.is_noted or bool(notes)
+            return HookReply(note="\n".join(dict.fromkeys(notes)) or None)
+        if stops and codec.can_end and session.is_noted:
+            standing = next((run for run in self.runs.standing() if run.run_id == run_id), None)
+            return HookReply(end=final_text(turn.verdict, standing))
+        return self._last_word(turn, session)
+
+    def _last_word(self, turn: Advice, session: HookSession) -> HookReply:
+        """What is said, once, where the run would end, and may not be ended or was not warned before."""
+        word = f"{turn.verdict.kind} {turn.verdict.loop_id}"
+        if session.last_word == word:
+            return HookReply()
+        session.last_word = word
+        session.is_noted = True
+        reason = f"{MARK}{turn.refusal}"
+        return HookReply(note=f"{reason} {_ADVICE}", message=reason)
+
+    def _read_file(self, codec: HookCodec, step: HookStep, session: HookSession, run_id: str) -> str | None:
+        """Record what the session file tells of tokens; the name of the latest answer of the model.
+
+        None where the file tells of no answer, so that calls of one answer cannot be told from others.
+        """
+        if codec.reader is None or step.transcript is None:
+            return None
+        if step.agent != MAIN and step.kind is not StepKind.SIDE_END:
+            return None  # the file is that of the main agent, which has its own events
+        key = (run_id, step.transcript)
+        file = self._files.get(key)
+        if file is None:
+            known = session.files.get(step.transcript)
+            from_start = step.is_new or step.kind is StepKind.SIDE_END
+            place, calls = known or (0 if from_start else None, 0)
+            file = SessionFile(step.transcript, codec.reader, chain=step.agent, place=place, calls=calls)
+            with self._lock:
+                self._files[key] = file
+                if len(self._files) > _MOST_FILES:
+                    del self._files[next(iter(self._files))]
+        events: list[Event] = file.look()
+        if step.kind is StepKind.END:
+            events += file.finish()
+        session.files[step.transcript] = (file.place, file.calls)
+        for event in events:
+            self.runs.record(run_id, event)
+        # A file may tell of an answer when the next one comes; one that never does tells nothing.
+        return f"answer {file.calls}" if file.calls or session.events < _FEW else None
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    event = json.loads(body)
+    if not isinstance(event, dict):
+        raise TypeError(f"a hook event that is no object: {body[:40]!r}")
+    return event
+
+
+def _run_id(codec: HookCodec, step: HookStep) -> str:
+    return f"{codec.name}:{step.session}"

@@ -1,0 +1,114 @@
+"""What is remembered of a session beside its run: which events were there, and how far its file was read."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any, Final
+
+_MOST_KEYS: Final = 4096  # events that are remembered
+_MOST_COSTS: Final = 64
+_APART_S: Final = 10.0  # between two costs that are kept
+_RATE_S: Final = 600.0  # the time that a burn rate looks back
+_SHORTEST_S: Final = 60.0  # below that a rate says nothing
+
+
+class HookSession:
+    """One session of a coding agent.
+
+    Attributes:
+        lock: Held while an event is taken: events of one session come at once.
+        is_off: Whether a person has switched the watching off.
+        latest: When an event of it came last, in seconds since 1970; None before the first.
+        events: Events that came, repeated ones left out.
+        repeated: Events and calls that were there before.
+        last_word: What it was told of an ending, so that it is told once.
+        is_noted: Whether a model was told something since a person spoke: nothing ends before that.
+        pending: A note that did not reach its agent.
+        files: How far each of its files was read: bytes and calls of the model, by path.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.is_off = False
+        self.latest: float | None = None
+        self.events = 0
+        self.repeated = 0
+        self.last_word: str | None = None
+        self.is_noted = False
+        self.pending: str | None = None
+        self.files: dict[str, tuple[int, int]] = {}
+        self._keys: OrderedDict[str, None] = OrderedDict()
+        self._failures: OrderedDict[str, None] = OrderedDict()
+        self._costs: list[tuple[float, float]] = []  # when, and dollars
+
+    def is_repeated(self, key: str) -> bool:
+        """Whether an event was there before; from now on it was."""
+        if key in self._keys:
+            self.repeated += 1
+            return True
+        _remember(self._keys, key)
+        return False
+
+    def add_failure(self, key: str) -> None:
+        """A call failed, which is told with its batch."""
+        _remember(self._failures, key)
+
+    def take_failure(self, key: str) -> bool:
+        """Whether a call is one that failed."""
+        return self._failures.pop(key, self) is None
+
+    def burn_rate(self, now: float, cost: float | None) -> float | None:
+        """Dollars an hour over the last ten minutes; None where that is too short a time to tell.
+
+        Args:
+            now: Seconds since 1970.
+            cost: Dollars so far; None where they are not known.
+        """
+        if cost is None:
+            return None
+        if not self._costs or now - self._costs[-1][0] >= _APART_S:
+            self._costs.append((now, cost))
+        while len(self._costs) > 1 and (
+            self._costs[0][0] < now - _RATE_S or len(self._costs) > _MOST_COSTS or self._costs[0][1] > cost
+        ):
+            del self._costs[0]
+        since, before = self._costs[0]
+        return None if now - since < _SHORTEST_S else (cost - before) / (now - since) * 3600.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        return {
+            "is_off": self.is_off,
+            "latest": self.latest,
+            "events": self.events,
+            "repeated": self.repeated,
+            "last_word": self.last_word,
+            "is_noted": self.is_noted,
+            "pending": self.pending,
+            "files": self.files,
+            "keys": list(self._keys),
+            "failures": list(self._failures),
+        }
+
+    @classmethod
+    def from_dict(cls, wire: Mapping[str, Any]) -> HookSession:
+        """Read the wire form back.
+
+        Raises:
+            KeyError, TypeError, ValueError: It is none.
+        """
+        session = cls()
+        for name in ("is_off", "latest", "events", "repeated", "last_word", "is_noted", "pending"):
+            setattr(session, name, wire[name])
+        session.files = {path: (int(place[0]), int(place[1])) for path, place in wire["files"].items()}
+        session._keys.update(dict.fromkeys(wire["keys"]))
+        session._failures.update(dict.fromkeys(wire["failures"]))
+        return session
+
+
+def _remember(keys: OrderedDict[str, None], key: str) -> None:
+    keys[key] = None
+    if len(keys) > _MOST_KEYS:
+        keys.popitem(last=False)

@@ -1,0 +1,127 @@
+"""Runs and what is remembered of their sessions, written together: neither is newer after a crash."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from ebbtide.errors import StoreError
+from ebbtide.service.hook_session import HookSession
+from ebbtide.supervision.runs.run_store import RunStanding, StoredRun
+from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore
+
+_MOST: Final = 1000  # sessions at hand
+_KEEP_S: Final = 30 * 24 * 3600.0  # as runs are kept
+_TABLE: Final = """
+CREATE TABLE IF NOT EXISTS sessions (
+    run_id TEXT PRIMARY KEY, latest REAL, session TEXT NOT NULL
+) WITHOUT ROWID
+"""
+_SAVE: Final = "INSERT OR REPLACE INTO sessions (run_id, latest, session) VALUES (?, ?, ?)"
+
+
+class HookStore:
+    """A `RunStore` that keeps sessions beside the runs.
+
+    Args:
+        runs: The file of the runs.
+        sessions: The file of the sessions.
+
+    Raises:
+        StoreError: One of them cannot be written.
+    """
+
+    is_durable = True
+
+    def __init__(self, runs: Path, sessions: Path) -> None:
+        self._runs = SQLiteRunStore(runs)
+        self._path = sessions
+        self._lock = threading.RLock()
+        self._sessions: OrderedDict[str, HookSession] = OrderedDict()
+        with self._open() as database:
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute(_TABLE)
+            database.execute("DELETE FROM sessions WHERE latest < ?", (time.time() - _KEEP_S,))
+
+    def session(self, run_id: str) -> HookSession:
+        """What is remembered of a session; one that is new remembers nothing."""
+        with self._lock:
+            session = self._sessions.get(run_id)
+            if session is None:
+                session = self._sessions[run_id] = self._stored(run_id)
+                if len(self._sessions) > _MOST:
+                    self._sessions.popitem(last=False)
+            self._sessions.move_to_end(run_id)
+            return session
+
+    def save(self, runs: Sequence[StoredRun], /) -> None:
+        """As `RunStore.save`, with the sessions of these runs."""
+        with self._lock:
+            sessions = {run.standing.run_id: self._sessions.get(run.standing.run_id) for run in runs}
+        rows = []
+        for run_id, session in sessions.items():
+            if session is not None:
+                with session.lock:
+                    rows.append((run_id, session.latest, json.dumps(session.to_dict())))
+        self._runs.save(runs)
+        with self._open() as database:
+            database.executemany(_SAVE, rows)
+
+    def load(self, run_id: str, /) -> StoredRun | None:
+        """As `RunStore.load`."""
+        return self._runs.load(run_id)
+
+    def delete(self, run_id: str, /) -> None:
+        """As `RunStore.delete`."""
+        self._runs.delete(run_id)
+
+    def standings(self) -> Iterable[RunStanding]:
+        """As `RunStore.standings`."""
+        return self._runs.standings()
+
+    def _stored(self, run_id: str) -> HookSession:
+        try:
+            with self._open() as database:
+                row = database.execute("SELECT session FROM sessions WHERE run_id = ?", (run_id,)).fetchone()
+            return HookSession() if row is None else HookSession.from_dict(json.loads(row[0]))
+        except (StoreError, LookupError, TypeError, ValueError):
+            return HookSession()  # the run goes on; only events that come twice may count twice
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        database = None
+        try:
+            database = sqlite3.connect(self._path, timeout=10.0)
+            with database:
+                yield database
+        except sqlite3.Error as error:
+            raise StoreError(f"{self._path}: {error}. Give a folder that can be written") from error
+        finally:
+            if database is not None:
+                database.close()
+
+
+def latest_events(path: Path) -> dict[str, tuple[float, str]]:
+    """When the last event of each agent came, and of which run, as a service that ended has left it.
+
+    Args:
+        path: The file of the sessions.
+    """
+    if not path.exists():
+        return {}
+    try:
+        database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        try:
+            rows = database.execute("SELECT run_id, latest FROM sessions ORDER BY latest").fetchall()
+        finally:
+            database.close()
+    except sqlite3.Error:
+        return {}
+    return {run_id.partition(":")[0]: (latest, run_id) for run_id, latest in rows if latest is not None}

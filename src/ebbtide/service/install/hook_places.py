@@ -1,0 +1,114 @@
+"""Where each coding agent has its hooks, and which of its events are taken: one table, a row an agent.
+
+All run a command. Claude Code could post to an address instead, which takes less of the processor. But the
+port may change, the service ends when there is nothing to do and nobody would start it again, and the
+settings would hold a token: in those of a project everybody would get it.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ebbtide.service import hook_client
+from ebbtide.traces.sessions.agent_homes import user_folder
+
+CLIENT: Final = Path(hook_client.__file__)
+_SECONDS: Final = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookPlace:
+    """How an agent is told of a command.
+
+    Args:
+        agent: The word for it.
+        file: Its settings below its folder.
+        folder: Its folder, below that of the user or of the project.
+        variable: The variable that names another folder for the user.
+        is_base: Whether the variable names the folder above.
+        events: The events that are taken.
+        timeout: How long it waits for the command, in its own unit.
+        advice: What the person has to do besides.
+    """
+
+    agent: str
+    file: str
+    folder: str
+    variable: str
+    is_base: bool = False
+    events: tuple[str, ...]
+    timeout: int
+    advice: str = ""
+
+    def path(self, environment: Mapping[str, str], project: Path | None) -> Path:
+        """The file.
+
+        Args:
+            environment: Variables and their values.
+            project: The folder of the project; None takes the settings of the user.
+        """
+        if project is not None:
+            return project / self.folder / self.file
+        own = environment.get(self.variable, "").partition(",")[0].strip()
+        base = Path(user_folder())
+        if own:
+            return Path(own) / self.folder / self.file if self.is_base else Path(own) / self.file
+        return base / self.folder / self.file
+
+
+PLACES: Final[Mapping[str, HookPlace]] = {
+    place.agent: place
+    for place in (
+        HookPlace(
+            agent="claude",
+            folder=".claude",
+            file="settings.json",
+            variable="CLAUDE_CONFIG_DIR",
+            events=(
+                "SessionStart",
+                "UserPromptSubmit",
+                "PostToolUseFailure",
+                "PostToolBatch",
+                "SubagentStop",
+                "SessionEnd",
+            ),
+            timeout=_SECONDS,
+        ),
+        HookPlace(
+            agent="codex",
+            folder=".codex",
+            file="hooks.json",
+            variable="CODEX_HOME",
+            events=("SessionStart", "UserPromptSubmit", "PostToolUse", "SessionEnd"),
+            timeout=_SECONDS,
+            advice="Codex asks once whether you trust these hooks: say yes, or they do not run.",
+        ),
+        HookPlace(
+            agent="gemini",
+            folder=".gemini",
+            file="settings.json",
+            variable="GEMINI_CLI_HOME",
+            is_base=True,
+            events=("SessionStart", "BeforeAgent", "AfterTool", "SessionEnd"),
+            timeout=_SECONDS * 1000,
+        ),
+    )
+}
+
+
+def client_command(*arguments: str) -> str:
+    """The command line of the client."""
+    words = [sys.executable, "-I", "-S", str(CLIENT), *arguments]
+    return shlex.join(words) if os.name == "posix" else subprocess.list2cmdline(words)
+
+
+def is_ours(command: object) -> bool:
+    """Whether a command is that of the client, of this installation or another one."""
+    return isinstance(command, str) and CLIENT.name in command and "ebbtide" in command

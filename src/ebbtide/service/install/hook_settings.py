@@ -1,0 +1,171 @@
+"""Puts hooks into the settings of a coding agent, and takes them out again."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from ebbtide.errors import ConfigError
+from ebbtide.service.install import opencode_plugin
+from ebbtide.service.install.hook_places import PLACES, HookPlace, client_command, is_ours
+from ebbtide.service.install.settings_json import SettingsJson
+
+AGENTS: Final = (*PLACES, "opencode")
+_STATUS_LINE: Final = "statusLine"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookOptions:
+    """What hooks are to do.
+
+    Args:
+        shadow: Whether they record only.
+        stops: Whether they end a run that is stuck.
+        status_line: Whether to show a line of it, in Claude Code.
+    """
+
+    shadow: bool = False
+    stops: bool = False
+    status_line: bool = False
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """For the client."""
+        return (*(["--shadow"] if self.shadow else []), *(["--stop"] if self.stops else []))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstalledHooks:
+    """Hooks that are in a settings file.
+
+    Args:
+        path: The file.
+        flags: What they are told, such as ``--stop``.
+    """
+
+    path: Path
+    flags: tuple[str, ...] = ()
+
+
+def install_hooks(agent: str, options: HookOptions, *, project: Path | None = None) -> Path:
+    """Put the hooks of an agent into its settings, in the place of those that are there; the file.
+
+    Args:
+        agent: One of `AGENTS`.
+        options: What they are to do.
+        project: The folder of a project; None takes the settings of the user.
+
+    Raises:
+        ConfigError: The file cannot be read or written, or the agent cannot do it.
+    """
+    if options.stops and agent == "codex":
+        raise ConfigError("--stop: no hook of Codex can end a run; it is told what is wrong all the same")
+    if options.status_line and agent != "claude":
+        raise ConfigError("--statusline: Claude Code alone has a status line that a command can fill")
+    if agent == "opencode":
+        return opencode_plugin.install(options.flags, project)
+    place = PLACES[agent]
+    settings = SettingsJson(place.path(os.environ, project))
+    hooks = _without_ours(settings)
+    command = client_command(agent, *options.flags)
+    handler = {"type": "command", "command": command, "timeout": place.timeout}
+    for event in place.events:
+        hooks.setdefault(event, []).append({"hooks": [dict(handler)]})
+    settings.value["hooks"] = hooks
+    if options.status_line:
+        line = settings.value.get(_STATUS_LINE)
+        if isinstance(line, dict) and not is_ours(line.get("command")):
+            raise ConfigError(
+                f"{settings.path}: there is a status line already. Take it out first; nothing was changed"
+            )
+        settings.value[_STATUS_LINE] = {"type": "command", "command": client_command("statusline")}
+    settings.write()
+    return settings.path
+
+
+def uninstall_hooks(agent: str, *, project: Path | None = None) -> Path | None:
+    """Take the hooks of an agent out of its settings; the file, or None where there were none.
+
+    Raises:
+        ConfigError: The file cannot be read or written.
+    """
+    if agent == "opencode":
+        return opencode_plugin.uninstall(project)
+    settings = SettingsJson(PLACES[agent].path(os.environ, project))
+    if not _commands(settings.value):
+        return None
+    hooks = _without_ours(settings)
+    if hooks:
+        settings.value["hooks"] = hooks
+    else:
+        settings.value.pop("hooks", None)
+    line = settings.value.get(_STATUS_LINE)
+    if isinstance(line, dict) and is_ours(line.get("command")):
+        del settings.value[_STATUS_LINE]
+    settings.restore()
+    return settings.path
+
+
+def find_hooks(agent: str, *, project: Path | None = None) -> InstalledHooks | None:
+    """The hooks of an agent; None where there are none.
+
+    Raises:
+        ConfigError: The file cannot be read.
+    """
+    if agent == "opencode":
+        path = opencode_plugin.path_of(project)
+        return InstalledHooks(path=path, flags=opencode_plugin.flags_of(path)) if path.exists() else None
+    place: HookPlace = PLACES[agent]
+    settings = SettingsJson(place.path(os.environ, project))
+    commands = [command for command in _commands(settings.value) if not command.endswith("statusline")]
+    if not commands:
+        return None
+    flags = tuple(word for word in commands[0].split() if word in ("--shadow", "--stop"))
+    return InstalledHooks(path=settings.path, flags=flags)
+
+
+def _commands(value: dict[str, Any]) -> list[str]:
+    """Commands of ours."""
+    hooks = value.get("hooks")
+    groups = (
+        [group for groups in hooks.values() for group in _list(groups)] if isinstance(hooks, dict) else []
+    )
+    handlers = [handler for group in groups for handler in _list(_get(group, "hooks"))]
+    commands = [_get(handler, "command") for handler in [*handlers, value.get(_STATUS_LINE)]]
+    return [command for command in commands if isinstance(command, str) and is_ours(command)]
+
+
+def _without_ours(settings: SettingsJson) -> dict[str, Any]:
+    """The hooks of others, each event with what it had.
+
+    Raises:
+        ConfigError: The hooks have another shape than this agent gives them.
+    """
+    hooks = settings.value.get("hooks", {})
+    if not isinstance(hooks, dict) or not all(isinstance(groups, list) for groups in hooks.values()):
+        raise ConfigError(f"{settings.path}: `hooks` has a shape that is not known; nothing was changed")
+    rest: dict[str, Any] = {}
+    for event, groups in hooks.items():
+        others = [other for group in groups if (other := _group_without_ours(group)) is not None]
+        if others or not groups:
+            rest[event] = others
+    return rest
+
+
+def _group_without_ours(group: Any) -> Any:
+    """A group of handlers without those of ours; None where nothing is left."""
+    handlers = _list(_get(group, "hooks"))
+    others = [handler for handler in handlers if not is_ours(_get(handler, "command"))]
+    if len(others) == len(handlers):
+        return group
+    return {**group, "hooks": others} if others else None
+
+
+def _get(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else None
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

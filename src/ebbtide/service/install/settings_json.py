@@ -1,0 +1,120 @@
+"""A settings file of somebody else: read, changed in one place, and written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from ebbtide.errors import ConfigError
+
+_INDENT: Final = re.compile(r"^[{\[]\s*\n([ \t]+)")
+_BACKUP: Final = ".before-ebbtide"
+
+
+class SettingsJson:
+    """A JSON file of settings.
+
+    Args:
+        path: The file; it need not be there.
+
+    Attributes:
+        value: What it holds.
+
+    Raises:
+        ConfigError: It cannot be read, or holds something else than a JSON object. Nothing is changed then.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._text = _text_of(path)
+        try:
+            value = {} if self._text is None or not self._text.strip() else json.loads(self._text)
+        except ValueError as error:
+            raise ConfigError(f"{path} is no JSON: {error}. Mend it first; nothing was changed") from error
+        if not isinstance(value, dict):
+            raise ConfigError(f"{path} holds no JSON object. Mend it first; nothing was changed")
+        self.value: dict[str, Any] = value
+
+    @property
+    def backup(self) -> Path:
+        """What the file was before Ebbtide changed it first."""
+        return self.path.with_name(self.path.name + _BACKUP)
+
+    def write(self) -> None:
+        """Write the file; where there is no backup, what it was is kept beside it.
+
+        Raises:
+            ConfigError: It cannot be written.
+        """
+        indent = _INDENT.match(self._text or "")
+        text = json.dumps(self.value, indent=indent[1] if indent else 2, ensure_ascii=False) + "\n"
+        if text == self._text:
+            return
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            if self._text is not None and not self.backup.exists():
+                _write(self.backup, self._text, like=self.path)
+            _write(self.path, text, like=self.path)
+        except OSError as error:
+            raise _unwritable(self.path, error) from error
+
+    def restore(self) -> None:
+        """Write the file without what Ebbtide put there: as it was, byte for byte, where nobody changed more.
+
+        Raises:
+            ConfigError: It cannot be written.
+        """
+        before = _text_of(self.backup)
+        try:
+            if before is not None and _same(before, self.value):
+                _write(self.path, before, like=self.path)
+            elif before is None and not self.value and self._text is not None:
+                self.path.unlink()
+            else:
+                self.write()
+            with suppress(FileNotFoundError):
+                self.backup.unlink()
+        except OSError as error:
+            raise _unwritable(self.path, error) from error
+
+
+def _text_of(path: Path) -> str | None:
+    """What a file holds; None where there is none."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: {error}. Mend it first; nothing was changed") from error
+
+
+def _same(text: str, value: dict[str, Any]) -> bool:
+    try:
+        return bool(json.loads(text or "{}") == value)
+    except ValueError:
+        return False
+
+
+def _write(path: Path, text: str, *, like: Path) -> None:
+    """Write a file whole or not at all; of a link, the file that it leads to."""
+    target = path.resolve()
+    temporary = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
+    try:
+        mode = like.stat().st_mode & 0o777 if like.exists() else 0o600
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        temporary.replace(target)
+    except OSError:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def _unwritable(path: Path, error: OSError) -> ConfigError:
+    return ConfigError(f"{path} cannot be written: {error.strerror or error}. Nothing was changed")

@@ -1,0 +1,128 @@
+"""What a session file has had since the last look: calls of the model, and what they took."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from ebbtide.errors import TranscriptError
+from ebbtide.events.event import Event, ModelCall, Notice, NoticeKind
+from ebbtide.traces.input.json_value import json_value
+from ebbtide.traces.records.readers import EventReader
+
+_MOST: Final = 4 << 20  # bytes of one look; the rest is for the next
+_WARM: Final = 512 << 10  # bytes before the place that are read again after a restart, and told nobody
+_LONGEST: Final = 32 << 20  # bytes of a line
+
+
+class SessionFile:
+    """A session file that an agent writes while it is read.
+
+    The words of the model are left out: what it says between its calls is no conversation to judge.
+
+    Args:
+        path: The file; it may come later.
+        reader: Makes a reader of its lines.
+        chain: The chain that its calls belong to; a reader may know of others.
+        place: Bytes that were read before; None begins where the file ends now.
+        calls: Calls of the model that were there before.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        reader: Callable[[], EventReader],
+        *,
+        chain: str,
+        place: int | None = None,
+        calls: int = 0,
+    ) -> None:
+        self._path = path
+        self._new_reader = reader
+        self._reader = reader()
+        self._chain = chain
+        self._rest = b""
+        self.calls = calls
+        self._number: int | None = None
+        if place is None:
+            place = self._size()
+        self._at = place
+        self._warm_until = place
+        if place:
+            self._begin(max(0, place - _WARM))
+
+    @property
+    def place(self) -> int:
+        """Bytes that were read, up to the last whole line."""
+        return max(self._at - len(self._rest), self._warm_until)
+
+    def look(self) -> list[Event]:
+        """What calls of the model have taken since the last look.
+
+        A file that became shorter is another one: it is read from its start.
+        """
+        try:
+            with open(self._path, "rb") as file:  # noqa: PTH123 - a path of an agent, as it is
+                status = os.fstat(file.fileno())
+                if status.st_size < self._at or (self._number is not None and self._number != status.st_ino):
+                    self._begin(0)
+                    self._warm_until = 0
+                self._number = status.st_ino
+                file.seek(self._at)
+                data = file.read(_MOST + max(0, self._warm_until - self._at))
+        except (OSError, ValueError):
+            return []
+        events = [event for line_end, line in self._lines(data) for event in self._taken(line, line_end)]
+        self.calls += sum(isinstance(event, ModelCall) for event in events)
+        return events
+
+    def finish(self) -> list[Event]:
+        """What was still open: the session is over."""
+        events = [plain for event in self._reader.finish() if (plain := self._plain(event)) is not None]
+        self.calls += sum(isinstance(event, ModelCall) for event in events)
+        return events
+
+    def _begin(self, at: int) -> None:
+        self._at = at
+        self._rest = b""
+        self._reader = self._new_reader()
+
+    def _lines(self, data: bytes) -> Iterator[tuple[int, bytes]]:
+        """Whole lines, each with the place where it ends."""
+        start = self._at - len(self._rest)
+        self._at += len(data)
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        if len(self._rest) > _LONGEST:
+            self._rest = b""
+        for line in lines:
+            start += len(line) + 1
+            yield start, line
+
+    def _taken(self, line: bytes, line_end: int) -> list[Event]:
+        if not line.strip():
+            return []
+        try:
+            events = self._reader.read(json_value(line.decode()), "")
+        except (TranscriptError, UnicodeDecodeError, RecursionError):
+            return []
+        if line_end <= self._warm_until:
+            return []
+        return [plain for event in events if (plain := self._plain(event)) is not None]
+
+    def _plain(self, event: object) -> Event | None:
+        """The usage of an event, on the clock and in the chain of the hooks; None where it has none."""
+        if not isinstance(event, ModelCall | Notice):
+            return None
+        chain = event.chain_id or self._chain
+        if isinstance(event, ModelCall):
+            return ModelCall(usage=event.usage, error=event.error, chain_id=chain)
+        if event.kind is not NoticeKind.USAGE:
+            return None
+        return Notice(kind=NoticeKind.USAGE, usage=event.usage, chain_id=chain)
+
+    def _size(self) -> int:
+        try:
+            return os.stat(self._path).st_size  # noqa: PTH116 - likewise
+        except (OSError, ValueError):
+            return 0

@@ -1,0 +1,205 @@
+"""Events of each coding agent, in the shape that the real ones have, and what is answered to them."""
+
+import pytest
+
+from ebbtide.adapters.hooks.claude import CLAUDE
+from ebbtide.adapters.hooks.codex import CODEX
+from ebbtide.adapters.hooks.gemini import GEMINI
+from ebbtide.adapters.hooks.opencode import OPENCODE
+from ebbtide.adapters.hooks.step import MAIN, HookReply, StepKind, Switch
+
+CODECS = [CLAUDE, CODEX, GEMINI, OPENCODE]
+
+
+def claude(name: str, **fields: object) -> dict[str, object]:
+    base = {"session_id": "s", "transcript_path": "t.jsonl", "cwd": "w", "permission_mode": "default"}
+    return {**base, "prompt_id": "p", "hook_event_name": name, **fields}
+
+
+def codex(name: str, **fields: object) -> dict[str, object]:
+    base = {"session_id": "s", "turn_id": "u", "transcript_path": "t.jsonl", "cwd": "w", "model": "m"}
+    return {**base, "hook_event_name": name, **fields}
+
+
+def gemini(name: str, **fields: object) -> dict[str, object]:
+    base = {"session_id": "s", "transcript_path": "t.jsonl", "cwd": "w", "timestamp": "2026-11-23T16:11:35Z"}
+    return {**base, "hook_event_name": name, **fields}
+
+
+def shell(output: str) -> dict[str, str]:
+    text = f"<untrusted_context>\n{output}\nProcess Group PGID: 22255\n</untrusted_context>"
+    return {"llmContent": text, "returnDisplay": "none"}
+
+
+BATCH = [
+    {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t1", "tool_response": "a.txt"},
+    {
+        "tool_name": "Read",
+        "tool_input": {"file_path": "a"},
+        "tool_use_id": "t2",
+        "tool_response": [{"type": "text", "text": "x"}],
+    },
+]
+PLUGIN = {
+    "event": "tool",
+    "session": "s",
+    "id": "c1",
+    "tool": "bash",
+    "args": {"command": "ls"},
+    "batch": "b",
+}
+COMMAND = {"tool_name": "run_shell_command", "tool_input": {"command": "ls"}}
+
+# codec, event, kind, calls as (name, args, result, failed, batch)
+CALLS = [
+    (CLAUDE, claude("PostToolBatch", tool_calls=BATCH), StepKind.TOOLS, [
+        ("Bash", {"command": "ls"}, "a.txt", False, "t1"), ("Read", {"file_path": "a"}, "x", False, "t1")]),
+    (CLAUDE, claude("PostToolUseFailure", tool_name="Bash", tool_input={}, tool_use_id="t1", error="Exit code 3"),
+        StepKind.FAILURE, [("Bash", None, None, True, None)]),
+    (CLAUDE, claude("PostToolBatch", tool_calls=[{"tool_name": "Bash"}]), StepKind.TOOLS, [("Bash", None, None, False, ...)]),
+    (CLAUDE, claude("PostToolBatch", tool_calls="none"), StepKind.TOOLS, []),
+    (CODEX, codex("PostToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_response="a\n", tool_use_id="c1"),
+        StepKind.TOOLS, [("Bash", {"command": "ls"}, "a\n", False, None)]),
+    (CODEX, codex("PostToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="c1",
+        tool_response="Exit code: 1\nWall time: 0.2 seconds\nOutput:\nno such file"),
+        StepKind.TOOLS, [("Bash", {"command": "ls"}, "no such file", True, None)]),
+    (GEMINI, gemini("AfterTool", **COMMAND, tool_response=shell("Output: none")),
+        StepKind.TOOLS, [("run_shell_command", {"command": "ls"}, "Output: none\n", False, None)]),
+    (GEMINI, gemini("AfterTool", **COMMAND, tool_response=shell("Output: (empty)\nExit Code: 3")),
+        StepKind.TOOLS, [("run_shell_command", {"command": "ls"}, "Output: (empty)\nExit Code: 3\n", True, None)]),
+    (GEMINI, gemini("AfterTool", **COMMAND, tool_response={"llmContent": "gone", "error": {"message": "gone"}}),
+        StepKind.TOOLS, [("run_shell_command", {"command": "ls"}, "gone", True, None)]),
+    (OPENCODE, {**PLUGIN, "output": "a.txt"}, StepKind.TOOLS, [("bash", {"command": "ls"}, "a.txt", False, "b")]),
+    (OPENCODE, {**PLUGIN, "output": "gone", "failed": True}, StepKind.TOOLS, [("bash", {"command": "ls"}, "gone", True, "b")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("codec", "event", "kind", "calls"), CALLS)
+def test_calls(codec, event, kind, calls) -> None:
+    """A call has its arguments, its answer, and whether it failed; what is not told is not known."""
+    step = codec.read(event)
+    assert step.kind is kind
+    assert step.agent == MAIN
+    assert len(step.calls) == len(calls)
+    for item, (name, args, result, failed, batch) in zip(step.calls, calls, strict=True):
+        call = item.call
+        assert (call.name, call.args, call.result, call.error) == (name, args, result, failed)
+        assert batch is ... or call.batch == batch
+        assert item.key
+
+
+KINDS = [
+    (CLAUDE, claude("SessionStart", source="startup"), StepKind.START),
+    (CLAUDE, claude("SessionEnd", reason="other"), StepKind.END),
+    (CLAUDE, claude("UserPromptSubmit", prompt="Go on."), StepKind.PROMPT),
+    (CLAUDE, claude("SubagentStop", agent_id="a1", agent_transcript_path="a.jsonl"), StepKind.SIDE_END),
+    (CLAUDE, claude("PreToolUse"), None),
+    (CODEX, codex("SessionStart", source="startup"), StepKind.START),
+    (CODEX, codex("UserPromptSubmit", prompt="Go on."), StepKind.PROMPT),
+    (CODEX, codex("SessionEnd", reason="other"), StepKind.END),
+    (CODEX, codex("PreModelRequest"), None),
+    (GEMINI, gemini("SessionStart", source="startup"), StepKind.START),
+    (GEMINI, gemini("BeforeAgent", prompt="Go on."), StepKind.PROMPT),
+    (GEMINI, gemini("SessionEnd", reason="exit"), StepKind.END),
+    (GEMINI, gemini("BeforeModel"), None),
+    (OPENCODE, {"event": "prompt", "session": "s", "id": "m1", "prompt": "Go on."}, StepKind.PROMPT),
+    (OPENCODE, {"event": "model", "session": "s", "id": "p1"}, StepKind.MODEL),
+    (OPENCODE, {"event": "end", "session": "s"}, StepKind.END),
+    (OPENCODE, {"event": "other", "session": "s"}, None),
+]
+
+
+@pytest.mark.parametrize(("codec", "event", "kind"), KINDS)
+def test_kinds(codec, event, kind) -> None:
+    step = codec.read(event)
+    assert (None if step is None else step.kind) is kind
+    if kind is StepKind.PROMPT:
+        assert step.prompt == "Go on."
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize(
+    "event", [{}, {"session_id": 5, "hook_event_name": []}, {"session_id": "s"}, {"session": {}}]
+)
+def test_what_is_no_event_says_nothing(codec, event) -> None:
+    assert codec.read(event) is None
+
+
+def test_a_sub_agent_is_a_chain_of_its_own() -> None:
+    step = CLAUDE.read(claude("PostToolBatch", agent_id="a1", agent_type="Explore", tool_calls=BATCH))
+    assert step is not None
+    assert step.agent == "a1"
+    assert {item.call.chain_id for item in step.calls} == {"a1"}
+
+
+@pytest.mark.parametrize("prompt", ["<task-notification>done</task-notification>", None])
+def test_what_the_harness_says_is_no_word_of_a_person(prompt) -> None:
+    step = CLAUDE.read(claude("UserPromptSubmit", prompt=prompt))
+    assert step is not None
+    assert step.prompt is None
+
+
+def test_a_schedule_is_no_person() -> None:
+    step = CLAUDE.read(claude("UserPromptSubmit", prompt="Go on.", source="loop_wakeup"))
+    assert step is not None
+    assert step.prompt is None
+
+
+SWITCHES = [
+    ("ebbtide off", Switch.OFF, True),
+    ("  Ebbtide OFF. ", Switch.OFF, True),
+    ("Go on.\nebbtide off\nThen test.", Switch.OFF, False),
+    ("ebbtide off\nebbtide on", Switch.ON, True),
+    ("Say ebbtide off to it", None, False),
+    ("turn ebbtide off", None, False),
+    ("ebbtide offline", None, False),
+    ("", None, False),
+]
+
+
+@pytest.mark.parametrize(("prompt", "switch", "is_alone"), SWITCHES)
+def test_the_switch_is_a_line_of_its_own(prompt, switch, is_alone) -> None:
+    step = CODEX.read(codex("UserPromptSubmit", prompt=prompt))
+    assert step is not None
+    assert (step.switch, step.is_switch_alone) == (switch, is_alone)
+
+
+def added(name: str) -> dict[str, object]:
+    return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": "note"}}
+
+
+ANSWERS = [
+    (CLAUDE, claude("PostToolBatch"), HookReply(), {}),
+    (CLAUDE, claude("PostToolBatch"), HookReply(note="note"), added("PostToolBatch")),
+    (CLAUDE, claude("PostToolBatch"), HookReply(end="why"), {"continue": False, "stopReason": "why"}),
+    (CLAUDE, claude("UserPromptSubmit"), HookReply(message="off", drops_prompt=True), {"decision": "block", "reason": "off"}),
+    (CODEX, codex("PostToolUse"), HookReply(note="note", message="m"), {**added("PostToolUse"), "systemMessage": "m"}),
+    (CODEX, codex("PostToolUse"), HookReply(end="why"), {}),
+    (GEMINI, gemini("AfterTool"), HookReply(note="note"), added("AfterTool")),
+    (GEMINI, gemini("AfterTool"), HookReply(end="why"), {"continue": False, "stopReason": "why"}),
+    (OPENCODE, PLUGIN, HookReply(note="note", end="why"), {"note": "note", "end": "why"}),
+    (OPENCODE, PLUGIN, HookReply(), {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("codec", "event", "reply", "answer"), ANSWERS)
+def test_answers(codec, event, reply, answer) -> None:
+    assert codec.answer(codec.read(event), reply) == answer
+
+
+def test_tokens_of_the_plugin() -> None:
+    """The output includes the reasoning, as everywhere."""
+    tokens = {"input": 10, "output": 4, "reasoning": 3, "cache": {"read": 2, "write": 1}}
+    step = OPENCODE.read(
+        {"event": "model", "session": "s", "id": "p", "tokens": tokens, "cost": 0.1, "model": "m"}
+    )
+    assert step is not None
+    usage = step.usage
+    assert usage is not None
+    assert (usage.input_tokens, usage.output_tokens, usage.reasoning_tokens) == (10, 7, 3)
+    assert (usage.cache_read_tokens, usage.cache_write_tokens, usage.cost_usd, usage.model) == (
+        2,
+        1,
+        0.1,
+        "m",
+    )

@@ -1,0 +1,333 @@
+"""The real coding agents, installed by npm, against a scripted model on this machine: `make test-agents`."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ebbtide.service import hook_client
+from ebbtide.service.hook_client import exchange
+
+PREFIX = os.environ.get("EBBTIDE_AGENTS", "")
+MARK = "[ebbtide]"
+LOOP = [["echo none"]] * 14
+PAGES = [[f"cat page-{number}.txt"] for number in range(60)]
+# Of one answer: all at once, equal.
+PARALLEL = [["cat page-1.txt"] * 3, ["cat page-2.txt"] * 3, ["cat page-3.txt"], ["cat page-4.txt"]]
+
+
+def program(name: str) -> str:
+    """The program of an agent."""
+    return str(Path(PREFIX) / "node_modules" / ".bin" / name)
+
+
+def needs(name: str) -> pytest.MarkDecorator:
+    there = bool(PREFIX) and shutil.which("node") is not None and Path(program(name)).exists()
+    return pytest.mark.skipif(
+        not there, reason=f"no {name} in EBBTIDE_AGENTS: `make test-agents` installs it"
+    )
+
+
+AGENTS = [pytest.param(name, marks=needs(name)) for name in ("claude", "codex", "gemini")]
+ENDING = [pytest.param(name, marks=needs(name)) for name in ("claude", "gemini")]
+USAGE = {"input_tokens": 100, "output_tokens": 10}
+
+
+@dataclass
+class ScriptedModel:
+    """Answers a request with the next line of commands, and keeps what it was sent."""
+
+    script: list[list[str]]
+    requests: list[str] = field(default_factory=list)
+    server: ThreadingHTTPServer | None = None
+
+    @property
+    def url(self) -> str:
+        assert self.server is not None
+        return f"http://127.0.0.1:{self.server.server_address[1]}"
+
+    @property
+    def noted(self) -> list[int]:
+        """Numbers of the requests in which a note of ours came anew."""
+        counts = [request.count(MARK) for request in self.requests]
+        return [n for n, count in enumerate(counts, start=1) if count > max([0, *counts[: n - 1]])]
+
+    def answer(self, path: str, body: dict[str, Any]) -> tuple[str, str]:
+        if "count" in path.lower():
+            return json.dumps({"input_tokens": 10, "totalTokens": 10}), "application/json"
+        if not body.get("tools"):
+            commands: list[str] = []
+            number = 0
+        else:
+            self.requests.append(json.dumps(body, ensure_ascii=False))
+            number = len(self.requests)
+            commands = self.script[number - 1] if number <= len(self.script) else []
+        form = anthropic if "/messages" in path else openai if "/responses" in path else google
+        return "".join(form(number, commands, body)), "text/event-stream"
+
+
+def sse(event: dict[str, Any]) -> str:
+    head = f"event: {event['type']}\n" if "type" in event else ""
+    return f"{head}data: {json.dumps(event)}\n\n"
+
+
+def anthropic(number: int, commands: list[str], body: dict[str, Any]) -> Iterator[str]:
+    blocks: list[dict[str, Any]] = [
+        {"type": "tool_use", "id": f"toolu_{number}_{place}", "name": "Bash", "input": {"command": command}}
+        for place, command in enumerate(commands)
+    ] or [{"type": "text", "text": "That is all."}]
+    start = {"id": f"msg_{number}", "type": "message", "role": "assistant", "model": body.get("model")}
+    message = {**start, "content": [], "stop_reason": None, "stop_sequence": None, "usage": USAGE}
+    yield sse({"type": "message_start", "message": message})
+    for place, block in enumerate(blocks):
+        is_text = block["type"] == "text"
+        begun = {**block, "text": ""} if is_text else {**block, "input": {}}
+        delta = (
+            {"type": "text_delta", "text": block["text"]}
+            if is_text
+            else {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+        )
+        yield sse({"type": "content_block_start", "index": place, "content_block": begun})
+        yield sse({"type": "content_block_delta", "index": place, "delta": delta})
+        yield sse({"type": "content_block_stop", "index": place})
+    reason = "tool_use" if commands else "end_turn"
+    ending = {"stop_reason": reason, "stop_sequence": None}
+    yield sse({"type": "message_delta", "delta": ending, "usage": USAGE})
+    yield sse({"type": "message_stop"})
+
+
+def openai(number: int, commands: list[str], body: dict[str, Any]) -> Iterator[str]:
+    output: list[dict[str, Any]] = [
+        {
+            "type": "function_call",
+            "id": f"fc_{number}_{place}",
+            "call_id": f"call_{number}_{place}",
+            "name": "exec_command",
+            "arguments": json.dumps({"cmd": command}),
+            "status": "completed",
+        }
+        for place, command in enumerate(commands)
+    ]
+    if not output:
+        part = {"type": "output_text", "text": "That is all.", "annotations": []}
+        message = {"type": "message", "id": f"m{number}", "role": "assistant", "status": "completed"}
+        output = [{**message, "content": [part]}]
+    details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
+    usage = {**USAGE, **details, "total_tokens": 110}
+    yield sse({"type": "response.created", "response": {"id": f"r{number}"}})
+    for place, item in enumerate(output):
+        yield sse({"type": "response.output_item.done", "output_index": place, "item": item})
+    response = {"id": f"r{number}", "usage": usage, "output": output}
+    yield sse({"type": "response.completed", "response": response})
+
+
+def google(number: int, commands: list[str], body: dict[str, Any]) -> Iterator[str]:
+    del body
+    parts: list[dict[str, Any]] = [
+        {
+            "functionCall": {
+                "name": "run_shell_command",
+                "args": {"command": command},
+                "id": f"g{number}_{place}",
+            }
+        }
+        for place, command in enumerate(commands)
+    ] or [{"text": "That is all."}]
+    content = {"role": "model", "parts": parts}
+    usage = {"promptTokenCount": 100, "candidatesTokenCount": 10, "totalTokenCount": 110}
+    candidate = {"content": content, "finishReason": "STOP", "index": 0}
+    yield sse({"candidates": [candidate], "usageMetadata": usage})
+
+
+@pytest.fixture
+def model() -> Iterator[Callable[[list[list[str]]], ScriptedModel]]:
+    servers: list[ThreadingHTTPServer] = []
+
+    def start(script: list[list[str]]) -> ScriptedModel:
+        scripted = ScriptedModel(script)
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_: object) -> None: ...
+
+            def do_GET(self) -> None:
+                self.say('{"data": [], "models": []}', "application/json")
+
+            def do_HEAD(self) -> None:
+                self.say("", "application/json")
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers.get("content-length", 0)))
+                try:
+                    text, kind = scripted.answer(self.path, json.loads(body or b"{}"))
+                except ValueError:
+                    text, kind = "{}", "application/json"
+                self.say(text, kind)
+
+            def say(self, text: str, kind: str) -> None:
+                data = text.encode()
+                self.send_response(200)
+                self.send_header("Content-Type", kind)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                if self.command != "HEAD":
+                    self.wfile.write(data)
+
+        scripted.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        scripted.server.daemon_threads = True
+        servers.append(scripted.server)
+        threading.Thread(target=scripted.server.serve_forever, args=(0.05,), daemon=True).start()
+        return scripted
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A home for an agent and for the service, which ends with the test."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    for name in ("CODEX_HOME", "CLAUDE_CONFIG_DIR", "GEMINI_CLI_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("EBBTIDE_STATE", str(tmp_path / "state"))
+    client = [sys.executable, "-I", "-S", hook_client.__file__, "start"]
+    subprocess.run(client, check=True)  # a scripted model is faster than a service starts
+    while exchange("GET", "/status", b"", time.monotonic() + 1) is None:
+        time.sleep(0.05)
+    yield folder
+    exchange("POST", "/end", b"", time.monotonic() + 2)
+
+
+def install(agent: str, *flags: str) -> None:
+    command = [sys.executable, "-m", "ebbtide", "hooks", "install", agent, *flags]
+    subprocess.run(command, check=True, capture_output=True)
+
+
+def run(agent: str, model: ScriptedModel, home: Path) -> str:
+    """What an agent prints while it works off the script."""
+    work = home / "work"
+    work.mkdir()
+    for number in range(60):
+        (work / f"page-{number}.txt").write_text(f"page {number}: {number * 7919}\n")
+    prompt = "Look for the invoice."
+    settings: dict[str, str] = {}
+    if agent == "claude":
+        settings = {
+            "ANTHROPIC_BASE_URL": model.url,
+            "ANTHROPIC_API_KEY": "none",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        }
+        line = ["-p", prompt, "--allowedTools", "Bash", "--model", "claude-sonnet-4-5"]
+    elif agent == "codex":
+        (home / ".codex").mkdir(exist_ok=True)
+        provider = (
+            f'name = "x"\nbase_url = "{model.url}/v1"\nwire_api = "responses"\nsupports_websockets = false'
+        )
+        config = f'model = "gpt-5"\nmodel_provider = "x"\n[model_providers.x]\n{provider}\n'
+        (home / ".codex" / "config.toml").write_text(config)
+        line = ["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"]
+        line += ["-s", "danger-full-access", prompt]
+    else:
+        settings = {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": model.url}
+        path = home / ".gemini" / "settings.json"
+        value = json.loads(path.read_text())
+        security = {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}}
+        own_guard = {"disableLoopDetection": True}  # it ends the run at five equal calls
+        path.write_text(json.dumps({**value, "security": security, "model": own_guard}))
+        line = ["--yolo", "--model", "gemini-2.5-pro", "-p", prompt]
+    done = subprocess.run(
+        [program(agent), *line],
+        cwd=work,
+        env={**os.environ, **settings},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=240,
+        check=False,
+    )
+    return done.stdout + done.stderr
+
+
+def standing(agent: str) -> dict[str, Any]:
+    """What `hooks status` says of an agent."""
+    command = [sys.executable, "-m", "ebbtide", "hooks", "status", "--json"]
+    report = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    assert report["service"]["faults"] == {}, report
+    return next(item for item in report["agents"] if item["agent"] == agent)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_loop_is_nudged(agent: str, model, home: Path) -> None:
+    """The note is in the request of the model after the third equal call, or the one after that."""
+    scripted = model(LOOP)
+    install(agent)
+    output = run(agent, scripted, home)
+    print(agent, "noted in requests", scripted.noted, "of", len(scripted.requests))
+    assert scripted.noted, output
+    assert scripted.noted[0] in (4, 5)
+    assert len(scripted.requests) == len(LOOP) + 1, output  # nothing ends it
+    assert standing(agent)["last_event"] > time.time() - 300
+
+
+@pytest.mark.parametrize("agent", ENDING)
+def test_a_loop_is_ended(agent: str, model, home: Path) -> None:
+    """With --stop it ends a call or two after the note."""
+    scripted = model(LOOP)
+    install(agent, "--stop")
+    output = run(agent, scripted, home)
+    print(agent, "noted in requests", scripted.noted, "of", len(scripted.requests))
+    assert scripted.noted, output
+    assert scripted.noted[0] in (4, 5)
+    assert len(scripted.requests) - scripted.noted[0] in (0, 1), output
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_healthy_session_gets_no_word(agent: str, model, home: Path) -> None:
+    """Sixty calls, each of another page."""
+    scripted = model(PAGES)
+    install(agent, *(["--stop"] if agent != "codex" else []))
+    output = run(agent, scripted, home)
+    assert len(scripted.requests) == len(PAGES) + 1, output
+    assert scripted.noted == []
+    assert MARK not in output
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_equal_calls_of_one_answer_are_no_loop(agent: str, model, home: Path) -> None:
+    """A model that asks three times at once has not asked again."""
+    scripted = model(PARALLEL)
+    install(agent)
+    output = run(agent, scripted, home)
+    assert len(scripted.requests) == len(PARALLEL) + 1, output
+    assert scripted.noted == []
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_tokens_are_those_of_the_model(agent: str, model, home: Path) -> None:
+    """Every answer is counted once."""
+    from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore
+
+    scripted = model(PAGES[:6])
+    install(agent)
+    run(agent, scripted, home)
+    time.sleep(2)  # the registry writes once a second
+    (run_standing,) = SQLiteRunStore(Path(os.environ["EBBTIDE_STATE"]) / "runs.db").standings()
+    print(
+        agent, run_standing.tokens, "of", 110 * len(scripted.requests), "tokens, events", run_standing.events
+    )
+    assert run_standing.tokens == 110 * 7

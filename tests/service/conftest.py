@@ -1,0 +1,83 @@
+"""A service of its own for each test, as a real process, and the real client."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ebbtide.service import hook_client
+from ebbtide.service.state_folder import read_address
+
+
+class LocalState:
+    """The folder of a service, and what can be done with it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.processes: list[subprocess.Popen[str]] = []
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, "EBBTIDE_STATE": str(self.folder)}
+
+    def serve(self, *options: str) -> subprocess.Popen[str]:
+        """Start a service, and wait until it answers or ends."""
+        line = [sys.executable, "-m", "ebbtide", "serve", "--local", *options]
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(line, env=self.environment, stdout=pipe, stderr=pipe, encoding="utf-8")
+        self.processes.append(process)
+        while process.poll() is None and not self.is_running():
+            time.sleep(0.05)
+        return process
+
+    def is_running(self) -> bool:
+        return self.status() is not None
+
+    def status(self) -> dict[str, Any] | None:
+        content = hook_client.exchange("GET", "/status", b"", time.monotonic() + 1)
+        return None if content is None else json.loads(content)
+
+    def hook(self, agent: str, event: dict[str, Any], *flags: str) -> dict[str, Any]:
+        """What the service answers, over the socket."""
+        query = "&".join(f"{flag}=1" for flag in flags)
+        body = json.dumps(event).encode()
+        content = hook_client.exchange("POST", f"/hooks/{agent}?{query}", body, time.monotonic() + 5)
+        assert content is not None
+        return json.loads(content)
+
+    def client(self, *arguments: str, stdin: str) -> subprocess.CompletedProcess[str]:
+        """The client as an agent runs it."""
+        line = [sys.executable, "-I", "-S", hook_client.__file__, *arguments]
+        return subprocess.run(
+            line,
+            input=stdin,
+            env=self.environment,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=20,
+            check=False,
+        )
+
+    def end(self) -> None:
+        hook_client.exchange("POST", "/end", b"", time.monotonic() + 2)
+        for process in self.processes:
+            process.kill()
+            process.communicate()
+        address = read_address(self.folder)
+        deadline = time.monotonic() + 5
+        while address is not None and self.is_running() and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalState]:
+    local = LocalState(tmp_path / "state")
+    monkeypatch.setenv("EBBTIDE_STATE", str(local.folder))
+    yield local
+    local.end()

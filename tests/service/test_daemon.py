@@ -1,0 +1,294 @@
+"""The service as a real process: it answers, it is alone, it ends, and it comes back."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+
+from ebbtide.service import hook_client
+from ebbtide.service.state_folder import read_address
+
+NOTE = "[ebbtide] The same call gave the same answer again"
+
+
+def batch(number: int, *, session: str = "s", command: str = "ls", result: str = "none") -> dict[str, Any]:
+    call = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": f"t{number}"}
+    event = {"session_id": session, "hook_event_name": "PostToolBatch", "transcript_path": "gone.jsonl"}
+    return {**event, "tool_calls": [{**call, "tool_response": result}]}
+
+
+def prompt(words: str, number: int = 0) -> dict[str, Any]:
+    return {
+        "session_id": "s",
+        "hook_event_name": "UserPromptSubmit",
+        "prompt": words,
+        "prompt_id": f"p{number}",
+    }
+
+
+def note(answer: dict[str, Any]) -> str:
+    return answer.get("hookSpecificOutput", {}).get("additionalContext", "")
+
+
+def test_a_loop(state) -> None:
+    """A note at the third equal answer; a last word once; then nothing more, since it may not end the run."""
+    state.serve()
+    answers = [state.hook("claude", batch(number)) for number in range(7)]
+    assert answers[:2] == [{}, {}]
+    assert note(answers[2]).startswith(NOTE)
+    assert "Stop here" in note(answers[3])
+    assert "systemMessage" in answers[3]
+    assert answers[4:] == [{}, {}, {}] or [bool(answer) for answer in answers[4:]].count(True) <= 1
+
+
+def test_a_loop_is_ended_where_that_is_wanted(state) -> None:
+    state.serve()
+    answers = [state.hook("claude", batch(number), "stop") for number in range(4)]
+    assert note(answers[2]).startswith(NOTE)
+    assert answers[3]["continue"] is False
+    assert answers[3]["stopReason"].startswith("[ebbtide] This run was ended: Bash 4 times in a row")
+    assert state.hook("claude", prompt("Look elsewhere.")) == {}
+    assert state.hook("claude", batch(9, command="pwd", result="/"), "stop") == {}
+
+
+def test_shadow_says_nothing(state) -> None:
+    state.serve()
+    assert [state.hook("claude", batch(number), "shadow") for number in range(7)] == [{}] * 7
+
+
+def test_an_event_that_comes_twice_counts_once(state) -> None:
+    state.serve()
+    assert [state.hook("claude", batch(1)) for _ in range(9)] == [{}] * 9
+    assert [state.hook("claude", batch(2)) for _ in range(9)] == [{}] * 9
+    assert note(state.hook("claude", batch(3)))
+
+
+def test_a_person_switches_it_off_and_on(state) -> None:
+    """For this run, at once; the prompt does not go to the model, and the answer says what holds."""
+    state.serve()
+    off = state.hook("claude", prompt("ebbtide off", 1))
+    assert off["decision"] == "block"
+    assert "not watched any more" in off["reason"]
+    assert [state.hook("claude", batch(number), "stop") for number in range(6)] == [{}] * 6
+    told = state.hook("claude", prompt("Go on.\nebbtide on", 2))
+    assert "decision" not in told
+    assert "watched again" in told["systemMessage"]
+    answers = [state.hook("claude", batch(number, command="pwd"), "stop") for number in range(10, 14)]
+    assert any(note(answer) for answer in answers)
+
+
+def test_sessions_and_sub_agents_are_apart(state) -> None:
+    """Two equal calls in each of four chains are no loop."""
+    state.serve()
+    for number in range(2):
+        for session in ("a", "b"):
+            for agent in ({}, {"agent_id": "x"}):
+                event = {**batch(number, session=session), **agent}
+                event["tool_calls"][0]["tool_use_id"] += str(agent)
+                assert state.hook("claude", event) == {}
+
+
+def test_a_kill_costs_neither_counts_nor_memory(state) -> None:
+    """After `kill -9` the loop goes on where it was, and what came twice still counts once."""
+    process = state.serve()
+    for number in range(2):
+        assert state.hook("claude", batch(number)) == {}
+    time.sleep(2.5)  # it writes once a second
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not state.is_running()
+    state.serve()
+    assert state.hook("claude", batch(1)) == {}
+    assert note(state.hook("claude", batch(2))).startswith(NOTE)
+
+
+def test_the_second_says_who_runs(state) -> None:
+    process = state.serve()
+    line = [sys.executable, "-m", "ebbtide", "serve", "--local"]
+    second = subprocess.run(line, env=state.environment, capture_output=True, encoding="utf-8", check=False)
+    assert second.returncode == 0
+    assert second.stdout == f"the service is running already, as process {process.pid}\n"
+
+
+def test_it_ends_when_there_is_nothing_to_do(state) -> None:
+    process = state.serve("--idle", "1")
+    output, errors = process.communicate(timeout=20)
+    assert process.returncode == 0, errors
+    assert "has ended" in output
+    assert not (state.folder / "service.json").exists()
+    assert not (state.folder / "socket").exists()
+
+
+def test_sigterm_saves(state) -> None:
+    process = state.serve()
+    state.hook("claude", batch(0))
+    state.hook("claude", batch(1))
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=20)
+    state.serve()
+    assert note(state.hook("claude", batch(2)))
+
+
+def test_only_the_user_gets_in(state) -> None:
+    """The port wants the token, this machine's name, and no page of a browser behind it."""
+    state.serve()
+    address = read_address(state.folder)
+    assert address is not None
+    assert stat.S_IMODE((state.folder / "service.json").stat().st_mode) == 0o600
+    assert stat.S_IMODE((state.folder / "socket").stat().st_mode) == 0o600
+    assert stat.S_IMODE(state.folder.stat().st_mode) == 0o700
+    token = {"X-Ebbtide-Token": address.token}
+
+    def code(headers: dict[str, str], path: str = "/hooks/claude") -> int:
+        connection = http.client.HTTPConnection("127.0.0.1", address.port, timeout=5)
+        connection.request("POST", path, b"{}", headers)
+        answer = connection.getresponse()
+        answer.read()
+        connection.close()
+        return answer.status
+
+    assert code(token) == 200
+    assert code({}) == 403
+    assert code({"X-Ebbtide-Token": "guess"}) == 403
+    assert code({**token, "Host": "evil.example"}) == 403
+    assert code({**token, "Origin": "https://evil.example"}) == 403
+    assert code(token, "/hooks/other") == 404
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"5", b"\xff", b'{"session_id": "s"}', b"[" * 10_000])
+def test_no_content_breaks_it(state, body: bytes) -> None:
+    """Nothing is said, and what cannot be read is counted."""
+    state.serve()
+    assert hook_client.exchange("POST", "/hooks/claude", body, time.monotonic() + 5) == b"{}"
+    status = state.status()
+    assert status is not None
+    assert sum(status["faults"].values()) == (0 if body.startswith(b'{"') else 1)
+
+
+def test_keep_alive(state) -> None:
+    """One connection takes many events."""
+    state.serve()
+    address = read_address(state.folder)
+    assert address is not None
+    connection = http.client.HTTPConnection("127.0.0.1", address.port, timeout=5)
+    headers = {"X-Ebbtide-Token": address.token}
+    for number in range(20):
+        connection.request(
+            "POST",
+            "/hooks/claude",
+            json.dumps(batch(number, command=f"cat {number}", result=f"page {number}")),
+            headers,
+        )
+        assert connection.getresponse().read() == b"{}"
+    connection.close()
+
+
+def test_the_status_line(state) -> None:
+    state.serve()
+
+    def line(cost: float) -> str:
+        body = json.dumps({"session_id": "s", "cost": {"total_cost_usd": cost}}).encode()
+        content = hook_client.exchange("POST", "/statusline", body, time.monotonic() + 5)
+        assert content is not None
+        return content.decode()
+
+    assert line(0.25) == "ebbtide $0.25 no event yet"
+    state.hook("claude", batch(0))
+    assert line(0.25) == "ebbtide $0.25 HEALTHY"
+    for number in range(1, 4):
+        state.hook("claude", batch(number))
+    assert line(0.5) == "ebbtide $0.50 STUCK"
+    state.hook("claude", prompt("ebbtide off"))
+    assert line(0.5) == "ebbtide $0.50 off"
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root can write everywhere")
+def test_a_folder_that_cannot_be_written(state) -> None:
+    state.folder.mkdir(mode=0o500)
+    process = state.serve()
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 2
+    assert "EBBTIDE_STATE" in errors
+
+
+def test_a_file_in_the_place_of_the_folder(state) -> None:
+    """The service says so, and the client goes on."""
+    state.folder.write_text("")
+    process = state.serve()
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 2
+    assert "EBBTIDE_STATE" in errors
+    done = state.client("claude", stdin=json.dumps(batch(0)))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "{}\n", "")
+
+
+def test_a_store_that_fails_is_counted(state) -> None:
+    """The run goes on in memory, and the status says it: a full disk, or a file that somebody took away."""
+    state.serve()
+    (state.folder / "sessions.db").unlink()
+    (state.folder / "sessions.db").mkdir()
+    for number in range(2):
+        assert state.hook("claude", batch(number)) == {}
+    time.sleep(2.5)
+    assert note(state.hook("claude", batch(2)))
+    status = state.status()
+    assert status is not None
+    assert status["faults"]["store"] >= 1
+
+
+def test_the_client_hands_over(state) -> None:
+    state.serve()
+    for number in range(2):
+        assert state.client("claude", stdin=json.dumps(batch(number))).stdout == "{}\n"
+    assert NOTE in state.client("claude", stdin=json.dumps(batch(2))).stdout
+    assert '"continue": false' in state.client("claude", "--stop", stdin=json.dumps(batch(3))).stdout
+
+
+def test_the_client_starts_the_service(state) -> None:
+    """Its first event waits for it."""
+    done = state.client("claude", stdin=json.dumps(batch(0)))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "{}\n", "")
+    deadline = time.monotonic() + 20
+    while not state.is_running() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert state.hook("claude", batch(1)) == {}
+    assert note(state.hook("claude", batch(2)))
+
+
+def test_the_client_waits_no_longer_than_it_says(state) -> None:
+    """A service that takes the connection and never answers."""
+    state.folder.mkdir()
+    with socket.socket(socket.AF_UNIX) as hanging:
+        hanging.bind(str(state.folder / "socket"))
+        hanging.listen(8)
+        start = time.monotonic()
+        done = state.client("codex", stdin="{}")
+        took = time.monotonic() - start
+    assert (done.returncode, done.stdout, done.stderr) == (0, "{}\n", "")
+    assert took < hook_client.DEADLINE_S + 1.0  # and what an interpreter takes to start
+
+
+def test_the_client_waits_no_longer_for_its_input(state) -> None:
+    """An agent that never closes the pipe."""
+    line = [sys.executable, "-I", "-S", hook_client.__file__, "gemini"]
+    start = time.monotonic()
+    with subprocess.Popen(
+        line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=state.environment
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.read() == b"{}\n"
+        assert process.wait() == 0
+    assert time.monotonic() - start < hook_client.DEADLINE_S + 1.0
+
+
+def test_the_client_of_a_status_line(state) -> None:
+    done = state.client("statusline", stdin='{"session_id": "s"}')
+    assert done.stdout == "ebbtide: not watching\n"
