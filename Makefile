@@ -6,12 +6,13 @@ BASE := $(VENV)/.base
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers wheel tests test-sdks test-adapters
+.PHONY: help demo test lint types layers wheel tests test-sdks test-adapters test-agents
 
 help:
 	@echo "make demo   install the package without its extras, and check a sample of runs: takes seconds"
 	@echo "make test   run every check: $(CHECKS)"
 	@echo "make test-adapters   check each adapter with its framework, installed for it (MINUTES=60)"
+	@echo "make test-agents   let the hooks watch the real Claude Code, Codex and Gemini CLI, installed by npm"
 	@echo "make test-sdks   read usage from answers of every provider's SDK, installed for it"
 
 demo: $(BASE)
@@ -47,6 +48,13 @@ test-adapters: $(READY)
 test-sdks: $(READY)
 	$(PIP) --editable '.[dev,sdks]'
 	EBBTIDE_EVERY_SDK=1 $(BIN)/python -m pytest -n 0 tests/events/test_provider_sdks.py
+
+# Programs of others, about 1 GB, against a scripted model on this machine: nothing is asked of a provider.
+AGENTS ?= .agents
+test-agents: $(READY)
+	npm install --silent --no-fund --no-audit --prefix $(AGENTS) \
+	    @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0
+	EBBTIDE_AGENTS=$(abspath $(AGENTS)) $(BIN)/python -m pytest -n 0 -s tests/adapters/hooks/test_real_agents.py
 
 $(READY): $(BASE)
 	$(PIP) --editable '.[dev]'

@@ -59,7 +59,9 @@ def install(
     if as_json:
         print_json({"agent": agent.value, "path": str(path), "flags": list(options.flags)})
         return
-    print(plain(f"installed in {path}"))
+    from ebbtide.cli.service.hook_status import shown_path
+
+    print(plain(f"installed in {shown_path(path)}"))
     if place is not None and place.advice:
         print(place.advice)
     print("Start the agent anew, then see `ebbtide hooks status`.")
@@ -76,8 +78,10 @@ def uninstall(agent: Agent, here: Here = False, as_json: AsJson = False) -> None
     path = uninstall_hooks(agent.value, project=Path.cwd() if here else None)
     if as_json:
         print_json({"agent": agent.value, "path": None if path is None else str(path)})
-    else:
-        print("there were none" if path is None else plain(f"removed from {path}"))
+        return
+    from ebbtide.cli.service.hook_status import shown_path
+
+    print("there were none" if path is None else plain(f"removed from {shown_path(path)}"))
 
 
 @hooks.command()

@@ -16,6 +16,7 @@ from ebbtide.service.asking import ask_status
 from ebbtide.service.hook_store import latest_events
 from ebbtide.service.install.hook_settings import InstalledHooks, find_hooks
 from ebbtide.service.state_folder import StateFolder
+from ebbtide.traces.sessions.agent_homes import user_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,13 +96,19 @@ class HookStatus:
         }
 
 
+def shown_path(path: Path) -> str:
+    """A path as people write it, with ``~`` for their folder."""
+    home = user_folder()
+    return f"~{os.sep}{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
+
+
 def print_status(report: HookStatus) -> None:
     """Print it, a few lines an agent."""
     print(_service_line(report))
     for item in report.agents:
         print(f"{item.agent:<11}{_hooks_text(item)}")
         for place in item.hooks:
-            print(f"{'':<11}{plain(' '.join([str(place.path), *place.flags]))}")
+            print(f"{'':<11}{plain(' '.join([shown_path(place.path), *place.flags]))}")
         if item.problem is not None:
             print(f"{'':<11}{plain(item.problem)}")
 
