@@ -21,9 +21,9 @@ from ebbtide.errors import error_text
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall
 from ebbtide.events.identity import MARK
 from ebbtide.events.usage import Usage
+from ebbtide.service.growing_session import GrowingSession
 from ebbtide.service.hook_session import HookSession
 from ebbtide.service.hook_store import HookStore
-from ebbtide.service.session_file import SessionFile
 from ebbtide.service.status_line import status_line
 from ebbtide.supervision.runs.advice import Advice
 from ebbtide.supervision.runs.runs import Runs
@@ -61,7 +61,7 @@ class HookService:
         self.faults: Counter[str] = Counter()
         self.last_fault: str | None = None
         self.latest: dict[str, tuple[float, str]] = {}
-        self._files: dict[tuple[str, str], SessionFile] = {}
+        self._files: dict[tuple[str, str], GrowingSession] = {}
         self._lock = threading.Lock()
 
     def take(
@@ -100,8 +100,8 @@ class HookService:
             run_id = f"{CLAUDE.name}:{event['session_id']}"
             session = self._store.session(run_id)
             with session.lock:
-                known = session.latest is not None
-                verdict = self.runs.get(run_id).verdict() if known else None
+                has_events = session.latest is not None
+                verdict = self.runs.get(run_id).verdict() if has_events else None
                 return status_line(event, session, verdict, self._clock())
         except Exception as error:  # noqa: BLE001 - likewise
             self.note_fault(CLAUDE.name, error)
@@ -242,10 +242,10 @@ class HookService:
         key = (run_id, step.transcript)
         file = self._files.get(key)
         if file is None:
-            known = session.files.get(step.transcript)
+            place_before = session.files.get(step.transcript)
             from_start = step.is_new or step.kind is StepKind.SIDE_END
-            place, calls = known or (0 if from_start else None, 0)
-            file = SessionFile(step.transcript, codec.reader, chain=step.agent, place=place, calls=calls)
+            place, calls = place_before or (0 if from_start else None, 0)
+            file = GrowingSession(step.transcript, codec.reader, chain=step.agent, place=place, calls=calls)
             with self._lock:
                 self._files[key] = file
                 if len(self._files) > _MOST_FILES:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from ebbtide.events.event import ModelCall
-from ebbtide.service.session_file import SessionFile
+from ebbtide.service.growing_session import GrowingSession
 from ebbtide.traces.agents.claude_code import ClaudeCodeReader
 from ebbtide.traces.agents.codex import CodexReader
 
@@ -32,7 +32,7 @@ def append(path: Path, text: str) -> None:
 def test_each_answer_counts_once(tmp_path: Path) -> None:
     """Half a line waits for its rest, and an answer for the line after it; its words are left out."""
     path = tmp_path / "s.jsonl"
-    file = SessionFile(str(path), ClaudeCodeReader, chain="main")
+    file = GrowingSession(str(path), ClaudeCodeReader, chain="main")
     assert file.look() == []
     append(path, answer(1) + answer(1).replace("u1", "u1b") + answer(2)[:50])
     assert file.look() == []
@@ -49,9 +49,9 @@ def test_each_answer_counts_once(tmp_path: Path) -> None:
 def test_a_restart_goes_on_where_it_was(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_text("".join(answer(number) for number in range(5)))
-    first = SessionFile(str(path), ClaudeCodeReader, chain="main", place=0)
+    first = GrowingSession(str(path), ClaudeCodeReader, chain="main", place=0)
     assert len(first.look()) == 4
-    second = SessionFile(str(path), ClaudeCodeReader, chain="main", place=first.place, calls=first.calls)
+    second = GrowingSession(str(path), ClaudeCodeReader, chain="main", place=first.place, calls=first.calls)
     append(path, answer(5))
     assert tokens(second.look()) == [110]
     assert second.calls == 5
@@ -61,7 +61,7 @@ def test_what_was_there_before_is_none_of_the_run(tmp_path: Path) -> None:
     """A session that was resumed before anybody watched: all but its open answer."""
     path = tmp_path / "s.jsonl"
     path.write_text("".join(answer(number) for number in range(5)))
-    file = SessionFile(str(path), ClaudeCodeReader, chain="main")
+    file = GrowingSession(str(path), ClaudeCodeReader, chain="main")
     append(path, answer(5))
     assert len(file.look()) == 1
 
@@ -69,7 +69,7 @@ def test_what_was_there_before_is_none_of_the_run(tmp_path: Path) -> None:
 def test_another_file_in_its_place(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_text(answer(1) + answer(2) + answer(3))
-    file = SessionFile(str(path), ClaudeCodeReader, chain="main", place=0)
+    file = GrowingSession(str(path), ClaudeCodeReader, chain="main", place=0)
     assert len(file.look()) == 2
     path.write_text(answer(7, 50) + answer(8))
     assert tokens(file.look()) == [60]
@@ -78,7 +78,7 @@ def test_another_file_in_its_place(tmp_path: Path) -> None:
 def test_broken_lines_are_passed_over(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_bytes(b"{\n\xff\n[[[[\n5\n\n" + answer(1).encode() + answer(2).encode())
-    assert tokens(SessionFile(str(path), ClaudeCodeReader, chain="main", place=0).look()) == [110]
+    assert tokens(GrowingSession(str(path), ClaudeCodeReader, chain="main", place=0).look()) == [110]
 
 
 def test_a_total_of_codex_is_counted_once(tmp_path: Path) -> None:
@@ -87,4 +87,4 @@ def test_a_total_of_codex_is_counted_once(tmp_path: Path) -> None:
     info = {"last_token_usage": usage, "total_token_usage": usage}
     line = json.dumps({"type": "event_msg", "payload": {"type": "token_count", "info": info}}) + "\n"
     path.write_text(line * 3)
-    assert tokens(SessionFile(str(path), CodexReader, chain="main", place=0).look()) == [110]
+    assert tokens(GrowingSession(str(path), CodexReader, chain="main", place=0).look()) == [110]

@@ -16,7 +16,7 @@ _WARM: Final = 512 << 10  # bytes before the place that are read again after a r
 _LONGEST: Final = 32 << 20  # bytes of a line
 
 
-class SessionFile:
+class GrowingSession:
     """A session file that an agent writes while it is read.
 
     The words of the model are left out: what it says between its calls is no conversation to judge.
