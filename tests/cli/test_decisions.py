@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -267,7 +268,7 @@ def test_a_log_that_was_tampered_with(shell: Shell) -> None:
     shell.run("record", CHOICE, "--log", "log.db")
     shell.run("verify", "--log", "log.db", "--write-heads", "heads.json")
     assert shell.run("verify", "--log", "log.db", "--heads", "heads.json").returncode == 0
-    with sqlite3.connect(shell.folder / "log.db") as db:
+    with closing(sqlite3.connect(shell.folder / "log.db")) as db, db:
         tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         events = next(name for name in tables if name.endswith("events"))
         db.execute(f"UPDATE {events} SET body = replace(body, 'SQLite', 'MySQL')")  # noqa: S608 - a name of ours

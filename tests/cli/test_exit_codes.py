@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from array import array
+from contextlib import closing
 from fcntl import ioctl
 from pathlib import Path
 from termios import FIONREAD
@@ -112,7 +113,7 @@ def words(here, tmp_path: Path) -> dict[str, str]:
     names = {word: json.loads(here("decisions", *line, "--json").output)["id"] for word, line in ids.items()}
     changed, silent, plan = tmp_path / "changed.db", tmp_path / "silent.toml", tmp_path / "plan.json"
     here("decisions", "record", CHOICE, "--log", changed)
-    with sqlite3.connect(changed) as database:
+    with closing(sqlite3.connect(changed)) as database, database:
         tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         events = next(name for name in tables if name.endswith("events"))
         database.execute(f"UPDATE {events} SET body = replace(body, 'SQLite', 'a file')")  # noqa: S608

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -540,7 +541,7 @@ def test_misuse_is_an_error_at_once(use: Any, error: type[Exception], words: str
 def test_other_files_are_not_taken_for_runs(tmp_path: Path) -> None:
     """Nor is anything written to them."""
     other = tmp_path / "other.db"
-    with sqlite3.connect(other) as database:
+    with closing(sqlite3.connect(other)) as database, database:
         database.execute("CREATE TABLE t (x)")
     before = other.read_bytes()
     with pytest.raises(StoreError, match="not a file of runs"):

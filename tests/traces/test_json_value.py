@@ -145,7 +145,7 @@ def test_no_number_is_infinite(value: float) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ('{"a": 1,}', 7, "not JSON: Expecting property name enclosed in double quotes, column 9"),
+        ('{"a": 1, b}', 7, "not JSON: Expecting property name enclosed in double quotes, column 10"),
         ('{"a": 1,\n "b" 2}', 8, "not JSON: Expecting ':' delimiter, column 6"),
         ("", 7, "not JSON: Expecting value, column 1"),
         ("{} {}", 7, "not JSON: Extra data, column 4"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ebbtide.budget.tally import dollars
+from ebbtide.errors import expect
 from ebbtide.events.identity import MARK
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.runs.run_store import RunStanding
@@ -24,6 +25,8 @@ def final_text(verdict: Verdict, standing: RunStanding | None = None) -> str:
     >>> final_text(runs.before_model("invoice-7").verdict)
     '[ebbtide] This run was ended: ls 4 times in a row, same arguments, same answer: ...'
     """
+    expect("verdict", verdict, Verdict)
+    expect("standing", standing, RunStanding, optional=True)
     start = "A person should look at this run" if verdict.action is Action.ESCALATE else "This run was ended"
     text = f"{MARK}{start}: {verdict.reason}"
     spent = [] if standing is None else _spent(standing)

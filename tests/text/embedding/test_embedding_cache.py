@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -144,7 +145,7 @@ def text_file(path: Path) -> None:
 
 def other_database(path: Path) -> None:
     path.unlink()
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("CREATE TABLE decision (text TEXT)")
     connection.close()
 
@@ -176,7 +177,7 @@ def test_damaged_vector_is_made_again(tmp_path: Path) -> None:
     """A stored vector that is no unit vector is not used, and replaced."""
     path = tmp_path / "cache.db"
     CachedEmbedder(Recorder(), path=path).embed(["a", "b", "c", "d"])
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE embedding SET vector = zeroblob(32) WHERE rowid = 1")
         connection.execute("UPDATE embedding SET vector = x'00' WHERE rowid = 2")
         huge = (b"\xff\x7f\x7f\x7f" * DIMENSIONS,)
@@ -205,7 +206,7 @@ def test_file_that_fails_in_use_is_reported(tmp_path: Path, change: str, told: s
     path = tmp_path / "cache.db"
     inner = Recorder()
     embedder = CachedEmbedder(inner, path=path, memory_texts=0)
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(change)
     connection.close()
     for _ in range(2):

@@ -27,8 +27,6 @@ class ModelServer:
         server = self
 
         class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
             def log_message(self, *_: object) -> None:
                 pass
 
