@@ -21,6 +21,7 @@ _TODO_LISTS: Final = frozenset(
 )
 _STARTS: Final = ("offset", "start_line", "line_start", "start")
 _ENDS: Final = ("end_line", "line_end", "end")
+_RANGES: Final = frozenset((*_ENDS, "limit", "view_range"))
 _SHELL_RANGE: Final = re.compile(r"sed -n ['\"]?(\d+),(\d+)p['\"]?;? ([^\s|;&]+)")
 _GAP: Final = 20  # lines between two pieces that belong together
 _FEWEST: Final = 3  # lines of a piece; fewer are a look at one place
@@ -157,8 +158,10 @@ def _slice_of(args: object) -> tuple[str, int, int] | None:
         return None
     command = args.get("command") or args.get("cmd")
     if isinstance(command, str):
-        match = _SHELL_RANGE.search(command[:_LOOKED_AT])
+        match = _SHELL_RANGE.search(command[:_LOOKED_AT]) if "sed -n" in command else None
         return None if match is None else _piece(match[3], int(match[1]), int(match[2]))
+    if _RANGES.isdisjoint(args):
+        return None
     file, view = file_of(args), args.get("view_range")
     if file is None:
         return None
