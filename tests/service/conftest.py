@@ -65,6 +65,10 @@ class LocalState:
         )
 
     def end(self) -> None:
+        # One that a client has started may still be on its way.
+        deadline = time.monotonic() + 10
+        while (self.folder / "starting").exists() and not self.is_running() and time.monotonic() < deadline:
+            time.sleep(0.05)
         hook_client.exchange("POST", "/end", b"", time.monotonic() + 2)
         for process in self.processes:
             process.kill()

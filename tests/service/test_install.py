@@ -125,7 +125,7 @@ def test_a_broken_file_is_refused_and_left_alone(agent: str, text: str) -> None:
 
 def test_the_timeouts_are_in_units_of_the_agent() -> None:
     """Seconds, and for Gemini CLI milliseconds."""
-    for agent, timeout in (("claude", 5), ("codex", 5), ("gemini", 5000)):
+    for agent, timeout in (("claude", 5), ("codex", 3), ("gemini", 5000)):
         value = json.loads(install_hooks(agent, HookOptions()).read_text())
         handlers = [
             handler for groups in value["hooks"].values() for group in groups for handler in group["hooks"]

@@ -552,3 +552,25 @@ def test_other_files_are_not_taken_for_runs(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no database " * 100)
     with pytest.raises(StoreError, match="not a database"):
         SQLiteRunStore(tmp_path / "text")
+
+
+def test_an_end_stays_one_while_others_save() -> None:
+    """The thread that saves once a second may write the run at the moment in which it ends."""
+
+    class Racing(MemoryRunStore):
+        def save(self, runs: Sequence[StoredRun], /) -> None:
+            super().save(runs)
+            if runs[0].standing.ended and not self.has_raced:
+                self.has_raced = True
+                registry.save()
+
+        has_raced = False
+
+    store = Racing()
+    registry = Runs(store=store)
+    registry.record("run 1", ToolCall(name="ls"))
+    registry.end("run 1")
+    assert store.has_raced
+    assert [run.ended for run in store.standings()] == [True]
+    registry.record("run 1", ToolCall(name="ls"))
+    assert [run.ended for run in registry.standing()] == [False]

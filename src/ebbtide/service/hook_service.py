@@ -251,7 +251,7 @@ class HookService:
                 if len(self._files) > _MOST_FILES:
                     del self._files[next(iter(self._files))]
         events: list[Event] = file.look()
-        if step.kind is StepKind.END:
+        if step.kind in (StepKind.END, StepKind.SIDE_END):
             events += file.finish()
         session.files[step.transcript] = (file.place, file.calls)
         for event in events:

@@ -17,6 +17,7 @@ from ebbtide.service.hook_session import HookSession
 from ebbtide.supervision.runs.run_store import RunStanding, StoredRun
 from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore
 
+_WAIT_S: Final = 0.05
 _MOST: Final = 1000  # sessions at hand
 _KEEP_S: Final = 30 * 24 * 3600.0  # as runs are kept
 _TABLE: Final = """
@@ -67,9 +68,12 @@ class HookStore:
             sessions = {run.standing.run_id: self._sessions.get(run.standing.run_id) for run in runs}
         rows = []
         for run_id, session in sessions.items():
-            if session is not None:
-                with session.lock:
+            # Not waited for: whoever holds it may wait for this very writing. The next one has it.
+            if session is not None and session.lock.acquire(timeout=_WAIT_S):
+                try:
                     rows.append((run_id, session.latest, json.dumps(session.to_dict())))
+                finally:
+                    session.lock.release()
         self._runs.save(runs)
         with self._open() as database:
             database.executemany(_SAVE, rows)

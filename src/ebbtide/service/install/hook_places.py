@@ -21,6 +21,7 @@ from ebbtide.traces.sessions.agent_homes import user_folder
 
 CLIENT: Final = Path(hook_client.__file__)
 _SECONDS: Final = 5
+_CODEX_SECONDS: Final = 3  # it clamps the end of a session to that, with a warning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +88,7 @@ PLACES: Final[Mapping[str, HookPlace]] = {
             file="hooks.json",
             variable="CODEX_HOME",
             events=("SessionStart", "UserPromptSubmit", "PostToolUse", "SessionEnd"),
-            timeout=_SECONDS,
+            timeout=_CODEX_SECONDS,
             advice="Codex asks once whether you trust these hooks: say yes, or they do not run.",
         ),
         HookPlace(

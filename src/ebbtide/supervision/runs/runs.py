@@ -174,7 +174,8 @@ class Runs:
         """
         with self._at_hand(run_id) as run:
             run.supervisor.settle()
-            stored = run.stored(run_id, ended=True)
+            run.has_ended = True  # also for who is about to save it at this moment
+            stored = run.stored(run_id)
             self._leaving[run_id] = self._runs.pop(run_id)
         try:
             self._store.save([stored])
@@ -239,6 +240,7 @@ class Runs:
                     self._runs.move_to_end(run_id)
                     run.latest = max(run.latest, self._clock())
                     run.revision += 1
+                    run.has_ended = False
                     yield run
                     return
             self._bring_back(run_id)

@@ -28,15 +28,26 @@ class WatchedRun:
         latest: When it was last heard of.
         saved_revision: The revision that the store has.
         has_own_time: Whether its events come with a time of their own.
+        has_ended: Whether somebody said so, and nothing came since.
     """
 
-    __slots__ = ("_agents", "_report", "has_own_time", "latest", "revision", "saved_revision", "supervisor")
+    __slots__ = (
+        "_agents",
+        "_report",
+        "has_ended",
+        "has_own_time",
+        "latest",
+        "revision",
+        "saved_revision",
+        "supervisor",
+    )
 
     def __init__(self, supervisor: Supervisor, now: float, revision: int = 0) -> None:
         self.supervisor = supervisor
         self.latest = now
         self.revision = self.saved_revision = revision
         self.has_own_time = False
+        self.has_ended = False
         self._report: Verdict | None = None  # the latest change
         self._agents: list[str | None] = []  # whose model was asked for, as far as it matters
 
@@ -71,7 +82,7 @@ class WatchedRun:
             )
         return (self._agents[0] or "") if len(self._agents) == 1 else ""
 
-    def standing(self, run_id: str, *, ended: bool = False) -> RunStanding:
+    def standing(self, run_id: str) -> RunStanding:
         """How it stands."""
         verdict, tally = self.supervisor.verdict(), self.supervisor.tally
         return RunStanding(
@@ -83,12 +94,12 @@ class WatchedRun:
             cost_usd=usd(tally.cost),
             tokens=tally.tokens,
             latest=self.latest,
-            ended=ended,
+            ended=self.has_ended,
         )
 
-    def stored(self, run_id: str, *, ended: bool = False) -> StoredRun:
+    def stored(self, run_id: str) -> StoredRun:
         """It, for a store."""
-        return StoredRun(self.standing(run_id, ended=ended), self.revision, self.supervisor.to_bytes())
+        return StoredRun(self.standing(run_id), self.revision, self.supervisor.to_bytes())
 
     def change(self, verdict: Verdict) -> Verdict | None:
         """The verdict, where something else is to be done than before; None where it is the same."""
