@@ -12,7 +12,7 @@ help:
 	@echo "make demo   install the package without its extras, and check a sample of runs: takes seconds"
 	@echo "make test   run every check: $(CHECKS)"
 	@echo "make test-adapters   check each adapter with its framework, installed for it (MINUTES=60)"
-	@echo "make test-agents   let the hooks watch the real Claude Code, Codex and Gemini CLI, installed by npm"
+	@echo "make test-agents   let the hooks watch the real coding agents, installed by npm"
 	@echo "make test-sdks   read usage from answers of every provider's SDK, installed for it"
 
 demo: $(BASE)
@@ -53,7 +53,8 @@ test-sdks: $(READY)
 AGENTS ?= .agents
 test-agents: $(READY)
 	npm install --silent --no-fund --no-audit --prefix $(AGENTS) \
-	    @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0
+	    @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 \
+	    opencode-ai@1.18.33
 	EBBTIDE_AGENTS=$(abspath $(AGENTS)) $(BIN)/python -m pytest -n 0 -s tests/adapters/hooks/test_real_agents.py
 
 $(READY): $(BASE)

@@ -149,6 +149,7 @@ SWITCHES = [
     ("ebbtide off", Switch.OFF, True),
     ("  Ebbtide OFF. ", Switch.OFF, True),
     ("Go on.\nebbtide off\nThen test.", Switch.OFF, False),
+    ('"Go on.\nebbtide off"', Switch.OFF, False),
     ("ebbtide off\nebbtide on", Switch.ON, True),
     ("Say ebbtide off to it", None, False),
     ("turn ebbtide off", None, False),

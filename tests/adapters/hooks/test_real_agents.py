@@ -38,8 +38,9 @@ def needs(name: str) -> pytest.MarkDecorator:
     )
 
 
-AGENTS = [pytest.param(name, marks=needs(name)) for name in ("claude", "codex", "gemini")]
-ENDING = [pytest.param(name, marks=needs(name)) for name in ("claude", "gemini")]
+AGENTS = [pytest.param(name, marks=needs(name)) for name in ("claude", "codex", "gemini", "opencode")]
+ENDING = [pytest.param(name, marks=needs(name)) for name in ("claude", "gemini", "opencode")]
+ASKING = [pytest.param(name, marks=needs(name)) for name in ("claude", "codex", "gemini")]
 USAGE = {"input_tokens": 100, "output_tokens": 10}
 
 
@@ -82,8 +83,16 @@ def sse(event: dict[str, Any]) -> str:
 
 
 def anthropic(number: int, commands: list[str], body: dict[str, Any]) -> Iterator[str]:
+    name = next(
+        (tool["name"] for tool in body.get("tools") or () if tool.get("name") in ("Bash", "bash")), ""
+    )
     blocks: list[dict[str, Any]] = [
-        {"type": "tool_use", "id": f"toolu_{number}_{place}", "name": "Bash", "input": {"command": command}}
+        {
+            "type": "tool_use",
+            "id": f"toolu_{number}_{place}",
+            "name": name,
+            "input": {"command": command, "description": "look"},
+        }
         for place, command in enumerate(commands)
     ] or [{"type": "text", "text": "That is all."}]
     start = {"id": f"msg_{number}", "type": "message", "role": "assistant", "model": body.get("model")}
@@ -218,13 +227,12 @@ def install(agent: str, *flags: str) -> None:
     subprocess.run(command, check=True, capture_output=True)
 
 
-def run(agent: str, model: ScriptedModel, home: Path) -> str:
+def run(agent: str, model: ScriptedModel, home: Path, prompt: str = "Look for the invoice.") -> str:
     """What an agent prints while it works off the script."""
     work = home / "work"
     work.mkdir()
     for number in range(60):
         (work / f"page-{number}.txt").write_text(f"page {number}: {number * 7919}\n")
-    prompt = "Look for the invoice."
     settings: dict[str, str] = {}
     if agent == "claude":
         settings = {
@@ -242,6 +250,13 @@ def run(agent: str, model: ScriptedModel, home: Path) -> str:
         (home / ".codex" / "config.toml").write_text(config)
         line = ["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"]
         line += ["-s", "danger-full-access", prompt]
+    elif agent == "opencode":
+        options = {"baseURL": f"{model.url}/v1", "apiKey": "none"}
+        value = {"provider": {"anthropic": {"options": options}}, "autoupdate": False, "permission": "allow"}
+        name = "anthropic/claude-sonnet-4-5"
+        path = home / ".config" / "opencode" / "opencode.json"
+        path.write_text(json.dumps({**value, "model": name, "small_model": name}))
+        line = ["run", prompt]
     else:
         settings = {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": model.url}
         path = home / ".gemini" / "settings.json"
@@ -253,7 +268,7 @@ def run(agent: str, model: ScriptedModel, home: Path) -> str:
     done = subprocess.run(
         [program(agent), *line],
         cwd=work,
-        env={**os.environ, **settings},
+        env={**os.environ, "PWD": str(work), **settings},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
@@ -305,6 +320,25 @@ def test_a_healthy_session_gets_no_word(agent: str, model, home: Path) -> None:
     assert len(scripted.requests) == len(PAGES) + 1, output
     assert scripted.noted == []
     assert MARK not in output
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_person_switches_it_off(agent: str, model, home: Path) -> None:
+    """In a line of what they say: the loop goes on, and gets not one word."""
+    scripted = model(LOOP)
+    install(agent, *(["--stop"] if agent != "codex" else []))
+    output = run(agent, scripted, home, "Look for the invoice.\nebbtide off")
+    assert len(scripted.requests) == len(LOOP) + 1, output
+    assert scripted.noted == []
+
+
+@pytest.mark.parametrize("agent", ASKING)
+def test_the_switch_alone_is_no_prompt(agent: str, model, home: Path) -> None:
+    """The model is not called."""
+    scripted = model(LOOP)
+    install(agent)
+    run(agent, scripted, home, "ebbtide off")
+    assert scripted.requests == []
 
 
 @pytest.mark.parametrize("agent", AGENTS)

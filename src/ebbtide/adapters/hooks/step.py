@@ -15,7 +15,8 @@ from ebbtide.events.usage import Usage
 from ebbtide.traces.records.readers import EventReader
 
 MAIN: Final = "main"  #: the chain of the agent that a person talks to
-_SWITCH: Final = re.compile(r"^[ \t]*ebbtide[ \t]+(off|on)[ \t]*[.!]?[ \t]*$", re.IGNORECASE | re.MULTILINE)
+#: A line of its own; some agents put quotation marks around what they were called with.
+_SWITCH: Final = re.compile(r"^[ \t\"'`]*ebbtide[ \t]+(off|on)[ \t.!\"'`]*$", re.IGNORECASE | re.MULTILINE)
 _HASH: Final = 12  # bytes
 
 

@@ -38,7 +38,9 @@ export const Ebbtide = async ({ client }) => {
   return {
     "chat.message": async ({ sessionID, messageID }, { message, parts }) => {
       const prompt = parts.map((part) => (part.type === "text" && !part.synthetic ? part.text : "")).join("\n")
-      await tell({ event: "prompt", session: sessionID, id: messageID ?? message?.id, prompt })
+      const answer = await tell({ event: "prompt", session: sessionID, id: messageID ?? message?.id, prompt })
+      const body = { message: answer.message, variant: "info" }
+      if (answer.message) await client.tui?.showToast({ body }).catch(() => {})
     },
     "tool.execute.after": async ({ tool, sessionID, callID, args }, output) => {
       const batch = steps.get(sessionID)
