@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import shlex
 import signal
 import socket
 import stat
@@ -242,6 +243,31 @@ def test_a_store_that_fails_is_counted(state) -> None:
     status = state.status()
     assert status is not None
     assert status["faults"]["store"] >= 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit on files there")
+def test_a_full_disk(state) -> None:
+    """Here a limit on the size of files: the service goes on in memory, and counts what it could not do."""
+    line = f"ulimit -f 40; exec {shlex.quote(sys.executable)} -m ebbtide serve --local"
+    process = subprocess.Popen(["bash", "-c", line], env=state.environment, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 20
+        while not state.is_running() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        for number in range(40):
+            for session in range(10):
+                event = batch(
+                    number, session=f"s{session}", command=f"cat {number}", result=f"{number}" * 500
+                )
+                assert state.hook("claude", event) == {}
+        time.sleep(2.5)
+        status = state.status()
+        assert status is not None
+        assert status["faults"]["store"] >= 1
+        assert [bool(note(state.hook("claude", batch(number, session="new")))) for number in range(3)][2]
+    finally:
+        process.kill()
+        process.wait()
 
 
 def test_the_client_hands_over(state) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -171,6 +172,19 @@ def test_variables_move_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyP
     ):
         monkeypatch.setenv(variable, str(tmp_path / agent))
         assert install_hooks(agent, HookOptions()) == tmp_path / agent / name
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_program_that_is_gone_is_seen(agent: str, home: Path) -> None:
+    """An environment that was deleted after its hooks were put in."""
+    path = install_hooks(agent, HookOptions())
+    installed = find_hooks(agent)
+    assert installed is not None
+    assert installed.absent is None
+    path.write_text(path.read_text().replace(sys.executable, str(home / "gone" / "python")))
+    installed = find_hooks(agent)
+    assert installed is not None
+    assert installed.absent == str(home / "gone" / "python")
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:

@@ -86,7 +86,10 @@ class HookStatus:
             "agents": [
                 {
                     "agent": item.agent,
-                    "hooks": [{"path": str(place.path), "flags": list(place.flags)} for place in item.hooks],
+                    "hooks": [
+                        {"path": str(place.path), "flags": list(place.flags), "absent": place.absent}
+                        for place in item.hooks
+                    ],
                     "problem": item.problem,
                     "last_event": None if item.latest is None else item.latest[0],
                     "run": None if item.latest is None else item.latest[1],
@@ -116,6 +119,9 @@ def print_status(report: HookStatus) -> None:
 def _hooks_text(item: AgentStatus) -> str:
     if not item.hooks:
         return "no hooks"
+    absent = next((place.absent for place in item.hooks if place.absent is not None), None)
+    if absent is not None:
+        return plain(f"installed, but {absent} is gone: install again")
     if item.latest is None:
         return "installed; no event came yet, so it is not known to work"
     when, run = item.latest

@@ -110,6 +110,15 @@ def client_command(*arguments: str) -> str:
     return shlex.join(words) if os.name == "posix" else subprocess.list2cmdline(words)
 
 
+def words_of(command: str) -> list[str]:
+    """The words of a command line; none where it cannot be taken apart."""
+    try:
+        words = shlex.split(command, posix=os.name == "posix")
+    except ValueError:
+        return []
+    return [word.strip('"') for word in words]
+
+
 def is_ours(command: object) -> bool:
     """Whether a command is that of the client, of this installation or another one."""
     return isinstance(command, str) and CLIENT.name in command and "ebbtide" in command

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from ebbtide.errors import ConfigError
 from ebbtide.service.install import opencode_plugin
-from ebbtide.service.install.hook_places import PLACES, HookPlace, client_command, is_ours
+from ebbtide.service.install.hook_places import PLACES, HookPlace, client_command, is_ours, words_of
 from ebbtide.service.install.settings_json import SettingsJson
 
 AGENTS: Final = (*PLACES, "opencode")
@@ -43,10 +44,12 @@ class InstalledHooks:
     Args:
         path: The file.
         flags: What they are told, such as ``--stop``.
+        absent: A program that they need and that is not there any more; None where all is there.
     """
 
     path: Path
     flags: tuple[str, ...] = ()
+    absent: str | None = None
 
 
 def install_hooks(agent: str, options: HookOptions, *, project: Path | None = None) -> Path:
@@ -116,14 +119,23 @@ def find_hooks(agent: str, *, project: Path | None = None) -> InstalledHooks | N
     """
     if agent == "opencode":
         path = opencode_plugin.path_of(project)
-        return InstalledHooks(path=path, flags=opencode_plugin.flags_of(path)) if path.exists() else None
+        if not path.exists():
+            return None
+        flags, programs = opencode_plugin.parts_of(path)
+        return InstalledHooks(path=path, flags=flags, absent=_absent(programs))
     place: HookPlace = PLACES[agent]
     settings = SettingsJson(place.path(os.environ, project))
     commands = [command for command in _commands(settings.value) if not command.endswith("statusline")]
     if not commands:
         return None
-    flags = tuple(word for word in commands[0].split() if word in ("--shadow", "--stop"))
-    return InstalledHooks(path=settings.path, flags=flags)
+    words = words_of(commands[0])
+    flags = tuple(word for word in words if word in ("--shadow", "--stop"))
+    absent = _absent(word for word in words if Path(word).is_absolute())
+    return InstalledHooks(path=settings.path, flags=flags, absent=absent)
+
+
+def _absent(programs: Iterable[str]) -> str | None:
+    return next((program for program in programs if not Path(program).exists()), None)
 
 
 def _commands(value: dict[str, Any]) -> list[str]:

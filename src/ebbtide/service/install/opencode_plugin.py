@@ -17,6 +17,7 @@ from ebbtide.traces.sessions.agent_homes import user_folder
 _SOURCE: Final = Path(__file__).with_name("opencode_plugin.js")
 _NAME: Final = "ebbtide.js"
 _FLAGS: Final = re.compile(r'^const flags = "([^"]*)"', re.MULTILINE)
+_SPAWN: Final = re.compile(r'spawn\("(.*?)", \["-I", "-S", "(.*?)", "start"\]')
 
 
 def path_of(project: Path | None) -> Path:
@@ -72,7 +73,9 @@ def uninstall(project: Path | None) -> Path | None:
     return path
 
 
-def flags_of(path: Path) -> tuple[str, ...]:
-    """What an installed plugin is told."""
-    words = _FLAGS.search(path.read_text(encoding="utf-8"))
-    return tuple(f"--{word.removesuffix('=1')}" for word in words[1].split("&") if word) if words else ()
+def parts_of(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What an installed plugin is told, and the programs that it runs."""
+    text = path.read_text(encoding="utf-8")
+    words, spawn = _FLAGS.search(text), _SPAWN.search(text)
+    flags = tuple(f"--{word.removesuffix('=1')}" for word in words[1].split("&") if word) if words else ()
+    return flags, tuple(json.loads(f'"{program}"') for program in spawn.groups()) if spawn else ()
