@@ -22,8 +22,8 @@ from agents.tool_context import ToolContext
 
 from ebbtide.adapters.final_text import final_text
 from ebbtide.adapters.run_watch import RunWatch, WatchOptions
-from ebbtide.errors import ConfigError
-from ebbtide.supervision.runs.advice import Advice
+from ebbtide.errors import ConfigError, RunEnded
+from ebbtide.supervision.runs.run_store import RunStanding
 from ebbtide.supervision.verdict import Verdict
 
 _MARK = "_ebbtide_run"  # on the usage, which all contexts of a run share
@@ -39,17 +39,23 @@ class _Run:
     chains: dict[str, str] = field(default_factory=dict)
 
 
-class AgentRunEnded(AgentsException):
+class AgentRunEnded(AgentsException, RunEnded):
     """A run was ended. Like every error of the SDK it has what was done so far in ``run_data``.
 
     Args:
         text: Why, in words for a person.
         verdict: What ended it.
+        run_id: The run.
+        spent: What it had come to; None where that is not known, or its caller goes on.
     """
 
-    def __init__(self, text: str, verdict: Verdict) -> None:
-        super().__init__(text)
-        self.verdict = verdict
+    def __init__(self, text: str, verdict: Verdict, run_id: str, spent: RunStanding | None) -> None:
+        AgentsException.__init__(self, text)
+        RunEnded.__init__(self, verdict, run_id=run_id, spent=spent)
+        self._text = text
+
+    def __str__(self) -> str:
+        return self._text
 
 
 class EbbtideHooks(RunHooks[Any]):
@@ -118,7 +124,10 @@ class EbbtideHooks(RunHooks[Any]):
             run.agent = agent
         advice = self.watch.advise(run.run_id, agent=chain)
         if advice.refusal:
-            raise AgentRunEnded(self._last_words(run, chain, advice), advice.verdict)
+            # Of an agent that is a tool, that one ends alone: its caller goes on.
+            standing = None if chain else self.watch.end(run.run_id)
+            text = final_text(advice.verdict, standing)
+            raise AgentRunEnded(text, advice.verdict, run.run_id, standing)
         if advice.note and isinstance(input_items, list):
             note = _LastNote if advice.without_tools else dict
             input_items.append(note(role="user", content=advice.note))
@@ -153,10 +162,6 @@ class EbbtideHooks(RunHooks[Any]):
         name, answer = f"transfer_to_{to_agent.name}", {"assistant": to_agent.name}
         run, chain = self._run_of(context), _chain_of(context, from_agent)
         self.watch.record_tool_call(run.run_id, name, {}, answer, agent=chain or from_agent.name)
-
-    def _last_words(self, run: _Run, chain: str | None, advice: Advice) -> str:
-        """Why a run ended; of an agent that is a tool, why that one did, for its caller goes on."""
-        return final_text(advice.verdict, None if chain else self.watch.end(run.run_id))
 
     def _run_of(self, context: RunContextWrapper[Any]) -> _Run:
         run = getattr(context.usage, _MARK, None)

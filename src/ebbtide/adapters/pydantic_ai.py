@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -11,8 +12,9 @@ from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCall
 
 from ebbtide.adapters.final_text import final_text
 from ebbtide.adapters.run_watch import RunWatch, WatchOptions
-from ebbtide.errors import ConfigError
+from ebbtide.errors import ConfigError, RunEnded
 from ebbtide.supervision.runs.advice import Advice
+from ebbtide.supervision.runs.run_store import RunStanding
 from ebbtide.supervision.verdict import Verdict
 
 try:
@@ -25,17 +27,25 @@ except ImportError as error:
 _TOOL_PARAMETERS = ("function_tools", "native_tools")
 
 
-class RunEndedError(AgentRunError):
+class TypedRunEnded(AgentRunError, RunEnded):  # noqa: N818 - what happened is no error of the program
     """A run was ended whose result is no text, so that the reason could not be its result.
 
     Args:
         text: Why, in words for a person.
         verdict: What ended it.
+        run_id: The run.
+        spent: What it had come to; None where that is not known.
+        work: Its messages.
     """
 
-    def __init__(self, text: str, verdict: Verdict) -> None:
-        super().__init__(text)
-        self.verdict = verdict
+    def __init__(
+        self, text: str, verdict: Verdict, run_id: str, spent: RunStanding | None, work: Sequence[Any]
+    ) -> None:
+        AgentRunError.__init__(self, text)
+        RunEnded.__init__(self, verdict, run_id=run_id, spent=spent, work=work)
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class EbbtideCapability(AbstractCapability[Any]):
@@ -43,7 +53,7 @@ class EbbtideCapability(AbstractCapability[Any]):
 
     A note is put before the next call of the model, for that call alone, and is not kept in the history. A
     run that is to end gets its reason as the model's last answer, so that it ends with a result and all
-    messages. Where the result cannot be a text, it raises `RunEndedError`.
+    messages. Where the result cannot be a text, it raises `TypedRunEnded`.
 
     Args:
         options: As in `WatchOptions`.
@@ -74,9 +84,10 @@ class EbbtideCapability(AbstractCapability[Any]):
         run_id = _run_of(ctx)
         advice = self.watch.advise(run_id)
         if advice.refusal:
-            text = final_text(advice.verdict, self.watch.end(run_id))
+            standing = self.watch.end(run_id)
+            text = final_text(advice.verdict, standing)
             if not _takes_text(request_context.model_request_parameters):
-                raise RunEndedError(text, advice.verdict)
+                raise TypedRunEnded(text, advice.verdict, run_id, standing, request_context.messages)
             return ModelResponse(parts=[TextPart(text)])
         return await handler(_advised(request_context, advice))
 
