@@ -278,6 +278,27 @@ def test_the_client_hands_over(state) -> None:
     assert '"continue": false' in state.client("claude", "--stop", stdin=json.dumps(batch(3))).stdout
 
 
+def test_the_client_imports_next_to_nothing(state) -> None:
+    """What it needs is a socket: the rest would be paid at every call of every tool."""
+    state.serve()
+    line = [sys.executable, "-I", "-S", "-X", "importtime", hook_client.__file__, "claude"]
+    done = subprocess.run(
+        line, input="{}", env=state.environment, capture_output=True, encoding="utf-8", check=True
+    )
+    modules = {row.rpartition("|")[2].strip() for row in done.stderr.splitlines()}
+    assert "socket" in modules
+    assert not {"json", "http", "subprocess", "pathlib", "typing", "ebbtide", "site"} & modules
+
+
+def test_hooks_of_the_user_and_of_the_project_count_once(state) -> None:
+    """Both run at each event; the first has the answer."""
+    state.serve()
+    answers = [
+        state.hook("claude", batch(number), *flags) for number in range(4) for flags in ((), ("stop",))
+    ]
+    assert [bool(answer) for answer in answers] == [False] * 4 + [True, False, True, False]
+
+
 def test_the_client_starts_the_service(state) -> None:
     """Its first event waits for it."""
     done = state.client("claude", stdin=json.dumps(batch(0)))
