@@ -32,11 +32,15 @@ def test_from_nothing_to_guarded(here) -> None:
     assert "~/.claude/settings.json --stop" in status
     folder = StateFolder()
     service = HookService(HookStore(folder.runs, folder.sessions))
-    call = {"tool_name": "Bash", "tool_input": {}, "tool_use_id": "t"}
-    event = {"session_id": "run-7", "hook_event_name": "PostToolBatch", "tool_calls": [call]}
-    service.take("claude", json.dumps(event).encode())
+    for number in range(4):
+        call = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": "none"}
+        call["tool_use_id"] = f"t{number}"
+        event = {"session_id": "run-7", "hook_event_name": "PostToolBatch", "tool_calls": [call]}
+        service.take("claude", json.dumps(event).encode(), shadow=True)
     service.close()
-    assert "the last event came 0 s ago, in run run-7" in here("hooks", "status").output
+    status = here("hooks", "status").output
+    assert "the last event came 0 s ago, in run run-7" in status
+    assert "stop: Bash 4 times in a row" in status
     agent = agents_of(here("hooks", "status", "--json").output)["claude"]
     assert agent["run"] == "claude:run-7"
     assert abs(float(str(agent["last_event"])) - time.time()) < 60

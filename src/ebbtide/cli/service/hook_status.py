@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +16,9 @@ from ebbtide.service.asking import ask_status
 from ebbtide.service.hook_store import latest_events
 from ebbtide.service.install.hook_settings import InstalledHooks, find_hooks
 from ebbtide.service.state_folder import StateFolder
+from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.runs.run_store import RunStanding
+from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore
 from ebbtide.traces.sessions.agent_homes import user_folder
 
 
@@ -28,12 +31,14 @@ class AgentStatus:
         hooks: Where its hooks are: of the user, and of the project.
         problem: Why a settings file cannot be read; None where all can.
         latest: When its last event came, and of which run; None where none did.
+        standing: How that run stood when it was last written; None where it was not.
     """
 
     agent: str
     hooks: tuple[InstalledHooks, ...]
     problem: str | None
     latest: tuple[float, str] | None
+    standing: RunStanding | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,17 +66,22 @@ class HookStatus:
             project: The folder of the project.
         """
         folder, problem = None, None
+        standings: dict[str, RunStanding] = {}
         try:
             state = StateFolder()
             folder = state.path
             latest = latest_events(state.sessions)
+            if state.runs.exists():
+                standings = {run.run_id: run for run in SQLiteRunStore(state.runs).standings()}
         except StoreError as error:
             latest, problem = {}, str(error)
         service = ask_status()
         if service is not None:
             latest |= {agent: (when, run) for agent, (when, run) in service.get("latest", {}).items()}
         return cls(
-            agents=tuple(_agent_status(str(agent), project, latest.get(str(agent))) for agent in agents),
+            agents=tuple(
+                _agent_status(str(agent), project, latest.get(str(agent)), standings) for agent in agents
+            ),
             folder=folder,
             problem=problem,
             service=service,
@@ -93,6 +103,7 @@ class HookStatus:
                     "problem": item.problem,
                     "last_event": None if item.latest is None else item.latest[0],
                     "run": None if item.latest is None else item.latest[1],
+                    "standing": None if item.standing is None else item.standing.to_dict(),
                 }
                 for item in self.agents
             ],
@@ -112,6 +123,8 @@ def print_status(report: HookStatus) -> None:
         print(f"{item.agent:<11}{_hooks_text(item)}")
         for place in item.hooks:
             print(f"{'':<11}{plain(' '.join([shown_path(place.path), *place.flags]))}")
+        if item.hooks and item.standing is not None and item.standing.action is not Action.ALLOW:
+            print(f"{'':<11}{plain(f'{item.standing.action.value}: {item.standing.reason}')}")
         if item.problem is not None:
             print(f"{'':<11}{plain(item.problem)}")
 
@@ -150,7 +163,9 @@ def _ago(when: float) -> str:
     return f"on {datetime.fromtimestamp(when).astimezone():%d %b at %H:%M}"
 
 
-def _agent_status(agent: str, project: Path, latest: tuple[float, str] | None) -> AgentStatus:
+def _agent_status(
+    agent: str, project: Path, latest: tuple[float, str] | None, standings: Mapping[str, RunStanding]
+) -> AgentStatus:
     hooks: dict[Path, InstalledHooks] = {}
     problem = None
     for place in (None, project):
@@ -161,4 +176,10 @@ def _agent_status(agent: str, project: Path, latest: tuple[float, str] | None) -
         else:
             if hooks_there is not None:
                 hooks.setdefault(Path(os.path.realpath(hooks_there.path)), hooks_there)
-    return AgentStatus(agent=agent, hooks=tuple(hooks.values()), problem=problem, latest=latest)
+    return AgentStatus(
+        agent=agent,
+        hooks=tuple(hooks.values()),
+        problem=problem,
+        latest=latest,
+        standing=None if latest is None else standings.get(latest[1]),
+    )
