@@ -472,3 +472,14 @@ def test_a_declared_change_makes_what_follows_a_new_look(effect: Effect, first: 
     rules = replace(RULES, interleaved_with_news=4)
     signals = find_loops(run, Profile(name="looks", divergence=rules), tools=tools)
     assert (signals[0].last_event if signals else None) == first
+
+
+@pytest.mark.parametrize("between", ["\n\n", " ", "\n<hook_context>"])
+def test_our_notes_in_answers_hide_no_loop(between: str) -> None:
+    """Some agents put what the model is told into the answer of a tool: the answer is the same without it."""
+    monitor = LoopMonitor()
+    end = "\n</hook_context>" if "<" in between else ""
+    notes = ("", f"{between}[ebbtide] It is known.{end}", f"{between}[ebbtide] Try something else.{end}", "")
+    calls = [ToolCall(name="ls", args={"path": "."}, result=f"a.txt{note}") for note in notes]
+    signals = [signal.kind for call in calls for signal in monitor.update(call)]
+    assert LoopKind.REPEAT in signals
