@@ -47,6 +47,9 @@ class Point(NamedTuple):
 ROWS = [
     ("text", "text"),
     ("", ""),
+    ({"text": ""}, ""),
+    ({"type": "text", "text": ""}, ""),
+    ({"text": "", "score": 2}, '{"text": "", "score": 2}'),
     (None, ""),
     (True, "true"),
     (1.5, "1.5"),

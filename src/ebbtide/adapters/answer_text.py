@@ -74,13 +74,15 @@ def _lines(values: Any, depth: int) -> str | None:
 
 def _object(value: object, depth: int) -> str | None:
     fields = fields_of(value)
+    is_part = "type" in fields or "role" in fields or len(fields) == 1
     for name in _CONTENTS:
         inner = fields.get(name)
         if inner is not None and not (isinstance(inner, str) and not inner):
-            is_part = "type" in fields or "role" in fields
-            if isinstance(value, Mapping) and len(fields) > 1 and not is_part:
+            if isinstance(value, Mapping) and not is_part:
                 break  # data that happens to have such a field
             return _text(inner, depth + 1)
+    if is_part and any(fields.get(name) == "" for name in _CONTENTS):
+        return ""
     if isinstance(value, Mapping):
         return _json(value, depth)
     public = {name: item for name, item in fields.items() if not name.startswith("_")}
