@@ -90,8 +90,16 @@ def test_equal_objects_give_equal_texts() -> None:
         assert "0x" not in first
 
 
+class Reading:
+    """Data with a field that messages have, and another one."""
+
+    def __init__(self, name: str) -> None:
+        self.value, self.name = 1, name
+
+
 def test_other_objects_give_other_texts() -> None:
     """What differs in what it holds differs as text."""
+    assert answer_text(Reading("a")) != answer_text(Reading("b"))
     assert answer_text(Row("a", 1)) != answer_text(Row("a", 2))
     assert answer_text({"row": Row("a", 1)}) != answer_text({"row": Row("b", 1)})
     assert answer_text(b"abc") != answer_text(b"abd")

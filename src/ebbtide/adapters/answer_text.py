@@ -75,14 +75,11 @@ def _lines(values: Any, depth: int) -> str | None:
 def _object(value: object, depth: int) -> str | None:
     fields = fields_of(value)
     is_part = "type" in fields or "role" in fields or len(fields) == 1
-    for name in _CONTENTS:
-        inner = fields.get(name)
-        if inner is not None and not (isinstance(inner, str) and not inner):
-            if isinstance(value, Mapping) and not is_part:
-                break  # data that happens to have such a field
-            return _text(inner, depth + 1)
-    if is_part and any(fields.get(name) == "" for name in _CONTENTS):
-        return ""
+    if is_part:  # other data may have such a field too, and more beside it that tells two answers apart
+        contents = [fields[name] for name in _CONTENTS if fields.get(name) is not None]
+        content = next((item for item in contents if item != ""), "" if contents else None)
+        if content is not None:
+            return _text(content, depth + 1)
     if isinstance(value, Mapping):
         return _json(value, depth)
     public = {name: item for name, item in fields.items() if not name.startswith("_")}
