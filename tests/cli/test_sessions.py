@@ -2,10 +2,12 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -223,7 +225,7 @@ def test_what_cannot_be_read(home: Path) -> None:
     process = ebbtide(home, "check")
     assert process.returncode == 0
     assert "1 file of Claude Code UNREADABLE\n" in process.stdout
-    assert "1 file of OpenCode UNREADABLE: the storage of OpenCode cannot be read yet" in process.stdout
+    assert "1 file of OpenCode UNREADABLE: the database cannot be read: " in process.stdout
     assert "1 file: there are no events" in process.stdout
     everything = ebbtide(home, "check", "--all", variables={"COLUMNS": "300"}).stdout
     for name in ("bad.jsonl: ", "begun.jsonl: ", "opencode.db: "):
@@ -246,12 +248,37 @@ def test_a_folder_that_nobody_may_look_into(home: Path) -> None:
 
 
 def test_nothing_can_be_read(tmp_path: Path) -> None:
-    """Sessions of OpenCode alone are told of, and are nothing that was checked."""
+    """A broken database alone is told of, and is nothing that was checked."""
     put(tmp_path / ".local/share/opencode/opencode.db", b"SQLite format 3\x00")
     for command in ("check", "watch"):
         process = ebbtide(tmp_path, command)
         assert process.returncode == 2
-        assert "OpenCode cannot be read yet" in process.stderr
+        assert "the database cannot be read" in process.stderr
+
+
+def test_opencode(tmp_path: Path) -> None:
+    """The sessions in its database are checked, one a row; a database that is named stands for them, too."""
+    path = put(tmp_path / ".local/share/opencode/opencode.db", b"")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript((SAMPLES.parent / "opencode/database.sql").read_text(encoding="utf-8"))
+    options = ("--agent", "opencode", "--project", "weather", "--since", "all", "--json")
+    runs, totals = wire(ebbtide(tmp_path, "check", *options))
+    assert {run["session"]["project"] for run in runs} == {"/srv/weather"}
+    assert (totals["sessions"], totals["runs"]) == (5, 5)
+    (run,) = (run for run in runs if run["session"]["id"] == "ses_df6ac2601ffeCZAh6DEAPufnRP")
+    assert run["source"] == str(path / "ses_df6ac2601ffeCZAh6DEAPufnRP")
+    assert run["session"]["is_main"]
+    for name in (path, path.parent):
+        process = ebbtide(tmp_path, "check", "--json", name)
+        assert [json.loads(line)["source"] for line in process.stdout.splitlines()] == sorted(
+            run["source"] for run in runs
+        )
+    one = ebbtide(tmp_path, "loops", path)
+    assert (one.returncode, "there are 5 sessions" in one.stderr) == (2, True)
+    for watched in ((), (path,), (path / "ses_df6ac2601ffeCZAh6DEAPufnRP",)):
+        process = ebbtide(tmp_path, "watch", *watched)
+        assert process.returncode == 2
+        assert "hooks install opencode" in process.stderr
 
 
 def test_ignored_sessions(home: Path) -> None:

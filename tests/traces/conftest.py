@@ -1,6 +1,9 @@
 """What the tests of readers share: the samples, and short ways to look at events."""
 
+import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,28 @@ _COUNTED = {"tool": ToolCall, "llm": ModelCall, "user": Message}
 def samples() -> Path:
     """The folder of small traces, written for these tests."""
     return Path(__file__).parent / "samples"
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """A database of OpenCode as it was recorded."""
+    path = tmp_path / "opencode.db"
+    rows = Path(__file__).parent / "opencode" / "database.sql"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(rows.read_text(encoding="utf-8"))
+    return path
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """The folder with the sessions of an old OpenCode as they were recorded, a file each."""
+    recorded = Path(__file__).parent / "opencode" / "files.jsonl"
+    for line in recorded.read_text(encoding="utf-8").splitlines():
+        entry = json.loads(line)
+        path = tmp_path / entry["path"]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(entry["content"], encoding="utf-8")
+    return next((tmp_path / "storage" / "session").iterdir())
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from ebbtide.traces.live import TraceStream
 from ebbtide.traces.reading import Trace, loads, open_trace
 
 SAMPLES = sorted((Path(__file__).parent / "samples").iterdir())
-AGENTS = ("atif", "claude", "codex", "gemini", "inspect", "mini_swe", "openhands")
+AGENTS = ("atif", "claude", "codex", "gemini", "inspect", "mini_swe", "opencode", "openhands")
 RUNS = [path for path in SAMPLES if path.name.startswith(AGENTS)]
 EVENT = {"kind": "tool", "name": "ls", "args": {"path": "."}, "result": "a", "ts": 1.0}
 

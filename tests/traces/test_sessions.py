@@ -87,7 +87,7 @@ def test_each_agent(home: Path, samples: Path, name: str) -> None:
     (file,) = search(environment).files
     agent = name.partition(",")[0]
     assert (file.path, file.agent.value, file.is_main) == (str(path), agent, True)
-    assert bool(file.obstacle) == (agent == "opencode")
+    assert bool(file.obstacle) == place.endswith(".db")
 
 
 def test_a_variable_stands_for_the_places_without_it(home: Path) -> None:
@@ -176,6 +176,46 @@ def test_one_session_in_two_forms(home: Path) -> None:
     put(home / ".codex/sessions/2026/rollout-1.jsonl.zst", modified=2000.0)
     put(home / ".codex/sessions/2026/rollout-1.jsonl")
     assert sorted(names(search())) == ["rollout-1.jsonl", "session-1.jsonl"]
+
+
+def test_sessions_in_a_database(home: Path, database: Path) -> None:
+    """Each counts by its own time and folder; the file may have been written long before."""
+    place = put(home / ".local/share/opencode/opencode.db", database.read_bytes())
+    there = search()
+    assert [Path(file.path).parent for file in there.files] == [place] * 5
+    assert there.files[0].modified == 1795453071.140
+    assert origin(place / "ses_df6ac2601ffeCZAh6DEAPufnRP") == SessionOrigin(
+        id="ses_df6ac2601ffeCZAh6DEAPufnRP", project="/srv/weather"
+    )
+    late = search(since=1795453000.0)
+    assert (len(late.files), late.older) == (3, 2)
+
+
+def test_sessions_in_a_database_and_in_files(home: Path, database: Path, files: Path) -> None:
+    """Those that were taken over into the database count once; of the others a sub-session has a parent."""
+    place = home / ".local/share/opencode"
+    shutil.copytree(files.parents[1], place / "storage")
+    folder = place / "storage" / "session" / files.name
+    head = {"id": "ses_df6ac2601ffeCZAh6DEAPufnRP", "directory": "/srv/weather"}
+    put(folder / "ses_df6ac2601ffeCZAh6DEAPufnRP.json", json.dumps(head))
+    assert len(search().files) == 4
+    put(place / "opencode.db", database.read_bytes())
+    assert len(search().files) == 3 + 5
+    assert origin(folder / "ses_df6a7af24ffe24AluEPRGKIIDS.json") == SessionOrigin(
+        id="ses_df6a7af24ffe24AluEPRGKIIDS",
+        parent="ses_df6a7b445ffeNus0DMGD1zcb7f",
+        project="/srv/weather",
+    )
+    bare = put(folder / "ses_2.json", "{")
+    assert origin(bare) == SessionOrigin(id="ses_2")
+
+
+def test_a_database_of_something_else(home: Path) -> None:
+    """It is there, with why it cannot be read."""
+    path = put(home / ".local/share/opencode/opencode.db", b"SQLite format 3\0")
+    (file,) = search().files
+    assert file.path == str(path)
+    assert "database" in file.obstacle
 
 
 def test_origin_of_claude_code(home: Path) -> None:

@@ -19,6 +19,7 @@ from ebbtide.traces.agents.session_sniffing import (
     refuse_codex,
     refuse_ebbtide,
     refuse_gemini_cli,
+    refuse_opencode,
     refuse_openhands,
 )
 from ebbtide.traces.agents.trajectory_sniffing import (
@@ -162,6 +163,16 @@ FORMATS: Final = (
         refusal=refuse_claude_code,
         paths=("item", ""),
         event_reader_at="agents.claude_code:ClaudeCodeReader",
+    ),
+    # Before Codex, since both print lines of the type 'error'.
+    Format(
+        name="opencode",
+        description=(
+            "sessions of OpenCode: messages with 'info' and 'parts' (opencode export), its database or files"
+        ),
+        refusal=refuse_opencode,
+        paths=("messages.item", "item", ""),
+        event_reader_at="agents.opencode:OpenCodeReader",
     ),
     Format(
         name="codex",

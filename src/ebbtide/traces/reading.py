@@ -33,6 +33,7 @@ from ebbtide.traces.input.source import (
 )
 from ebbtide.traces.read_stats import ReadStats
 from ebbtide.traces.records.readers import TraceItem
+from ebbtide.traces.stored_runs import stored_run
 from ebbtide.traces.transcripts.conversation import Conversation
 from ebbtide.traces.transcripts.turns import RoundUnit
 
@@ -147,8 +148,8 @@ def open_trace(
     """The run in a file of any known format, told by its content.
 
     Args:
-        path: A file, compressed with gzip or not; a folder of OpenHands with one event a file; ``-`` for
-            standard input.
+        path: A file, compressed with gzip or not; a folder of OpenHands with one event a file; a session in
+            the storage of OpenCode, such as ``opencode.db/ses_1a2b``; ``-`` for standard input.
         unit: What a round is, in conversations that do not say so themselves.
         is_named: As for `Trace.of`.
         is_growing: Whether the file may be written at this moment: a broken last line is no fault then.
@@ -161,8 +162,8 @@ def open_trace(
     with readable(path):
         # Of a pipe nothing may be read before its time.
         file = None if os.fspath(path) == STDIN else Path(path)
-        if file is not None and file.is_dir():
-            return Trace.of(_folder_pieces(path), source=source, unit=unit)
+        if file is not None and (lines := stored_run(file)) is not None:
+            return Trace.of(lines, source=source, unit=unit)
         if file is not None and file.is_file() and begins_with(file, ZIP):
             return _open_archive(path, source)
     try:
@@ -293,12 +294,6 @@ def _refuse_binary(head: bytes, source: str) -> None:
 def _title(source: str) -> str:
     name = Path(source.strip("<>")).name.removesuffix(".gz")
     return Path(name).stem or name or "conversation"
-
-
-def _folder_pieces(path: str | os.PathLike[str]) -> Iterator[bytes]:
-    from ebbtide.traces.agents.openhands_folder import conversation_lines, is_conversation
-
-    return conversation_lines(path) if is_conversation(path) else read_pieces(path)
 
 
 def _open_archive(path: str | os.PathLike[str], source: str) -> Trace:

@@ -212,6 +212,7 @@ def watch(
     from ebbtide.cli.runs import watching
 
     trace = single_file(trace, "Name the file in it that grows.")
+    watching.refuse_stored(trace)
     watching.watch(
         watching.Watch(
             name=trace,

@@ -14,6 +14,10 @@ from ebbtide.traces.sessions.agent_homes import AGENT_HOMES, CodingAgent
 from ebbtide.traces.sessions.session_files import SessionFile, SessionSearch
 from ebbtide.traces.sessions.session_origin import SessionOrigin, origin_of
 
+UNWATCHED = (
+    "a session of OpenCode is no file that grows, and cannot be watched; "
+    "`ebbtide hooks install opencode` watches OpenCode while it works"
+)
 AGENT_NAMES = {home.agent: home.name for home in AGENT_HOMES}
 
 
@@ -76,9 +80,9 @@ class MachineSessions:
         """
         for path, part in self.parts.items():
             # What is packed grows no more.
-            if part.is_main and not part.file.obstacle and not path.endswith(".zst"):
+            if part.is_main and not _obstacle(part) and not path.endswith(".zst"):
                 return part
-        reasons = dict.fromkeys(part.file.obstacle for part in self.parts.values() if part.file.obstacle)
+        reasons = dict.fromkeys(filter(None, map(_obstacle, self.parts.values())))
         what = f"none of {count(len(self.parts), 'file')} can be watched"
         raise TranscriptError(": ".join((what, *reasons)))
 
@@ -91,6 +95,11 @@ def local_time(seconds: float, form: str) -> str:
         form: As for `strftime`.
     """
     return datetime.fromtimestamp(seconds, UTC).astimezone().strftime(form)
+
+
+def _obstacle(part: SessionPart) -> str:
+    """Why a session cannot be watched; empty where nothing is known against it."""
+    return part.file.obstacle or (UNWATCHED if part.file.agent is CodingAgent.OPENCODE else "")
 
 
 def _parts(files: Iterable[SessionFile]) -> list[SessionPart]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ebbtide.cli.runs.ignoring import RunPattern
 from ebbtide.errors import TranscriptError
+from ebbtide.traces.agents.opencode_storage import sessions_at
 from ebbtide.traces.agents.openhands_folder import is_conversation
 from ebbtide.traces.input.folder import entries_in
 from ebbtide.traces.input.source import STDIN
@@ -47,6 +48,8 @@ class TraceFiles:
     def of(cls, names: Sequence[str]) -> TraceFiles:
         """The files behind names; as for `entries_in`, hidden ones and links to folders are passed over.
 
+        A database of OpenCode stands for its sessions.
+
         Raises:
             TranscriptError: A folder holds no file, or standard input is named beside something else.
         """
@@ -56,6 +59,9 @@ class TraceFiles:
         arguments: list[str] = []
         refusals: list[TranscriptError] = []
         for name in names:
+            if len(sessions := sessions_at(name)) > 1:
+                files += sessions
+                continue
             if name == STDIN or not Path(name).is_dir() or is_conversation(name):
                 files.append(name)
                 arguments.append(name)
@@ -63,7 +69,7 @@ class TraceFiles:
             inside = list(entries_in(name, is_one=is_conversation))
             if not inside:
                 raise TranscriptError("there is no file in this folder", source=name)
-            files += [entry.path for entry in inside if entry.refusal is None]
+            files += [path for entry in inside if entry.refusal is None for path in sessions_at(entry.path)]
             refusals += [entry.refusal for entry in inside if entry.refusal is not None]
         return cls(
             files=tuple(dict.fromkeys(files)),

@@ -70,6 +70,19 @@ class _Display(Protocol):
         """Show a message."""
 
 
+def refuse_stored(name: str) -> None:
+    """Refuse a session that stands in no file of its own.
+
+    Raises:
+        TranscriptError: It is one of OpenCode.
+    """
+    from ebbtide.cli.runs.machine_sessions import UNWATCHED
+    from ebbtide.traces.agents.opencode_storage import is_stored
+
+    if name != STDIN and is_stored(name):
+        raise TranscriptError(UNWATCHED, source=name)
+
+
 def watch(how: Watch) -> None:
     """Watch a run until its end, or until Ctrl-C; then print what became of it.
 

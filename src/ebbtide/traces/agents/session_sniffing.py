@@ -43,6 +43,29 @@ def _is_claude_line(value: object) -> bool:
     return kind == "system" and "subtype" in value and ("session_id" in value or "uuid" in value)
 
 
+_OPENCODE_SPEAKERS = ("user", "assistant")
+
+
+def refuse_opencode(document: Document) -> str | None:
+    """Why `document` is not of the format opencode; None if it is."""
+    if document.content not in (Content.JSON, Content.JSON_LINES):
+        return "not JSON"
+    values = document.head
+    if document.content is Content.JSON:
+        values = (*values, *items(mapping(values[0]).get("messages"))[:10], *items(values[0])[:10])
+    if any(map(_is_opencode_record, values)):
+        return None
+    return "no message with 'info' and 'parts', and no printed line with 'sessionID' and its 'part'"
+
+
+def _is_opencode_record(value: object) -> bool:
+    record = mapping(value)
+    if isinstance(record.get("sessionID"), str):
+        return "messageID" in mapping(record.get("part")) or isinstance(record.get("error"), dict)
+    info = mapping(record.get("info"))
+    return info.get("role") in _OPENCODE_SPEAKERS and "sessionID" in info and "parts" in record
+
+
 CODEX_PRINTED: Final = (
     "thread.started",
     "turn.started",

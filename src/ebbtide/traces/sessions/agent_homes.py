@@ -40,11 +40,13 @@ class SessionPattern:
         glob: Their paths below the folder; ``**`` stands for any number of folders.
         is_main: Whether they are sessions of their own, rather than of sub-agents.
         obstacle: Why they cannot be read, with what to do instead; empty where they can.
+        is_database: Whether each is a database of OpenCode, with any number of sessions.
     """
 
     glob: str
     is_main: bool = True
     obstacle: str = ""
+    is_database: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +73,7 @@ class AgentHome:
     patterns: tuple[SessionPattern, ...]
 
 
-_OPENCODE = "the storage of OpenCode cannot be read yet"
+_OPENCODE = "sessions of OpenCode in files like this one cannot be read"
 
 AGENT_HOMES = (
     AgentHome(
@@ -114,8 +116,8 @@ AGENT_HOMES = (
         name="OpenCode",
         homes=("{data}/opencode",),
         patterns=(
-            SessionPattern(glob="opencode*.db", obstacle=_OPENCODE),
-            SessionPattern(glob="storage/session/*/*.json", obstacle=_OPENCODE),
+            SessionPattern(glob="opencode*.db", is_database=True),
+            SessionPattern(glob="storage/session/*/ses_*.json"),
             SessionPattern(glob="project/*/storage/session/info/*.json", obstacle=_OPENCODE),
         ),
     ),

@@ -1,13 +1,15 @@
-"""Files of sessions on this machine, by their names and times alone: none of them is opened."""
+"""Files of sessions on this machine, by their names and times alone: only databases are opened."""
 
 from __future__ import annotations
 
 import os
 import stat
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from pathlib import PurePath
 
+from ebbtide.errors import TranscriptError
 from ebbtide.traces.sessions.agent_homes import (
     AGENT_HOMES,
     AgentHome,
@@ -21,7 +23,7 @@ _WILD = frozenset("*?[")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionFile:
-    """A file that holds a session, or a part of one.
+    """A file that holds a session, or a part of one; a session in a database is named as if it were one.
 
     Args:
         agent: Who wrote it.
@@ -82,7 +84,8 @@ class SessionSearch:
         """Look for files of sessions.
 
         Empty files are passed over, and so are links to folders inside the folders of an agent: they may go
-        round in circles. A file that is there twice, by a link, counts once.
+        round in circles. A file that is there twice, by a link, counts once; so does a session of OpenCode
+        that stands in its database and in files.
 
         Args:
             environment: Variables and their values, as in `os.environ`.
@@ -104,20 +107,17 @@ class SessionSearch:
                     continue
                 for pattern, path, status in _matches(home, folder, unreadable):
                     identity = (status.st_dev, status.st_ino)
-                    if _stem(path) in files or identity in identities:
+                    if identity in identities:
                         continue
-                    if since is not None and status.st_mtime < since:
-                        older += pattern.is_main
-                        continue
-                    identities.add(identity)
-                    files[_stem(path)] = SessionFile(
-                        agent=home.agent,
-                        path=path,
-                        modified=status.st_mtime,
-                        folder=folder,
-                        is_main=pattern.is_main,
-                        obstacle=pattern.obstacle,
-                    )
+                    for file in _files_at(home.agent, folder, pattern, path, status.st_mtime):
+                        name = _stem(file)
+                        if name in files:
+                            continue
+                        if since is not None and file.modified < since:
+                            older += pattern.is_main
+                            continue
+                        identities.add(identity)
+                        files[name] = file
         latest_first = sorted(files.values(), key=lambda file: (-file.modified, file.path))
         return cls(
             files=tuple(latest_first),
@@ -127,9 +127,34 @@ class SessionSearch:
         )
 
 
-def _stem(path: str) -> str:
+def _files_at(
+    agent: CodingAgent, folder: str, pattern: SessionPattern, path: str, modified: float
+) -> list[SessionFile]:
+    """The session in a file, or those in a database."""
+    file = SessionFile(
+        agent=agent,
+        path=path,
+        modified=modified,
+        folder=folder,
+        is_main=pattern.is_main,
+        obstacle=pattern.obstacle,
+    )
+    if not pattern.is_database:
+        return [file]
+    from ebbtide.traces.agents.opencode_storage import stored_sessions
+
+    try:
+        sessions = stored_sessions(path)
+    except TranscriptError as error:
+        return [replace(file, obstacle=error.what)]
+    return [replace(file, path=session.path, modified=session.modified) for session in sessions]
+
+
+def _stem(file: SessionFile) -> str:
     """What files of one session share whatever they are written in."""
-    return path.rpartition(".json")[0] or path
+    if file.agent is CodingAgent.OPENCODE:
+        return PurePath(file.path).stem if PurePath(file.path).stem.startswith("ses_") else file.path
+    return file.path.rpartition(".json")[0] or file.path
 
 
 def _matches(

@@ -46,6 +46,7 @@ def origin_of(file: SessionFile) -> SessionOrigin:
         CodingAgent.CLAUDE: _of_claude,
         CodingAgent.CODEX: _of_codex,
         CodingAgent.GEMINI: _of_gemini,
+        CodingAgent.OPENCODE: _of_opencode,
     }.get(file.agent)
     if reader is None or file.obstacle:
         return SessionOrigin(id=PurePath(file.path).stem)
@@ -90,6 +91,16 @@ def _of_gemini(file: SessionFile) -> SessionOrigin:
     project = _gemini_project(file.folder, inside[0], fields.get("projectHash", "")) or inside[0]
     parent = None if file.is_main else inside[2]
     return SessionOrigin(id=fields.get("sessionId") or path.stem, parent=parent, project=project)
+
+
+def _of_opencode(file: SessionFile) -> SessionOrigin:
+    from ebbtide.traces.agents.opencode_storage import stored_session
+
+    try:
+        session = stored_session(file.path)
+    except (TranscriptError, RecursionError):
+        return SessionOrigin(id=PurePath(file.path).stem)
+    return SessionOrigin(id=session.id, parent=session.parent, project=session.directory)
 
 
 def _gemini_project(folder: str, name: str, digest: str) -> str | None:

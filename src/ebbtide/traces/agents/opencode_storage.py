@@ -1,0 +1,239 @@
+"""Where OpenCode keeps its sessions: a database, and in versions before 1.2 folders of JSON files.
+
+A session in the database has no file of its own. It is named like a file in the database:
+``opencode.db/ses_1a2b``. Nothing is ever written: a database without a write-ahead log is opened as a file
+that does not change, so that no such log comes into being.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ebbtide.errors import TranscriptError
+from ebbtide.traces.input.json_value import json_value
+from ebbtide.traces.input.source import begins_with, readable
+from ebbtide.traces.records.fields import identifier, mapping, seconds, text
+
+SQLITE = b"SQLite format 3\0"
+_SESSION_FILE = re.compile(r"ses_\w+\.json")
+# By the end of each, so that a sub-session comes before the answer of the call that began it.
+_MESSAGES = """
+WITH RECURSIVE tree(id) AS (
+    SELECT ? UNION SELECT session.id FROM session JOIN tree ON session.parent_id = tree.id
+)
+SELECT id, session_id, data, json_valid(data) FROM message WHERE session_id IN tree
+ORDER BY
+    COALESCE(CASE WHEN json_valid(data) THEN json_extract(data, '$.time.completed') END, time_created), id
+"""
+_PARTS = "SELECT data, json_valid(data) FROM part WHERE message_id = ? ORDER BY id"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredSession:
+    """A session in the storage.
+
+    Args:
+        id: Its id.
+        path: What it is named by.
+        parent: The session that began it; None for one of its own.
+        directory: The folder that the agent worked in; None where it is not known.
+        modified: When it was written last, in seconds since 1970.
+    """
+
+    id: str
+    path: str
+    parent: str | None
+    directory: str | None
+    modified: float
+
+
+def is_database(path: str | os.PathLike[str]) -> bool:
+    """Whether this is a database by its name and its first bytes."""
+    file = Path(path)
+    try:
+        return file.suffix == ".db" and file.is_file() and begins_with(file, SQLITE)
+    except OSError:
+        return False
+
+
+def is_in_database(path: str | os.PathLike[str]) -> bool:
+    """Whether a path names a session in a database."""
+    return is_database(Path(path).parent)
+
+
+def is_session_file(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is the file of a session in such folders; its messages stand in others."""
+    file = Path(path)
+    return _SESSION_FILE.fullmatch(file.name) is not None and file.parts[-4:-2] == ("storage", "session")
+
+
+def is_stored(path: str | os.PathLike[str]) -> bool:
+    """Whether a path names a session in either, or a database."""
+    return is_database(path) or is_in_database(path) or is_session_file(path)
+
+
+def stored_sessions(path: str | os.PathLike[str]) -> list[StoredSession]:
+    """The sessions in a database that no other one began.
+
+    Raises:
+        TranscriptError: It is no database of OpenCode, or cannot be read.
+    """
+    with _database(path) as database:
+        rows = database.execute("SELECT id, parent_id, directory, time_updated FROM session").fetchall()
+    names = {row[0] for row in rows}
+    return [
+        StoredSession(
+            id=str(name),
+            path=str(Path(path, str(name))),
+            parent=None,
+            directory=text(directory),
+            modified=seconds(updated) or 0.0,
+        )
+        for name, parent, directory, updated in rows
+        if parent not in names and name
+    ]
+
+
+def stored_session(path: str | os.PathLike[str]) -> StoredSession:
+    """What is known of a session, in a database or in a file.
+
+    Raises:
+        TranscriptError: It cannot be read.
+    """
+    file = Path(path)
+    if is_in_database(file):
+        with _database(file.parent) as database:
+            query = "SELECT parent_id, directory, time_updated FROM session WHERE id = ?"
+            row = database.execute(query, (file.name,)).fetchone()
+        if row is None:
+            raise TranscriptError("no such session in this database", source=os.fspath(path))
+        head = {"id": file.name, "parentID": row[0], "directory": row[1], "time": {"updated": row[2]}}
+    else:
+        head = dict(mapping(json_value(_text_of(file))))
+    return StoredSession(
+        id=identifier(head.get("id")) or file.stem,
+        path=os.fspath(path),
+        parent=identifier(head.get("parentID")),
+        directory=text(head.get("directory")),
+        modified=seconds(mapping(head.get("time")).get("updated")) or 0.0,
+    )
+
+
+def session_lines(path: str | os.PathLike[str]) -> Iterator[bytes]:
+    """A session as JSON lines: what it is, then its messages with their parts.
+
+    Those of its sub-sessions stand between them where it is in a database; in folders these are sessions of
+    their own. What is no JSON comes as a line of its own.
+
+    Args:
+        path: As for `is_in_database` or `is_session_file`.
+
+    Raises:
+        TranscriptError: It cannot be read.
+    """
+    session = stored_session(path)
+    yield _line({"id": session.id, "directory": session.directory or ""})
+    yield from _database_lines(Path(path)) if is_in_database(path) else _folder_lines(Path(path), session.id)
+
+
+def sessions_at(path: str | os.PathLike[str]) -> list[str]:
+    """What the sessions in a database are named by; of anything else, or if it cannot be read, its path."""
+    if is_database(path):
+        with suppress(TranscriptError):
+            return sorted(session.path for session in stored_sessions(path)) or [os.fspath(path)]
+    return [os.fspath(path)]
+
+
+def only_session(path: str | os.PathLike[str]) -> str:
+    """What the session in a database is named by.
+
+    Raises:
+        TranscriptError: There are several, or none.
+    """
+    sessions = sorted(stored_sessions(path), key=lambda session: session.modified)
+    if not sessions:
+        raise TranscriptError("there is no session in this database", source=os.fspath(path), no_trace=True)
+    if len(sessions) > 1:
+        raise TranscriptError(
+            f"there are {len(sessions):,} sessions in this database",
+            source=os.fspath(path),
+            hint=f"Name one of them; the latest is {sessions[-1].path}.",
+        )
+    return sessions[0].path
+
+
+def _database_lines(path: Path) -> Iterator[bytes]:
+    with _database(path.parent) as database:
+        for name, session, data, is_valid in database.execute(_MESSAGES, (path.name,)):
+            parts = database.execute(_PARTS, (name,)).fetchall()
+            yield from (_flat(part) for part, is_json in parts if not is_json)
+            if not is_valid:
+                yield _flat(data)
+                continue
+            marks = json.dumps({"id": name, "sessionID": session})[:-1]
+            whole = ",".join(part for part, is_json in parts if is_json)
+            rest = data.strip()[1:]
+            comma = "" if rest.lstrip().startswith("}") else ", "
+            yield _flat(f'{{"info": {marks}{comma}{rest}, "parts": [{whole}]}}')
+
+
+def _folder_lines(path: Path, session: str) -> Iterator[bytes]:
+    storage = path.parents[2]
+    for message in _files(storage / "message" / session):
+        info = _text_of(message)
+        parts = [_text_of(part) for part in _files(storage / "part" / message.stem)]
+        broken = [part for part in parts if not _is_json(part)]
+        yield from map(_flat, broken)
+        whole = ",".join(part for part in parts if part not in broken)
+        yield _flat(f'{{"info": {info}, "parts": [{whole}]}}')
+
+
+def _files(folder: Path) -> list[Path]:
+    """Files of JSON by their names, which are in the order of time."""
+    with readable(folder):
+        return sorted(folder.glob("*.json")) if folder.is_dir() else []
+
+
+def _text_of(file: Path) -> str:
+    with readable(file):
+        return file.read_bytes().decode(errors="replace")
+
+
+def _is_json(words: str) -> bool:
+    try:
+        json_value(words)
+    except (TranscriptError, RecursionError):
+        return False
+    return True
+
+
+def _line(info: dict[str, str]) -> bytes:
+    return _flat(json.dumps({"info": info}))
+
+
+def _flat(words: str) -> bytes:
+    # Line ends stand only between the parts of JSON, never in its texts.
+    return words.encode(errors="replace").replace(b"\r", b" ").replace(b"\n", b" ") + b"\n"
+
+
+@contextmanager
+def _database(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
+    file = Path(path).absolute()
+    log = file.with_name(f"{file.name}-wal")
+    has_log = log.is_file() and log.stat().st_size > 0
+    address = f"{file.as_uri()}?mode=ro{'' if has_log else '&immutable=1'}"
+    try:
+        with closing(sqlite3.connect(address, uri=True)) as database:
+            database.text_factory = lambda data: data.decode(errors="replace")
+            yield database
+    except sqlite3.Error as error:
+        is_other = "no such table" in str(error)
+        what = "a database, but not one of OpenCode" if is_other else f"the database cannot be read: {error}"
+        raise TranscriptError(what, source=os.fspath(path), no_trace=is_other) from error
