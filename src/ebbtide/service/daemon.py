@@ -192,13 +192,13 @@ class LocalService:
         try:
             self.hooks.warm_up()
             self._take_spool()
-            for server in self._servers:
-                server.local = self
-                threading.Thread(target=server.serve_forever, args=(_POLL_S,), daemon=True).start()
             address = Address(
                 pid=os.getpid(), port=port.server_address[1], token=self.token, since=self._since
             )
-            self._folder.write(address)
+            self._folder.write(address)  # whoever gets an answer finds it
+            for server in self._servers:
+                server.local = self
+                threading.Thread(target=server.serve_forever, args=(_POLL_S,), daemon=True).start()
             while not self._over.wait(min(_POLL_S, self._idle_s)):
                 self._take_spool()
                 if time.monotonic() - self.heard_of > self._idle_s:
