@@ -27,13 +27,15 @@ class HookAgent(StrEnum):
 
 
 Agent = Annotated[HookAgent, Argument(metavar="AGENT", help="claude, codex, gemini or opencode.")]
-Here = Annotated[bool, Option("--here", help="For the project in this folder; without it, for all projects.")]
+InProject = Annotated[
+    bool, Option("--project/--global", help="For the project in this folder, or for all your projects.")
+]
 
 
 @hooks.command()
 def install(
     agent: Agent,
-    here: Here = False,
+    in_project: InProject = False,
     shadow: Annotated[bool, Option("--shadow", help="Record only: the agent is told nothing.")] = False,
     stop: Annotated[
         bool, Option("--stop", help="End a run that is stuck. Without it, the model is told, no more.")
@@ -54,7 +56,7 @@ def install(
     if shadow and stop:
         raise ConfigError("--shadow and --stop: a run that is only recorded is not ended")
     options = HookOptions(shadow=shadow, stops=stop, status_line=with_statusline)
-    path = install_hooks(agent.value, options, project=Path.cwd() if here else None)
+    path = install_hooks(agent.value, options, project=Path.cwd() if in_project else None)
     place = PLACES.get(agent.value)
     if as_json:
         print_json({"agent": agent.value, "path": str(path), "flags": list(options.flags)})
@@ -68,14 +70,14 @@ def install(
 
 
 @hooks.command()
-def uninstall(agent: Agent, here: Here = False, as_json: AsJson = False) -> None:
+def uninstall(agent: Agent, in_project: InProject = False, as_json: AsJson = False) -> None:
     """Take the hooks out of the settings of a coding agent.
 
     AGENT is claude, codex, gemini or opencode. A file that nobody else has changed is as it was before.
     """
     from ebbtide.service.install.hook_settings import uninstall_hooks
 
-    path = uninstall_hooks(agent.value, project=Path.cwd() if here else None)
+    path = uninstall_hooks(agent.value, project=Path.cwd() if in_project else None)
     if as_json:
         print_json({"agent": agent.value, "path": None if path is None else str(path)})
         return
