@@ -207,7 +207,9 @@ def _can_be_sent(options: RunOptions) -> bool:
 
 def _processes(files: Sequence[Path]) -> int:
     """How many processes are worth their start."""
-    return max(1, min(os.cpu_count() or 1, sum(map(_size, files)) // _WORTH_A_PROCESS))
+    # Sessions in a database have no size of their own.
+    databases = {path.parent for path in files if path.parent.suffix == ".db"}
+    return max(1, min(os.cpu_count() or 1, sum(map(_size, (*files, *databases))) // _WORTH_A_PROCESS))
 
 
 def _end_quietly() -> None:

@@ -275,7 +275,22 @@ def test_opencode(tmp_path: Path) -> None:
         )
     one = ebbtide(tmp_path, "loops", path)
     assert (one.returncode, "there are 5 sessions" in one.stderr) == (2, True)
-    for watched in ((), (path,), (path / "ses_df6ac2601ffeCZAh6DEAPufnRP",)):
+    for watched in ((), (path / "ses_df6ac2601ffeCZAh6DEAPufnRP",)):
+        process = ebbtide(tmp_path, "watch", *watched, "--until-end")
+        assert process.returncode == 0, process.stderr
+        assert "opencode.db/ses_" in process.stdout
+    assert "there are 5 sessions" in ebbtide(tmp_path, "watch", path).stderr
+
+
+def test_opencode_in_files(tmp_path: Path) -> None:
+    """A session in many files is checked, and not watched."""
+    folder = tmp_path / ".local/share/opencode"
+    recorded = (SAMPLES.parent / "opencode/files.jsonl").read_text(encoding="utf-8")
+    for entry in map(json.loads, recorded.splitlines()):
+        put(folder / entry["path"], entry["content"])
+    runs, totals = wire(ebbtide(tmp_path, "check", "--json"))
+    assert (totals["sessions"], totals["runs"], totals["by_agent"][0]["agent"]) == (2, 3, "opencode")
+    for watched in ((), (runs[0]["source"],)):
         process = ebbtide(tmp_path, "watch", *watched)
         assert process.returncode == 2
         assert "hooks install opencode" in process.stderr

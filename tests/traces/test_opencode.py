@@ -24,6 +24,7 @@ from ebbtide.traces.agents.opencode_storage import (
     stored_session,
     stored_sessions,
 )
+from ebbtide.traces.agents.opencode_tail import SessionTail
 from ebbtide.traces.reading import Trace, open_trace
 
 MAIN, SUB = "ses_df6ac2601ffeCZAh6DEAPufnRP", "ses_df6ac1521ffe3KonsXd3CuMb79"
@@ -368,3 +369,21 @@ def test_a_part_that_is_large_is_not_cut(read_data: Callable[..., Any]) -> None:
     trace = Trace.of(data, source="x", whole_bytes=1 << 16)
     assert trace.format.name == "opencode"
     assert len(tools_of([event for event in trace if isinstance(event, ToolCall)])) == 2_000
+
+
+def test_a_session_that_goes_on(database: Path) -> None:
+    """A message is given out once, when it is complete; all of them together are the session."""
+    first_of_the_last, answer = "msg_20953fb78001s5yPYFq7sAJcvU", "msg_20953ff2b001lkaJJ3SSgrOSPu"
+    whole = list(open_trace(database / MAIN))
+    change(database, "UPDATE part SET message_id = 'later' WHERE message_id = ?", first_of_the_last)
+    change(database, "UPDATE message SET data = json_remove(data, '$.time.completed') WHERE id = ?", answer)
+    tail = SessionTail(database / MAIN)
+    data = tail.look()
+    assert list(Trace.of(data)) == whole[:-2]
+    assert tail.look() == b""
+    change(database, "UPDATE part SET message_id = ? WHERE message_id = 'later'", first_of_the_last)
+    data += tail.look()
+    assert list(Trace.of(data)) == whole[:-1]
+    ended = "UPDATE message SET data = json_set(data, '$.time.completed', 1795452830353) WHERE id = ?"
+    change(database, ended, answer)
+    assert list(Trace.of(data + tail.look())) == whole

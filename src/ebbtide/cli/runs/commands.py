@@ -211,8 +211,7 @@ def watch(
         selection.refuse_beside_trace()
     from ebbtide.cli.runs import watching
 
-    trace = single_file(trace, "Name the file in it that grows.")
-    watching.refuse_stored(trace)
+    trace = watching.growing_run(single_file(trace, "Name the file in it that grows."))
     watching.watch(
         watching.Watch(
             name=trace,

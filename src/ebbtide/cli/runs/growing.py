@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
+from ebbtide.traces.agents.opencode_storage import is_in_database
 from ebbtide.traces.input.source import STDIN
 from ebbtide.traces.input.tail import Tail
 
@@ -39,7 +40,8 @@ def pieces(
     """What comes in, with an empty piece at every look that found nothing.
 
     Args:
-        name: The file, or ``-`` for standard input, whose end is the end.
+        name: The file, a session in a database of OpenCode, or ``-`` for standard input, whose end is the
+            end.
         poll_s: Seconds between two looks.
         until_end: End where a file ends now, and do not wait for more.
         idle_s: End when nothing came for so many seconds; None waits for ever.
@@ -48,7 +50,10 @@ def pieces(
     Raises:
         TranscriptError: At the start the file cannot be read.
     """
-    looks = _stdin_looks(poll_s) if name == STDIN else _file_looks(name, poll_s)
+    if name == STDIN:
+        looks = _stdin_looks(poll_s)
+    else:
+        looks = _session_looks(name, poll_s) if is_in_database(name) else _file_looks(name, poll_s)
     last = now()
     with closing(looks):
         for piece in looks:
@@ -66,6 +71,17 @@ def _file_looks(name: str, poll_s: float) -> Generator[Piece, None, None]:
             yield Piece(restarted=True) if data is None else Piece(data=data)
             if data == b"":
                 time.sleep(poll_s)
+
+
+def _session_looks(name: str, poll_s: float) -> Generator[Piece, None, None]:
+    from ebbtide.traces.agents.opencode_tail import SessionTail
+
+    tail = SessionTail(name)
+    while True:
+        data = tail.look()
+        yield Piece(data=data)
+        if not data:
+            time.sleep(poll_s)
 
 
 def _stdin_looks(poll_s: float) -> Generator[Piece, None, None]:

@@ -10,12 +10,13 @@ from datetime import UTC, datetime
 from ebbtide.cli.runs.session_filter import SessionFilter
 from ebbtide.errors import TranscriptError
 from ebbtide.report.plurals import count
+from ebbtide.traces.agents.opencode_storage import is_session_file
 from ebbtide.traces.sessions.agent_homes import AGENT_HOMES, CodingAgent
 from ebbtide.traces.sessions.session_files import SessionFile, SessionSearch
 from ebbtide.traces.sessions.session_origin import SessionOrigin, origin_of
 
 UNWATCHED = (
-    "a session of OpenCode is no file that grows, and cannot be watched; "
+    "OpenCode keeps this session in many files, which cannot be watched; "
     "`ebbtide hooks install opencode` watches OpenCode while it works"
 )
 AGENT_NAMES = {home.agent: home.name for home in AGENT_HOMES}
@@ -99,7 +100,7 @@ def local_time(seconds: float, form: str) -> str:
 
 def _obstacle(part: SessionPart) -> str:
     """Why a session cannot be watched; empty where nothing is known against it."""
-    return part.file.obstacle or (UNWATCHED if part.file.agent is CodingAgent.OPENCODE else "")
+    return part.file.obstacle or (UNWATCHED if is_session_file(part.file.path) else "")
 
 
 def _parts(files: Iterable[SessionFile]) -> list[SessionPart]:

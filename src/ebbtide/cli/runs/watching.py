@@ -70,17 +70,18 @@ class _Display(Protocol):
         """Show a message."""
 
 
-def refuse_stored(name: str) -> None:
-    """Refuse a session that stands in no file of its own.
+def growing_run(name: str) -> str:
+    """What to watch: the name itself, or the session in a database that holds one.
 
     Raises:
-        TranscriptError: It is one of OpenCode.
+        TranscriptError: A database holds several, or it is a session of OpenCode in many files.
     """
     from ebbtide.cli.runs.machine_sessions import UNWATCHED
-    from ebbtide.traces.agents.opencode_storage import is_stored
+    from ebbtide.traces.agents.opencode_storage import is_database, is_session_file, only_session
 
-    if name != STDIN and is_stored(name):
+    if name != STDIN and is_session_file(name):
         raise TranscriptError(UNWATCHED, source=name)
+    return only_session(name) if name != STDIN and is_database(name) else name
 
 
 def watch(how: Watch) -> None:

@@ -28,9 +28,11 @@ _MESSAGES = """
 WITH RECURSIVE tree(id) AS (
     SELECT ? UNION SELECT session.id FROM session JOIN tree ON session.parent_id = tree.id
 )
-SELECT id, session_id, data, json_valid(data) FROM message WHERE session_id IN tree
-ORDER BY
-    COALESCE(CASE WHEN json_valid(data) THEN json_extract(data, '$.time.completed') END, time_created), id
+SELECT
+    id, session_id, data, json_valid(data),
+    CASE WHEN json_valid(data) THEN json_extract(data, '$.time.completed') END AS ended,
+    CASE WHEN json_valid(data) THEN json_extract(data, '$.role') END
+FROM message WHERE session_id IN tree ORDER BY COALESCE(ended, time_created), id
 """
 _PARTS = "SELECT data, json_valid(data) FROM part WHERE message_id = ? ORDER BY id"
 
@@ -85,7 +87,7 @@ def stored_sessions(path: str | os.PathLike[str]) -> list[StoredSession]:
     Raises:
         TranscriptError: It is no database of OpenCode, or cannot be read.
     """
-    with _database(path) as database:
+    with open_database(path) as database:
         rows = database.execute("SELECT id, parent_id, directory, time_updated FROM session").fetchall()
     names = {row[0] for row in rows}
     return [
@@ -109,7 +111,7 @@ def stored_session(path: str | os.PathLike[str]) -> StoredSession:
     """
     file = Path(path)
     if is_in_database(file):
-        with _database(file.parent) as database:
+        with open_database(file.parent) as database:
             query = "SELECT parent_id, directory, time_updated FROM session WHERE id = ?"
             row = database.execute(query, (file.name,)).fetchone()
         if row is None:
@@ -138,9 +140,8 @@ def session_lines(path: str | os.PathLike[str]) -> Iterator[bytes]:
     Raises:
         TranscriptError: It cannot be read.
     """
-    session = stored_session(path)
-    yield _line({"id": session.id, "directory": session.directory or ""})
-    yield from _database_lines(Path(path)) if is_in_database(path) else _folder_lines(Path(path), session.id)
+    yield session_head(path)
+    yield from _database_lines(Path(path)) if is_in_database(path) else _folder_lines(Path(path))
 
 
 def sessions_at(path: str | os.PathLike[str]) -> list[str]:
@@ -169,23 +170,75 @@ def only_session(path: str | os.PathLike[str]) -> str:
     return sessions[0].path
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageRow:
+    """A message in a database.
+
+    Args:
+        name: Its id.
+        session: Its session.
+        data: What it states, as JSON.
+        is_valid: Whether that is JSON.
+        is_complete: Whether it is an answer that is over.
+        is_question: Whether it is what a person said.
+    """
+
+    name: str
+    session: str
+    data: str
+    is_valid: bool
+    is_complete: bool
+    is_question: bool
+
+    def parts(self, database: sqlite3.Connection) -> list[tuple[str, int]]:
+        """Its parts as JSON, each with whether it is valid."""
+        return database.execute(_PARTS, (self.name,)).fetchall()
+
+
+def database_rows(database: sqlite3.Connection, session: str) -> Iterator[MessageRow]:
+    """The messages of a session and of its sub-sessions, by the end of each."""
+    for name, owner, data, is_valid, ended, role in database.execute(_MESSAGES, (session,)):
+        yield MessageRow(
+            name=name,
+            session=owner,
+            data=data,
+            is_valid=bool(is_valid),
+            is_complete=ended is not None,
+            is_question=role == "user",
+        )
+
+
+def row_lines(row: MessageRow, parts: list[tuple[str, int]]) -> Iterator[bytes]:
+    """A message with its parts as a line; before it what is no JSON."""
+    yield from (_flat(part) for part, is_valid in parts if not is_valid)
+    if not row.is_valid:
+        yield _flat(row.data)
+        return
+    marks = json.dumps({"id": row.name, "sessionID": row.session})[:-1]
+    whole = ",".join(part for part, is_valid in parts if is_valid)
+    rest = row.data.strip()[1:]
+    comma = "" if rest.lstrip().startswith("}") else ", "
+    yield _flat(f'{{"info": {marks}{comma}{rest}, "parts": [{whole}]}}')
+
+
+def session_head(path: str | os.PathLike[str]) -> bytes:
+    """The first of the lines of a session: what it is.
+
+    Raises:
+        TranscriptError: It cannot be read.
+    """
+    session = stored_session(path)
+    return _flat(json.dumps({"info": {"id": session.id, "directory": session.directory or ""}}))
+
+
 def _database_lines(path: Path) -> Iterator[bytes]:
-    with _database(path.parent) as database:
-        for name, session, data, is_valid in database.execute(_MESSAGES, (path.name,)):
-            parts = database.execute(_PARTS, (name,)).fetchall()
-            yield from (_flat(part) for part, is_json in parts if not is_json)
-            if not is_valid:
-                yield _flat(data)
-                continue
-            marks = json.dumps({"id": name, "sessionID": session})[:-1]
-            whole = ",".join(part for part, is_json in parts if is_json)
-            rest = data.strip()[1:]
-            comma = "" if rest.lstrip().startswith("}") else ", "
-            yield _flat(f'{{"info": {marks}{comma}{rest}, "parts": [{whole}]}}')
+    with open_database(path.parent) as database:
+        for row in database_rows(database, path.name):
+            yield from row_lines(row, row.parts(database))
 
 
-def _folder_lines(path: Path, session: str) -> Iterator[bytes]:
-    storage = path.parents[2]
+def _folder_lines(path: Path) -> Iterator[bytes]:
+    storage, session = path.parents[2], stored_session(path).id
     for message in _files(storage / "message" / session):
         info = _text_of(message)
         parts = [_text_of(part) for part in _files(storage / "part" / message.stem)]
@@ -214,17 +267,18 @@ def _is_json(words: str) -> bool:
     return True
 
 
-def _line(info: dict[str, str]) -> bytes:
-    return _flat(json.dumps({"info": info}))
-
-
 def _flat(words: str) -> bytes:
     # Line ends stand only between the parts of JSON, never in its texts.
     return words.encode(errors="replace").replace(b"\r", b" ").replace(b"\n", b" ") + b"\n"
 
 
 @contextmanager
-def _database(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
+def open_database(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
+    """A database, to read.
+
+    Raises:
+        TranscriptError: It cannot be read, or is none of OpenCode.
+    """
     file = Path(path).absolute()
     log = file.with_name(f"{file.name}-wal")
     has_log = log.is_file() and log.stat().st_size > 0
