@@ -1,4 +1,4 @@
-"""Where OpenCode keeps its sessions: a database, and in versions before 1.2 folders of JSON files.
+"""Where OpenCode keeps its sessions: 1.18 in a database, 1.0 in folders of JSON files.
 
 A session in the database has no file of its own. It is named like a file in the database:
 ``opencode.db/ses_1a2b``. Nothing is ever written: a database without a write-ahead log is opened as a file
