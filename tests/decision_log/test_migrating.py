@@ -126,7 +126,7 @@ def assert_whole(place: str, before: dict[str, list]) -> None:
     """It is of the newest version with the rows of before, reads as ever, and goes on."""
     with DecisionLog.open(place) as log:
         assert rows(place) == before
-        assert version_of(place) == [("0002",)]
+        assert version_of(place) == [("0003",)]
         assert log.verify().ok
         assert log.scope(tenant="acme").verify().ok
         assert [hit.decision.status for hit in log.search("yaml")] == [Status.KEPT]
@@ -333,5 +333,5 @@ def test_processes_that_migrate_at_once(place, version):
     with DecisionLog.open(place) as log:
         assert ids <= {decision.id for decision in log.iterate()}
         assert len(ids) == 4
-        assert version_of(place) == [("0002",)]
+        assert version_of(place) == [("0003",)]
         assert log.verify().ok

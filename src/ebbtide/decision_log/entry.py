@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Self
 
-from ebbtide.decision_log.record import Decision, Link, Mode, Occurrence, Review, Status
+from ebbtide.decision_log.record import Decision, Link, Mode, Occurrence, Review, SourceDocument, Status
 from ebbtide.decision_log.wire import decision_document
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate
@@ -38,6 +38,7 @@ class Entry:
         id: Its id, where it comes from a decision log; None gives it one.
         origin: Where it comes from, such as ``notes.jsonl:17``. The same origin at the same time is the
             same decision.
+        document: The record that it was read from.
     """
 
     candidate: Candidate
@@ -61,6 +62,7 @@ class Entry:
     restored: bool = False
     id: str | None = None
     origin: str | None = None
+    document: SourceDocument | None = None
 
     @classmethod
     def of(cls, decision: Decision) -> Self:
@@ -87,6 +89,7 @@ class Entry:
             restored=decision.restored,
             id=decision.id,
             origin=decision.origin,
+            document=decision.document,
         )
 
 

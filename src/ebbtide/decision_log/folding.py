@@ -117,6 +117,7 @@ def tombstone(decision: Decision) -> Decision:
         thoughts=(),
         prediction=None,
         origin=None,
+        document=None,
         assessment=_without_words(decision.assessment),
         links=tuple(replace(link, why="") for link in decision.links),
         reviews=tuple(replace(review, evidence="") for review in decision.reviews),

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
+from ebbtide.decision_log.packing import WORTH_IT, pack
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate, Reason
+from ebbtide.errors import ConfigError, shown
+
+# It becomes a file in a folder of somebody's choice, so it must not lead out of it.
+_PAGE_NAME = re.compile(r"[^/\\\x00-\x1f:]{1,240}\.(?:md|markdown)")
 
 
 class Status(StrEnum):
@@ -110,6 +117,41 @@ class Occurrence:
     thoughts: tuple[str, ...] = ()
 
 
+def page_name(source: str) -> str:
+    """The name of a markdown file without its folder; empty where it is that of none."""
+    name = re.split(r"[/\\:]", source)[-1]
+    return name if _PAGE_NAME.fullmatch(name) else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceDocument:
+    """The record that a decision was imported from, as it was written.
+
+    Args:
+        name: Name of its file, without a folder; empty where it had none.
+        text: All of it, with its line ends.
+        status: What it says of the status.
+        links: How many links of the decision it states: the first ones.
+
+    Raises:
+        ConfigError: The name is that of no markdown file.
+    """
+
+    name: str
+    text: str
+    status: Status = Status.KEPT
+    links: int = 0
+
+    def __post_init__(self) -> None:
+        if self.name and not _PAGE_NAME.fullmatch(self.name):
+            raise ConfigError(f"document.name = {shown(self.name, 60)}: expected the name of a markdown file")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form; a long text is packed."""
+        text = {"text": self.text} if len(self.text) < WORTH_IT else {"packed": pack(self.text)}
+        return {"name": self.name, **text, "status": self.status.value, "links": self.links}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """A decision as it is now.
@@ -126,6 +168,7 @@ class Decision:
         review_by: When somebody should look how it turned out, seconds since the epoch.
         prediction: What is expected to happen, and how one would tell.
         origin: Where an imported decision came from.
+        document: The record that it was imported from; None where it came from none.
         thoughts: What was thought before it was final, oldest first.
         assessment: What the gate made of it; None while it is open.
         mode: What the gate was allowed to do with it; None where no gate was asked.
@@ -150,6 +193,7 @@ class Decision:
     review_by: float | None = None
     prediction: str | None = None
     origin: str | None = None
+    document: SourceDocument | None = None
     thoughts: tuple[str, ...] = ()
     assessment: Assessment | None = None
     mode: Mode | None = None

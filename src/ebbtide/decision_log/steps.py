@@ -265,6 +265,7 @@ def import_entry(tx: Transaction, scope: DecisionScope, entry: Entry, now: float
         forced=entry.forced,
         restored=entry.restored,
         origin=origin,
+        document=entry.document,
     )
     tx.save(tx.happen(decision, EventKind.IMPORTED, now, {"state": to_wire(decision)}), new=True)
     return identifier, True

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from ebbtide.codec import Codec, WireError, WireForm
-from ebbtide.decision_log.record import Decision
+from ebbtide.decision_log.packing import unpack
+from ebbtide.decision_log.record import Decision, SourceDocument, Status
 from ebbtide.decisions.assessment import Assessment, RuleFired
 from ebbtide.decisions.candidate import Candidate, Reason
 from ebbtide.errors import ConfigError
@@ -30,6 +31,16 @@ def _assessment(table: Mapping[str, Any]) -> Assessment:
     )
 
 
+def _document(table: Mapping[str, Any]) -> SourceDocument:
+    packed = table.get("packed")
+    return SourceDocument(
+        name=str(table["name"]),
+        text=str(table["text"]) if packed is None else unpack(packed),
+        status=Status(table["status"]),
+        links=int(table.get("links", 0)),
+    )
+
+
 _CODEC = Codec(
     {
         Assessment: WireForm(read=_assessment),
@@ -49,6 +60,7 @@ _CODEC = Codec(
             inline=("scope",),
         ),
         Reason: WireForm(always=("text",)),
+        SourceDocument: WireForm(read=_document),
     }
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain, groupby, islice
 from pathlib import Path
 
 from rich.progress import track
@@ -19,8 +19,9 @@ from ebbtide.decision_log.exchange.full import write_full
 from ebbtide.decision_log.exchange.importing import Imported, import_decisions, survey
 from ebbtide.decision_log.exchange.json_adr import write_json_adr
 from ebbtide.decision_log.exchange.jsonl import write_jsonl
-from ebbtide.decision_log.exchange.numbering import assign_numbers
+from ebbtide.decision_log.exchange.numbering import assign_numbers, read_files
 from ebbtide.decision_log.exchange.reading import read_decisions
+from ebbtide.decision_log.exchange.record_links import linked_records
 from ebbtide.decision_log.exchange.rows import RowFields
 from ebbtide.decision_log.record import Decision, Status
 from ebbtide.errors import ConfigError, TranscriptError
@@ -53,7 +54,12 @@ def export(
     kind = kind or _told(to)
     states = status or (_IN_FORCE if kind in _PAGES else _WITH_TEXT)
     with place.open() as log:
-        decisions = log.iterate(status=states)
+        if status is None and kind in _PAGES:
+            # A record that was rejected is one of the folder that it came from.
+            every = log.iterate(status=(*_IN_FORCE, Status.ABANDONED))
+            decisions = iter([each for each in every if each.status in _IN_FORCE or each.document])
+        else:
+            decisions = log.iterate(status=states)
         if kind not in _PAGES:
             _export_file(list(decisions), to, kind)
             return
@@ -89,7 +95,7 @@ def import_files(
     """
     keys = None if fields is None else RowFields.parse(fields)
     paths = [path for name in names for path in _expanded(name)]
-    arrivals = _shown(list(paths), kind, keys)
+    arrivals = _linked(_shown(paths, kind, keys))
     # Of a file that cannot be read at all no log is begun.
     arrivals = chain(list(islice(arrivals, 1)), arrivals)
     if dry_run:
@@ -140,27 +146,44 @@ def _expanded(name: str) -> list[str]:
     return [str(page) for page in pages]
 
 
-def _shown(paths: Sequence[str], kind: FileFormat | None, keys: RowFields | None) -> Iterator[Arrival]:
-    """What is in the files, with a bar on a terminal where that takes a while."""
+def _linked(pairs: Iterator[tuple[str, Arrival]]) -> Iterator[Arrival]:
+    """What is in the files; records of one folder with links to each other."""
+    for folder, group in groupby(pairs, key=lambda pair: _folder(pair[0])):
+        arrivals = (arrival for _, arrival in group)
+        if folder is None:
+            yield from arrivals
+        else:
+            ids = {name: identifier for identifier, name in read_files(folder).items()}
+            yield from linked_records(arrivals, ids)
+
+
+def _folder(path: str) -> Path | None:
+    return Path(path).parent if path.endswith((".md", ".markdown")) else None
+
+
+def _shown(
+    paths: Sequence[str], kind: FileFormat | None, keys: RowFields | None
+) -> Iterator[tuple[str, Arrival]]:
+    """What is in each file, with a bar on a terminal where that takes a while."""
     progress = console(stderr=True)
     quiet = not progress.is_terminal
     for path in track(paths, "Files", console=progress, transient=True, disable=quiet or len(paths) < 2):
         try:
             content = _content(path)
             total = content.count("\n") + 1
-            arrivals = read_decisions(content, source_name(path), kind=kind, keys=keys)
-            yield from track(
-                arrivals,
+            arrivals = track(
+                read_decisions(content, source_name(path), kind=kind, keys=keys),
                 "Reading",
                 total=total,
                 console=progress,
                 transient=True,
                 disable=quiet or len(paths) > 1,
             )
+            yield from ((path, arrival) for arrival in arrivals)
         except TranscriptError as error:
             if len(paths) == 1:
                 raise
-            yield Broken.of(error, source_name(path))
+            yield path, Broken.of(error, source_name(path))
 
 
 def _content(path: str) -> str:

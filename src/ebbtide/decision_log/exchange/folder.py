@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ebbtide.decision_log.exchange.madr import file_name, write_madr
+from ebbtide.decision_log.exchange.madr import file_name, title_of, write_madr
 from ebbtide.decision_log.exchange.numbering import (
     NUMBERS,
     assign_numbers,
     numbers_in,
     numbers_text,
+    read_files,
     read_numbers,
 )
 from ebbtide.decision_log.exchange.nygard import write_nygard
+from ebbtide.decision_log.exchange.record_edits import edited_record
+from ebbtide.decision_log.exchange.record_fields import number_of, record_fields
+from ebbtide.decision_log.exchange.record_page import RecordPage
 from ebbtide.decision_log.record import Decision
 from ebbtide.errors import ConfigError
 
@@ -53,6 +57,8 @@ def export_folder(decisions: Iterable[Decision], folder: Path, page: PageWriter 
     """Write a page for each decision into a folder, which may hold an earlier export.
 
     Numbers given earlier stay, and so do names of files. Pages that somebody else numbered are left alone.
+    A decision that was imported from a record is written as that record, under its name; of a page that is
+    there already only the lines change that state what was done since.
 
     Args:
         decisions: The decisions; new ones are numbered in this order.
@@ -65,28 +71,101 @@ def export_folder(decisions: Iterable[Decision], folder: Path, page: PageWriter 
     rows = list(decisions)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        numbers_before = read_numbers(folder)
-        numbers = assign_numbers((decision.id for decision in rows), numbers_before, numbers_in(folder))
-        there = {path.name[:4]: path.name for path in sorted(folder.glob("[0-9]*-*.md"))}
-        names = {
-            decision.id: (there.get(f"{numbers[decision.id]:04}") if decision.id in numbers_before else None)
-            or file_name(decision, numbers[decision.id])
-            for decision in rows
+        plan = _plan(rows, folder)
+        titles = {entry.id: _title(entry) for entry in rows}
+        pages = {
+            entry.id: _record(entry, folder, plan.names, titles)
+            if entry.document
+            else page(entry, plan.numbers[entry.id], plan.names)
+            for entry in rows
         }
-        # First the numbers: what is interrupted after that goes on with the same ones.
-        _write(folder / NUMBERS, numbers_text(numbers))
-        pages = ((folder / names[entry.id], page(entry, numbers[entry.id], names)) for entry in rows)
-        writes = sum(_write(path, text) for path, text in pages)
+        moved = {
+            entry.id: plan.names[entry.id]
+            for entry in rows
+            if entry.document
+            and (entry.document.text, entry.document.name) != (pages[entry.id], plan.names[entry.id])
+        }
+        files = {**plan.files, **moved}
+        # First the numbers: what is interrupted after that goes on with the same ones. Where the records are
+        # as they were imported there is nothing to remember.
+        if plan.numbers or files:
+            _write(folder / NUMBERS, numbers_text(plan.numbers, files))
+        writes = sum(_write(folder / plan.names[entry.id], pages[entry.id]) for entry in rows)
     except OSError as error:
         raise ConfigError(f"{folder}: cannot be written: {error.strerror or error}") from error
-    return Exported(files=names, new=len(numbers) - len(numbers_before), changed=writes)
+    return Exported(files=plan.names, new=plan.new, changed=writes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """Which page each decision gets."""
+
+    names: Mapping[str, str]
+    numbers: Mapping[str, int]
+    files: Mapping[str, str]
+    new: int
+
+
+def _plan(rows: Sequence[Decision], folder: Path) -> _Plan:
+    numbers_before, files = read_numbers(folder), read_files(folder)
+    names: dict[str, str] = {}
+    for entry in rows:
+        name = files.get(entry.id) or (entry.document.name if entry.document else "")
+        if (
+            name
+            and entry.id not in numbers_before
+            and name not in names.values()
+            and _is_of(entry, folder / name)
+        ):
+            names[entry.id] = name
+    used = {number for name in names.values() if (number := number_of(name)) is not None}
+    others = [entry for entry in rows if entry.id not in names]
+    numbers = assign_numbers((entry.id for entry in others), numbers_before, numbers_in(folder) | used)
+    there = {path.name[:4]: path.name for path in sorted(folder.glob("[0-9]*-*.md"))}
+    for entry in others:
+        number = numbers[entry.id]
+        earlier = there.get(f"{number:04}") if entry.id in numbers_before else None
+        names[entry.id] = earlier or file_name(entry, number)
+    return _Plan(
+        names={entry.id: names[entry.id] for entry in rows},
+        numbers=numbers,
+        files=files,
+        new=len(numbers) - len(numbers_before),
+    )
+
+
+def _is_of(entry: Decision, path: Path) -> bool:
+    """Whether a file is not there, or is the record of this decision, perhaps edited by hand since."""
+    return not path.exists() or RecordPage(_read(path)).title == _heading(entry)
+
+
+def _record(entry: Decision, folder: Path, names: Mapping[str, str], titles: Mapping[str, str]) -> str:
+    """The record of a decision, from the page that is in the folder where there is one."""
+    path = folder / names[entry.id]
+    text = entry.document.text if entry.document else ""
+    return edited_record(entry, _read(path) if path.exists() else text, names, titles)
+
+
+def _heading(entry: Decision) -> str:
+    return RecordPage(entry.document.text).title if entry.document else ""
+
+
+def _title(entry: Decision) -> str:
+    if entry.document is None:
+        return title_of(entry)
+    return record_fields(entry.document.text).title
+
+
+def _read(path: Path) -> str:
+    return path.read_bytes().decode("utf-8", "surrogateescape")
 
 
 def _write(path: Path, text: str) -> bool:
     """Whether the file said something else before."""
-    if path.is_file() and path.read_text(encoding="utf-8", errors="replace") == text:
+    content = text.encode("utf-8", "surrogateescape")
+    if path.is_file() and path.read_bytes() == content:
         return False
     draft = path.with_suffix(f"{path.suffix}.part")
-    draft.write_text(text, encoding="utf-8")
+    draft.write_bytes(content)
     draft.replace(path)
     return True

@@ -11,7 +11,7 @@ from typing import Any
 from ebbtide.decision_log.decision_log import DecisionLog
 from ebbtide.decision_log.entry import Entry
 from ebbtide.decision_log.exchange.arrivals import Arrival, Broken, PassedOver
-from ebbtide.decision_log.identifiers import origin_id
+from ebbtide.decision_log.identifiers import is_id, origin_id
 from ebbtide.decision_log.record import DecisionScope
 
 _BATCH = 500
@@ -71,7 +71,7 @@ def import_decisions(log: DecisionLog, arrivals: Iterable[Arrival]) -> Imported:
             else:
                 yield _placed(log, arrival)
 
-    batches = entries()
+    batches = _by_id(log, entries())
     while batch := list(islice(batches, _BATCH)):
         for result in log.add_batch(batch):
             if result.created:
@@ -90,6 +90,28 @@ def survey(arrivals: Iterable[Arrival]) -> Imported:
     kinds = Counter(entry.kind for entry in parts if isinstance(entry, PassedOver))
     broken = tuple(entry for entry in parts if isinstance(entry, Broken))
     return Imported(created=tuple(names), present=0, broken=broken, passed_over=dict(kinds))
+
+
+def _by_id(log: DecisionLog, entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Records come last, when the ids of all are known: the links between them name origins until then."""
+    records: list[Entry] = []
+    for entry in entries:
+        if entry.document is None or entry.origin is None:
+            yield entry
+        else:
+            records.append(entry)
+    ids = {entry.origin: _id_of(log, entry) for entry in records}
+    for entry in records:
+        links = tuple(replace(link, to=ids.get(link.to, link.to)) for link in entry.links)
+        by = entry.superseded_by
+        yield replace(entry, links=links, superseded_by=by and ids.get(by, by))
+
+
+def _id_of(log: DecisionLog, entry: Entry) -> str:
+    if entry.id is not None and is_id(entry.id):
+        return entry.id
+    agent = entry.agent or DecisionScope().agent
+    return origin_id(log.tenant, agent, entry.origin or "", entry.opened_at or 0.0)
 
 
 def _placed(log: DecisionLog, entry: Entry) -> Entry:

@@ -65,7 +65,11 @@ def status_line(decision: Decision, names: Mapping[str, str]) -> str:
     """The status as records have it, with the record that took its place where it is known."""
     by = names.get(decision.superseded_by or "")
     name = _STATUS[decision.status]
-    return f"{name} by [ADR-{by[:4]}]({by})" if by and decision.status is Status.SUPERSEDED else name
+    return (
+        f"{name} by [ADR-{by.partition('-')[0]}]({by})"
+        if by and decision.status is Status.SUPERSEDED
+        else name
+    )
 
 
 def write_madr(decision: Decision, names: Mapping[str, str]) -> str:
@@ -90,7 +94,7 @@ def _rest(decision: Decision) -> dict[str, object]:
     """What the page does not say."""
     table = to_wire(decision)
     candidate = {key: value for key, value in table["candidate"].items() if key not in _IN_PAGE}
-    left_out = ("tenant", "agent", "thoughts", "prediction", "version")
+    left_out = ("tenant", "agent", "thoughts", "prediction", "version", "document")
     return {
         "schema": 1,
         **{key: value for key, value in table.items() if key not in left_out and value is not None},
@@ -138,7 +142,7 @@ def _reason(reason: Reason) -> str:
 
 def _link(link: Link, names: Mapping[str, str]) -> str:
     name = names.get(link.to)
-    to = f"[ADR-{name[:4]}]({name})" if name else inline(link.to)
+    to = f"[ADR-{name.partition('-')[0]}]({name})" if name else inline(link.to)
     relation = "supersedes" if link.relation is Relation.SUPERSEDES else link.relation.replace("_", " ")
     return f"* {relation} {to}{f': {inline(link.why)}' if link.why else ''}"
 

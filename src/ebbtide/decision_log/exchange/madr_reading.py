@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,31 +14,30 @@ from ebbtide.decision_log.exchange.arrivals import Origins
 from ebbtide.decision_log.exchange.front_matter import split_front_matter
 from ebbtide.decision_log.exchange.full import read_full
 from ebbtide.decision_log.exchange.markdown import Section, items, sections, unescape
-from ebbtide.decision_log.record import Status
+from ebbtide.decision_log.exchange.record_fields import (
+    CHOSEN,
+    CONSEQUENCES,
+    CONTEXT,
+    DECISION,
+    DRIVERS,
+    NUMBER,
+    OPTIONS,
+    plain,
+)
+from ebbtide.decision_log.record import SourceDocument, Status, page_name
 from ebbtide.decisions.candidate import Candidate, Reason, ReasonKind, Source
 from ebbtide.errors import TranscriptError
 
 _KIND = re.compile(rf"\*\*({'|'.join(ReasonKind)}):\*\* ")
-_NUMBER = re.compile(r"(?:ADR[ -]*)?\d+\s*[.:)\u2013\u2014-]\s+|(?:ADR|RFC)[ -]\d+:?\s+", re.IGNORECASE)
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-_CHOSEN = re.compile(
-    r'(?:chosen|selected) option:?\s*["\u201c]?(.+?)["\u201d]?\s*(?:,?\s*because\b[:\s]*(.*))?',
-    re.IGNORECASE | re.DOTALL,
-)
+_NUMBERED = re.compile(r"\d{1,8}[-_ ]")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _OLD_STYLE = re.compile(r"[*-]?\s*\**(status|date)\**\s*:\s*\**\s*(.+?)\s*", re.IGNORECASE)
 _HEADINGS = {
-    "context": ("context and problem statement", "context", "problem", "background"),
-    "drivers": ("decision drivers", "drivers", "rationale", "justification"),
-    "options": (
-        "considered options",
-        "options considered",
-        "options",
-        "alternatives considered",
-        "alternatives",
-    ),
-    "decision": ("decision outcome", "decision", "outcome"),
-    "consequences": ("consequences", "positive consequences", "negative consequences"),
+    "context": CONTEXT,
+    "drivers": DRIVERS,
+    "options": OPTIONS,
+    "decision": DECISION,
+    "consequences": CONSEQUENCES,
     "assumptions": ("assumptions",),
     "status": ("status",),
 }
@@ -69,7 +69,11 @@ def read_record(page: str, source: str, origins: Origins) -> Entry:
     own = values.get(madr.OWN)
     if isinstance(own, Mapping) and isinstance(own.get("candidate"), Mapping):
         return _own(own, values, sections(body))
-    return _foreign(values, sections(_COMMENT.sub("", body)), body, origins)
+    name = page_name(source)
+    parts = sections(_COMMENT.sub("", body))
+    entry = _foreign(values, parts, body, origins, numbered=bool(_NUMBERED.match(name)))
+    document = SourceDocument(name=name, text=page, status=entry.status)
+    return replace(entry, document=document)
 
 
 def _own(own: Mapping[str, Any], values: Mapping[str, Any], parts: Sequence[Section]) -> Entry:
@@ -114,25 +118,28 @@ def _reason(text: str) -> dict[str, str]:
     return {"text": unescape(text[kind.end() :]), "kind": kind[1]} if kind else {"text": unescape(text)}
 
 
-def _foreign(values: Mapping[str, Any], parts: Sequence[Section], body: str, origins: Origins) -> Entry:
+def _foreign(
+    values: Mapping[str, Any], parts: Sequence[Section], body: str, origins: Origins, *, numbered: bool
+) -> Entry:
     headed = next((part for part in parts if part.level and part.title.strip()), None)
     if headed is None:
         raise TranscriptError("there is no heading", hint="A record starts with '# ' and what was decided.")
-    title = _plain(_NUMBER.sub("", headed.title, count=1))
+    title = plain(NUMBER.sub("", headed.title, count=1))
     parts_of = _by_kind(parts)
     old = _old_style([*parts[0].lines, *headed.lines])
     decision = "\n".join(part.text for part in parts_of.get("decision", ())).strip()
-    if not decision and not {"context", "consequences", "status"} & parts_of.keys():
+    # A numbered page may only point to where the decision is written down.
+    if not numbered and not decision and not {"context", "consequences", "status"} & parts_of.keys():
         raise TranscriptError(
             "no record of a decision", hint="It has no heading 'Decision', 'Decision Outcome' or 'Context'."
         )
     first, _, more = decision.partition("\n\n")
     if first.rstrip().endswith(":"):  # It only leads into what was decided.
         first, more = "", decision
-    choice = _CHOSEN.fullmatch(first.strip())
-    outcome = _plain(choice[1] if choice else first)
+    choice = CHOSEN.fullmatch(first.strip())
+    outcome = plain(choice[1] if choice else first)
     at = _moment(values.get("date") or old.get("date"))
-    reasons = [*_list_items(parts_of, "drivers"), *([_plain(choice[2])] if choice and choice[2] else [])]
+    reasons = [*_list_items(parts_of, "drivers"), *([plain(choice[2])] if choice and choice[2] else [])]
     thoughts = [part.text for part in parts_of.get("context", ())] + [more.strip()]
     thoughts += [part.text for part in parts_of.get("consequences", ())]
     adds_to_title = outcome.casefold() not in ("", title.casefold())
@@ -169,8 +176,8 @@ def _by_kind(parts: Sequence[Section]) -> dict[str, list[Section]]:
 
 def _list_items(by_kind: Mapping[str, Sequence[Section]], kind: str) -> list[str]:
     parts = by_kind.get(kind, ())
-    texts = [_plain(text) for part in parts for text in items(part.lines)]
-    return [text for text in texts if text] or [_plain(part.text) for part in parts if part.text]
+    texts = [plain(text) for part in parts for text in items(part.lines)]
+    return [text for text in texts if text] or [plain(part.text) for part in parts if part.text]
 
 
 def _old_style(lines: Iterable[str]) -> dict[str, str]:
@@ -192,8 +199,3 @@ def _moment(value: object) -> float | None:
         return datetime.fromisoformat(match[0]).replace(tzinfo=UTC).timestamp() if match else None
     except ValueError:
         return None
-
-
-def _plain(text: str) -> str:
-    """Text on one line, links by their words."""
-    return " ".join(_LINK.sub(r"\1", text).split()).strip("*_ ")

@@ -10,8 +10,9 @@ Source: CommonMark 0.31, 2.4 (backslash escapes) and 2.5 (numeric character refe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 # What starts an escape, a reference, a tag or an image, wherever it stands.
 _ANYWHERE = re.compile(r"[\\&<]|!(?=\[)")
@@ -79,11 +80,10 @@ def unescape(text: str) -> str:
     return _ESCAPE.sub(_character, text)
 
 
-def sections(page: str) -> list[Section]:
-    """The page in sections; a heading inside a block of code is none."""
-    rows: list[tuple[int, str, list[str]]] = [(0, "", [])]
+def headings(lines: Iterable[str]) -> Iterator[tuple[int, int, str]]:
+    """Index of the line, level and title of each heading; one inside a block of code is none."""
     fence = ""
-    for line in page.split("\n"):
+    for at, line in enumerate(lines):
         opens = _FENCE.fullmatch(line)
         if fence:
             closes = opens and opens[1].startswith(fence) and not opens[2].strip()
@@ -91,10 +91,17 @@ def sections(page: str) -> list[Section]:
         elif opens:
             fence = opens[1]
         elif heading := _HEADING.fullmatch(line):
-            rows.append((len(heading[1]), heading[2] or "", []))
-            continue
-        rows[-1][2].append(line)
-    return [Section(level=level, title=title, lines=tuple(lines)) for level, title, lines in rows]
+            yield at, len(heading[1]), heading[2] or ""
+
+
+def sections(page: str) -> list[Section]:
+    """The page in sections, the first of them what stands before any heading."""
+    lines = page.split("\n")
+    marks = [(-1, 0, ""), *headings(lines), (len(lines), 0, "")]
+    return [
+        Section(level=level, title=title, lines=tuple(lines[at + 1 : end]))
+        for (at, level, title), (end, _, _) in pairwise(marks)
+    ]
 
 
 def items(lines: Iterable[str]) -> list[str]:

@@ -11,10 +11,12 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from ebbtide.decision_log.record import page_name
 from ebbtide.errors import ConfigError
 
 NUMBERS = "numbers.json"  #: the file in the folder that remembers
-_TAKEN = re.compile(r"(\d{1,9})-.*\.md")
+# More digits are the date that a name begins with.
+_TAKEN = re.compile(r"(\d{1,6})-.*\.md")
 
 
 def read_numbers(folder: Path) -> dict[str, int]:
@@ -23,6 +25,25 @@ def read_numbers(folder: Path) -> dict[str, int]:
     Raises:
         ConfigError: The file that remembers is broken.
     """
+    numbers = _table(folder).get("numbers", {})
+    if not isinstance(numbers, dict) or not all(type(number) is int for number in numbers.values()):
+        raise ConfigError(f"{folder / NUMBERS}: expected an object 'numbers' with a whole number for each id")
+    return numbers
+
+
+def read_files(folder: Path) -> dict[str, str]:
+    """The name of the page of each id, of records that were changed since they were imported.
+
+    Raises:
+        ConfigError: The file that remembers is broken.
+    """
+    files = _table(folder).get("files", {})
+    if not isinstance(files, dict) or not all(isinstance(name, str) for name in files.values()):
+        raise ConfigError(f"{folder / NUMBERS}: expected an object 'files' with a name for each id")
+    return {identifier: name for identifier, name in files.items() if page_name(name) == name}
+
+
+def _table(folder: Path) -> Mapping[str, object]:
     path = folder / NUMBERS
     try:
         table = json.loads(path.read_text(encoding="utf-8"))
@@ -30,10 +51,9 @@ def read_numbers(folder: Path) -> dict[str, int]:
         return {}
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: cannot be read: {error}. Without it numbers would change.") from error
-    numbers = table.get("numbers") if isinstance(table, Mapping) else None
-    if not isinstance(numbers, dict) or not all(type(number) is int for number in numbers.values()):
+    if not isinstance(table, Mapping) or not {"numbers", "files"} & table.keys():
         raise ConfigError(f"{path}: expected an object 'numbers' with a whole number for each id")
-    return numbers
+    return table
 
 
 def assign_numbers(
@@ -59,6 +79,7 @@ def numbers_in(folder: Path) -> set[int]:
     return {int(match[1]) for match in matches if match}
 
 
-def numbers_text(numbers: Mapping[str, int]) -> str:
+def numbers_text(numbers: Mapping[str, int], files: Mapping[str, str] | None = None) -> str:
     """What the file that remembers holds."""
-    return json.dumps({"schema": 1, "numbers": dict(numbers)}, indent=2) + "\n"
+    pages = {"files": dict(files)} if files else {}
+    return json.dumps({"schema": 1, "numbers": dict(numbers), **pages}, indent=2) + "\n"

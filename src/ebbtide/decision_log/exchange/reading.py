@@ -32,14 +32,14 @@ def read_decisions(
     Raises:
         TranscriptError: It is empty, or as a whole not of the format.
     """
-    content = content.removeprefix("\ufeff")
+    page, content = content, content.removeprefix("\ufeff")
     if not content.strip():
         raise TranscriptError("the file is empty", source=source, hint="It has one decision at least.")
     kind = kind or _told(content, source)
     if kind is FileFormat.CSV:
         return read_csv(content, source, keys)
     if kind is FileFormat.MADR:
-        return iter([_page(content, source)])
+        return iter([_page(page, source)])
     lines = content.split("\n")
     if kind is FileFormat.RELAY:
         return read_relay(lines, source)

@@ -1,0 +1,149 @@
+"""A record with what was done to its decision since: only the lines that say so are added or changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from ebbtide.decision_log.exchange.madr import day
+from ebbtide.decision_log.exchange.markdown import inline
+from ebbtide.decision_log.exchange.record_fields import LINKS, number_of
+from ebbtide.decision_log.exchange.record_page import RecordPage, Span, last_line
+from ebbtide.decision_log.record import Decision, Link, Relation, Status
+
+REVIEWS = "reviews"
+_PAIRED = re.compile(r"""(\s*)(["']?)(.*?)\2(\s+#.*)?""")
+_UNSAFE = re.compile(r"""^[\W_]|: | #|["']|:$""")
+
+
+def edited_record(decision: Decision, text: str, names: Mapping[str, str], titles: Mapping[str, str]) -> str:
+    """A record with the status, the links and the reviews that its decision got since it was imported.
+
+    What the text states already is not stated twice.
+
+    Args:
+        decision: The decision, with its document.
+        text: The record as it is now.
+        names: The file of each decision, by id.
+        titles: The title of each decision, by id.
+    """
+    document = decision.document
+    if document is None:
+        return text
+    if decision.status is Status.SUPERSEDED and document.status is not Status.SUPERSEDED:
+        text = _with_status(text, decision.superseded_by or "", names, titles)
+    for link in decision.links[document.links :]:
+        text = _with_link(text, link, names, titles)
+    for review in decision.reviews:
+        by, evidence = inline(review.by), inline(review.evidence)
+        line = f"{day(review.ts)}: {review.outcome}, says {by}{f': {evidence}' if evidence else ''}"
+        text = _with_item(text, line, REVIEWS)
+    return text
+
+
+def _with_status(text: str, by: str, names: Mapping[str, str], titles: Mapping[str, str]) -> str:
+    page = RecordPage(text)
+    to = names.get(by)
+    short = f"superseded by {_short(to)}" if to else "superseded"
+    if span := page.front_value("status"):
+        return _with_value(page, span, short)
+    if span := page.label("status"):
+        # A comment behind the value stays.
+        head, _, after = page.lines[span.start].partition(":")
+        comment = re.search(r"\s*<!--.*", after.rstrip("\r"))
+        bold = re.match(r"\**", after)
+        line = f"{head}:{bold[0] if bold else ''} {short}{comment[0] if comment else ''}"
+        return _replaced(page, span, [line])
+    value = f"Superseded by {_long(to, titles.get(by, ''))}" if to else "Superseded"
+    span = page.section("status")
+    if span is None and page.front.end:
+        end = page.front.end - 1
+        return _replaced(page, Span(start=end, end=end), [f"status: {short}"])
+    if span is None:
+        return _with_status_section(page, value)
+    filled = [at for at in range(span.start, span.end) if page.plain[at].strip()]
+    if filled:  # The first line says the status; what stands below it are links and notes.
+        return _replaced(page, Span(start=filled[0], end=filled[0] + 1), [value])
+    return _replaced(page, Span(start=span.start, end=span.start), ["", value])
+
+
+def _with_value(page: RecordPage, span: Span, value: str) -> str:
+    key, _, after = page.lines[span.start].rstrip("\r").partition(":")
+    before = _PAIRED.fullmatch(after)
+    quote = before[2] if before and before[2] else '"' if _UNSAFE.search(value) else ""
+    comment = (before[4] or "") if before else ""
+    gap = before[1] if before and before[1] else " "
+    return _replaced(page, span, [f"{key}:{gap}{quote}{value}{quote}{comment}"])
+
+
+def _with_status_section(page: RecordPage, value: str) -> str:
+    at = page.first_section()
+    if at == len(page.lines):
+        return _appended(page, ["## Status", "", value])
+    return _replaced(page, Span(start=at, end=at), ["## Status", "", value, ""])
+
+
+def _with_link(text: str, link: Link, names: Mapping[str, str], titles: Mapping[str, str]) -> str:
+    page = RecordPage(text)
+    to = names.get(link.to)
+    relation = link.relation.value.replace("_", " ").capitalize()
+    why = f": {inline(link.why)}" if link.why else ""
+    short = page.front_value("status") or page.label("status")
+    target = (_short(to) if short else _long(to, titles.get(link.to, ""))) if to else inline(link.to)
+    line = f"{relation} {target}{why}"
+    status = page.section("status")
+    if status is None or link.relation is not Relation.SUPERSEDES or short:
+        return _with_item(text, line, *LINKS)
+    if _states(page, line, status):
+        return text
+    end = last_line(page.plain, status)
+    return _replaced(page, Span(start=end, end=end), ["", line])
+
+
+def _with_item(text: str, line: str, *names: str) -> str:
+    """The record with an item more under a heading, which is added where it is not there."""
+    page = RecordPage(text)
+    span = page.section(*names)
+    if span is None:
+        return _appended(page, [f"## {names[0].capitalize()}", "", f"* {line}"])
+    if _states(page, line, span):
+        return text
+    bullets = [match[0] for row in page.plain[span.start : span.end] if (match := re.match(r"[*+-] +", row))]
+    end = last_line(page.plain, span)
+    gap = [] if bullets else [""]
+    return _replaced(page, Span(start=end, end=end), [*gap, f"{bullets[0] if bullets else '* '}{line}"])
+
+
+def _states(page: RecordPage, line: str, span: Span) -> bool:
+    rows = (row.lstrip("*+- ").rstrip() for row in page.plain[span.start : span.end])
+    return line in rows
+
+
+def _short(name: str | None) -> str:
+    """A link as MADR and log4brains write it."""
+    number = number_of(name or "")
+    stem = (name or "").rpartition(".")[0]
+    return f"[{stem if number is None else f'ADR-{number:04}'}]({name})"
+
+
+def _long(name: str | None, title: str) -> str:
+    """A link as adr-tools writes it."""
+    number = number_of(name or "")
+    return f"[{'' if number is None else f'{number}. '}{inline(title)}]({name})"
+
+
+def _replaced(page: RecordPage, span: Span, lines: list[str]) -> str:
+    end = page.line_end
+    return "\n".join(
+        [*page.lines[: span.start], *(f"{line}{end}" for line in lines), *page.lines[span.end :]]
+    )
+
+
+def _appended(page: RecordPage, lines: list[str]) -> str:
+    """The page with lines at its end, an empty one before them."""
+    count = len(page.lines)
+    if page.lines[-1]:  # There is no newline at the end; its last line stays as it is.
+        page = RecordPage("\n".join([*page.lines[:-1], f"{page.lines[-1]}{page.line_end}", ""]))
+        return _appended(page, lines)
+    gap = [""] if count > 1 and page.plain[-2].strip() else []
+    return _replaced(page, Span(start=count - 1, end=count - 1), [*gap, *lines])

@@ -1,0 +1,101 @@
+"""A record of another tool as lines, with the place of what it says: to read it, and to change a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ebbtide.decision_log.exchange.markdown import headings
+
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_MARK = "---"
+_ENDS = (_MARK, "...")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """Some lines of a page: from the first to the one before the end, counted from 0."""
+
+    start: int
+    end: int
+
+
+class RecordPage:
+    """The lines of a record.
+
+    Args:
+        text: The record as it was written.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.lines = text.split("\n")  #: as they were written, a carriage return at the end included
+        readable = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text.removeprefix("\ufeff"))
+        self.plain = [line.removesuffix("\r") for line in readable.split("\n")]  #: without comments
+        self.front = self._front_matter()
+        below = self.front.end
+        self.headings = [(at + below, level, title) for at, level, title in headings(self.plain[below:])]
+
+    @property
+    def line_end(self) -> str:
+        """What a line of the page has at its end, before the newline."""
+        return "\r" if self.lines[0].endswith("\r") else ""
+
+    @property
+    def title(self) -> str:
+        """The first heading; empty where there is none."""
+        return next((title for _, _, title in self.headings if title.strip()), "")
+
+    def front_value(self, *names: str) -> Span | None:
+        """The lines of the front matter that hold the value of the first of these keys."""
+        for name in names:
+            for at in range(self.front.start, self.front.end):
+                if re.match(rf"{re.escape(name)}\s*:", self.plain[at], re.IGNORECASE):
+                    end = at + 1
+                    while end < self.front.end - 1 and re.match(r"\s+\S|-\s", self.plain[end]):
+                        end += 1
+                    return Span(start=at, end=end)
+        return None
+
+    def label(self, *names: str) -> Span | None:
+        """The line ``* Name: value`` above the sections, with or without a bullet and bold letters."""
+        pattern = re.compile(
+            rf"\s*[*-]?\s*[*_]*(?:{'|'.join(map(re.escape, names))})[*_]*\s*:", re.IGNORECASE
+        )
+        end = self.first_section()
+        at = next((at for at in range(self.front.end, end) if pattern.match(self.plain[at])), None)
+        return None if at is None else Span(start=at, end=at + 1)
+
+    def section(self, *names: str) -> Span | None:
+        """The lines below the first heading of one of these names, those under its own headings included."""
+        for place, (at, level, title) in enumerate(self.headings):
+            if heading_name(title) in names:
+                later = self.headings[place + 1 :]
+                end = next((next_at for next_at, other, _ in later if other <= level), len(self.plain))
+                return Span(start=at + 1, end=end)
+        return None
+
+    def text_of(self, span: Span | None) -> str:
+        """The lines of a span without comments, and without empty lines around them."""
+        return "" if span is None else "\n".join(self.plain[span.start : span.end]).strip("\n")
+
+    def first_section(self) -> int:
+        """The line of the first heading after the title; that after the last line where there is none."""
+        return next((at for at, _, _ in self.headings[1:]), len(self.plain))
+
+    def _front_matter(self) -> Span:
+        if self.plain[0].rstrip() != _MARK:
+            return Span(start=0, end=0)
+        ends = (at for at, line in enumerate(self.plain[1:], start=1) if line.rstrip() in _ENDS)
+        return Span(start=0, end=next(ends, -1) + 1)
+
+
+def heading_name(title: str) -> str:
+    """The name of a section as it is compared."""
+    return title.strip(" :*").lower()
+
+
+def last_line(plain: Sequence[str], span: Span) -> int:
+    """The line after the last one of a span that is not empty."""
+    filled = (at for at in range(span.end - 1, span.start - 1, -1) if plain[at].strip())
+    return next(filled, span.start - 1) + 1
