@@ -106,6 +106,20 @@ def test_an_import_twice_adds_nothing(imported: Shell) -> None:
     assert len(imported.json("list")["decisions"]) == 8
 
 
+def test_records_of_another_tool(shell: Shell) -> None:
+    """A folder comes back as it was, the rejected record too; a change is the only difference."""
+    records = Path(__file__).parents[1] / "decision_log" / "adr"
+    assert len(shell.json("import", records / "nygard")["created"]) == 3
+    assert shell.json("export", "out")["changed"] == 3
+    out = shell.folder / "out"
+    before = {path.name: path.read_bytes() for path in (records / "nygard").glob("*.md")}
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    decisions = {each["document"]["name"]: each["id"] for each in shell.json("list")["decisions"]}
+    shell.run("review", decisions["002-retire-the-mail-relay.md"], "success", "--by", "Ann")
+    assert shell.json("export", "out")["changed"] == 1
+    assert shell.json("import", "out")["present"] == 3
+
+
 def test_pages_out_and_in_again(imported: Shell) -> None:
     """The pages of an export are the decisions that they were made of."""
     process = imported.json("export", "pages")

@@ -33,9 +33,12 @@ def _assessment(table: Mapping[str, Any]) -> Assessment:
 
 def _document(table: Mapping[str, Any]) -> SourceDocument:
     packed = table.get("packed")
+    text = table["text"] if packed is None else unpack(packed)
+    if not isinstance(text, str) or not isinstance(table["name"], str):
+        raise TypeError("document: expected texts as name and text")
     return SourceDocument(
-        name=str(table["name"]),
-        text=str(table["text"]) if packed is None else unpack(packed),
+        name=table["name"],
+        text=text,
         status=Status(table["status"]),
         links=int(table.get("links", 0)),
     )

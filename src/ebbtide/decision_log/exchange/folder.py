@@ -79,13 +79,13 @@ def export_folder(decisions: Iterable[Decision], folder: Path, page: PageWriter 
             else page(entry, plan.numbers[entry.id], plan.names)
             for entry in rows
         }
-        moved = {
+        changed_files = {
             entry.id: plan.names[entry.id]
             for entry in rows
             if entry.document
             and (entry.document.text, entry.document.name) != (pages[entry.id], plan.names[entry.id])
         }
-        files = {**plan.files, **moved}
+        files = {**plan.files, **changed_files}
         # First the numbers: what is interrupted after that goes on with the same ones. Where the records are
         # as they were imported there is nothing to remember.
         if plan.numbers or files:

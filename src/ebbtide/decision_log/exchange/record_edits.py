@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from ebbtide.decision_log.exchange.madr import day
 from ebbtide.decision_log.exchange.markdown import inline
 from ebbtide.decision_log.exchange.record_fields import LINKS, number_of
-from ebbtide.decision_log.exchange.record_page import RecordPage, Span, last_line
+from ebbtide.decision_log.exchange.record_page import LineSpan, RecordPage, last_line
 from ebbtide.decision_log.record import Decision, Link, Relation, Status
 
 REVIEWS = "reviews"
@@ -55,19 +55,19 @@ def _with_status(text: str, by: str, names: Mapping[str, str], titles: Mapping[s
         line = f"{head}:{bold[0] if bold else ''} {short}{comment[0] if comment else ''}"
         return _replaced(page, span, [line])
     value = f"Superseded by {_long(to, titles.get(by, ''))}" if to else "Superseded"
-    span = page.section("status")
+    span = page.status_section()
     if span is None and page.front.end:
         end = page.front.end - 1
-        return _replaced(page, Span(start=end, end=end), [f"status: {short}"])
+        return _replaced(page, LineSpan(start=end, end=end), [f"status: {short}"])
     if span is None:
         return _with_status_section(page, value)
     filled = [at for at in range(span.start, span.end) if page.plain[at].strip()]
     if filled:  # The first line says the status; what stands below it are links and notes.
-        return _replaced(page, Span(start=filled[0], end=filled[0] + 1), [value])
-    return _replaced(page, Span(start=span.start, end=span.start), ["", value])
+        return _replaced(page, LineSpan(start=filled[0], end=filled[0] + 1), [value])
+    return _replaced(page, LineSpan(start=span.start, end=span.start), ["", value])
 
 
-def _with_value(page: RecordPage, span: Span, value: str) -> str:
+def _with_value(page: RecordPage, span: LineSpan, value: str) -> str:
     key, _, after = page.lines[span.start].rstrip("\r").partition(":")
     before = _PAIRED.fullmatch(after)
     quote = before[2] if before and before[2] else '"' if _UNSAFE.search(value) else ""
@@ -80,7 +80,7 @@ def _with_status_section(page: RecordPage, value: str) -> str:
     at = page.first_section()
     if at == len(page.lines):
         return _appended(page, ["## Status", "", value])
-    return _replaced(page, Span(start=at, end=at), ["## Status", "", value, ""])
+    return _replaced(page, LineSpan(start=at, end=at), ["## Status", "", value, ""])
 
 
 def _with_link(text: str, link: Link, names: Mapping[str, str], titles: Mapping[str, str]) -> str:
@@ -88,16 +88,16 @@ def _with_link(text: str, link: Link, names: Mapping[str, str], titles: Mapping[
     to = names.get(link.to)
     relation = link.relation.value.replace("_", " ").capitalize()
     why = f": {inline(link.why)}" if link.why else ""
-    short = page.front_value("status") or page.label("status")
+    short = page.front_value("status") or page.label("status") or page.section("decision outcome")
     target = (_short(to) if short else _long(to, titles.get(link.to, ""))) if to else inline(link.to)
     line = f"{relation} {target}{why}"
-    status = page.section("status")
+    status = page.status_section()
     if status is None or link.relation is not Relation.SUPERSEDES or short:
         return _with_item(text, line, *LINKS)
     if _states(page, line, status):
         return text
     end = last_line(page.plain, status)
-    return _replaced(page, Span(start=end, end=end), ["", line])
+    return _replaced(page, LineSpan(start=end, end=end), ["", line])
 
 
 def _with_item(text: str, line: str, *names: str) -> str:
@@ -111,10 +111,10 @@ def _with_item(text: str, line: str, *names: str) -> str:
     bullets = [match[0] for row in page.plain[span.start : span.end] if (match := re.match(r"[*+-] +", row))]
     end = last_line(page.plain, span)
     gap = [] if bullets else [""]
-    return _replaced(page, Span(start=end, end=end), [*gap, f"{bullets[0] if bullets else '* '}{line}"])
+    return _replaced(page, LineSpan(start=end, end=end), [*gap, f"{bullets[0] if bullets else '* '}{line}"])
 
 
-def _states(page: RecordPage, line: str, span: Span) -> bool:
+def _states(page: RecordPage, line: str, span: LineSpan) -> bool:
     rows = (row.lstrip("*+- ").rstrip() for row in page.plain[span.start : span.end])
     return line in rows
 
@@ -132,11 +132,13 @@ def _long(name: str | None, title: str) -> str:
     return f"[{'' if number is None else f'{number}. '}{inline(title)}]({name})"
 
 
-def _replaced(page: RecordPage, span: Span, lines: list[str]) -> str:
-    end = page.line_end
-    return "\n".join(
-        [*page.lines[: span.start], *(f"{line}{end}" for line in lines), *page.lines[span.end :]]
-    )
+def _replaced(page: RecordPage, span: LineSpan, lines: list[str]) -> str:
+    rows = [f"{line}{page.line_end}" for line in lines]
+    before, after = page.lines[: span.start], page.lines[span.end :]
+    if not after:  # There is no newline at the end, and none is put there.
+        rows[-1] = lines[-1]
+        before[-1:] = [f"{line.removesuffix(page.line_end)}{page.line_end}" for line in before[-1:]]
+    return "\n".join([*before, *rows, *after])
 
 
 def _appended(page: RecordPage, lines: list[str]) -> str:
@@ -145,5 +147,8 @@ def _appended(page: RecordPage, lines: list[str]) -> str:
     if page.lines[-1]:  # There is no newline at the end; its last line stays as it is.
         page = RecordPage("\n".join([*page.lines[:-1], f"{page.lines[-1]}{page.line_end}", ""]))
         return _appended(page, lines)
-    gap = [""] if count > 1 and page.plain[-2].strip() else []
-    return _replaced(page, Span(start=count - 1, end=count - 1), [*gap, *lines])
+    fence = page.open_fence()
+    if fence:  # What follows would be code.
+        lines = [fence, "", *lines]
+    gap = [""] if not fence and count > 1 and page.plain[-2].strip() else []
+    return _replaced(page, LineSpan(start=count - 1, end=count - 1), [*gap, *lines])

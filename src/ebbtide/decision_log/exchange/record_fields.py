@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ebbtide.decision_log.exchange.front_matter import split_front_matter
 from ebbtide.decision_log.exchange.markdown import items
-from ebbtide.decision_log.exchange.record_page import RecordPage, Span, heading_name
+from ebbtide.decision_log.exchange.record_page import LineSpan, RecordPage, heading_name
 
 CONTEXT = ("context and problem statement", "context", "problem", "background")
 DRIVERS = ("decision drivers", "drivers", "rationale", "justification")
@@ -80,7 +80,7 @@ class RecordFields:
         context: The problem.
         drivers: What mattered.
         options: What was weighed.
-        chosen: The option that was chosen, or what was decided.
+        choice: The option that was chosen, or what was decided.
         justification: Why.
         consequences: What follows.
         links: To other records.
@@ -96,7 +96,7 @@ class RecordFields:
     context: str = ""
     drivers: tuple[str, ...] = ()
     options: tuple[RecordOption, ...] = ()
-    chosen: str = ""
+    choice: str = ""
     justification: str = ""
     consequences: tuple[str, ...] = ()
     links: tuple[RecordLink, ...] = ()
@@ -131,7 +131,7 @@ def record_fields(text: str, name: str = "") -> RecordFields:
         context=page.text_of(page.section(*CONTEXT)),
         drivers=_entries(page, page.section(*DRIVERS)),
         options=tuple(_options(page)),
-        chosen=plain(choice[1]) if choice else decision,
+        choice=plain(choice[1]) if choice else decision,
         justification=(choice[2] or "").strip() if choice else "",
         consequences=tuple(text for name in CONSEQUENCES for text in _entries(page, page.section(name))),
         links=tuple(_links(page)),
@@ -144,7 +144,7 @@ def status_text(page: RecordPage) -> str:
         return page.text_of(span).partition(":")[2].strip().strip("\"'")
     if span := page.label("status"):
         return page.text_of(span).partition(":")[2].strip(" *_")
-    return page.text_of(page.section("status"))
+    return page.text_of(page.status_section())
 
 
 def status_word(text: str) -> str | None:
@@ -170,7 +170,7 @@ def _label(page: RecordPage, *names: str) -> str | None:
     return page.text_of(span).partition(":")[2].strip(" *_") or None if span else None
 
 
-def _entries(page: RecordPage, span: Span | None) -> tuple[str, ...]:
+def _entries(page: RecordPage, span: LineSpan | None) -> tuple[str, ...]:
     text = page.text_of(span)
     return tuple(entry for entry in map(plain, items(text.split("\n"))) if entry) or ((text,) if text else ())
 
@@ -189,14 +189,14 @@ def _options(page: RecordPage) -> Iterator[RecordOption]:
         yield RecordOption(title=title, **{side: tuple(texts) for side, texts in arguments.items()})
 
 
-def _below(page: RecordPage, *names: str) -> Iterator[tuple[str, Span]]:
+def _below(page: RecordPage, *names: str) -> Iterator[tuple[str, LineSpan]]:
     """The sections right below one of these, by their titles."""
     outer = page.section(*names)
     inner = [mark for mark in page.headings if outer and outer.start <= mark[0] < outer.end]
     for place, (at, level, title) in enumerate(inner):
         if level == inner[0][1]:
             later = (next_at for next_at, other, _ in inner[place + 1 :] if other <= level)
-            yield heading_name(title), Span(start=at + 1, end=next(later, outer.end if outer else at + 1))
+            yield heading_name(title), LineSpan(start=at + 1, end=next(later, outer.end if outer else at + 1))
 
 
 def _links(page: RecordPage) -> Iterator[RecordLink]:

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from ebbtide.decision_log.exchange.markdown import headings
 
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _MARK = "---"
 _ENDS = (_MARK, "...")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class LineSpan:
     """Some lines of a page: from the first to the one before the end, counted from 0."""
 
     start: int
@@ -46,7 +47,7 @@ class RecordPage:
         """The first heading; empty where there is none."""
         return next((title for _, _, title in self.headings if title.strip()), "")
 
-    def front_value(self, *names: str) -> Span | None:
+    def front_value(self, *names: str) -> LineSpan | None:
         """The lines of the front matter that hold the value of the first of these keys."""
         for name in names:
             for at in range(self.front.start, self.front.end):
@@ -54,40 +55,59 @@ class RecordPage:
                     end = at + 1
                     while end < self.front.end - 1 and re.match(r"\s+\S|-\s", self.plain[end]):
                         end += 1
-                    return Span(start=at, end=end)
+                    return LineSpan(start=at, end=end)
         return None
 
-    def label(self, *names: str) -> Span | None:
+    def label(self, *names: str) -> LineSpan | None:
         """The line ``* Name: value`` above the sections, with or without a bullet and bold letters."""
         pattern = re.compile(
             rf"\s*[*-]?\s*[*_]*(?:{'|'.join(map(re.escape, names))})[*_]*\s*:", re.IGNORECASE
         )
         end = self.first_section()
         at = next((at for at in range(self.front.end, end) if pattern.match(self.plain[at])), None)
-        return None if at is None else Span(start=at, end=at + 1)
+        return None if at is None else LineSpan(start=at, end=at + 1)
 
-    def section(self, *names: str) -> Span | None:
+    def section(self, *names: str) -> LineSpan | None:
         """The lines below the first heading of one of these names, those under its own headings included."""
         for place, (at, level, title) in enumerate(self.headings):
             if heading_name(title) in names:
                 later = self.headings[place + 1 :]
                 end = next((next_at for next_at, other, _ in later if other <= level), len(self.plain))
-                return Span(start=at + 1, end=end)
+                return LineSpan(start=at + 1, end=end)
         return None
 
-    def text_of(self, span: Span | None) -> str:
+    def status_section(self) -> LineSpan | None:
+        """The lines of the section of the status, without those under a heading of their own."""
+        if (span := self.section("status")) is None:
+            return None
+        end = next((at for at, _, _ in self.headings if at >= span.start), span.end)
+        return LineSpan(start=span.start, end=min(end, span.end))
+
+    def text_of(self, span: LineSpan | None) -> str:
         """The lines of a span without comments, and without empty lines around them."""
-        return "" if span is None else "\n".join(self.plain[span.start : span.end]).strip("\n")
+        lines = [] if span is None else self.plain[span.start : span.end]
+        return "\n".join(line.rstrip() for line in lines).strip()
+
+    def open_fence(self) -> str:
+        """What closes a block of code that nothing closes; empty where there is none."""
+        body = self.plain[self.front.end :]
+        marks = ("", *(match[1] for line in reversed(body) if (match := _FENCE.match(line))))
+        closing = (mark for mark in marks if _ends_with_heading([*body, mark, "# End"]))
+        return next(closing, "")
 
     def first_section(self) -> int:
         """The line of the first heading after the title; that after the last line where there is none."""
         return next((at for at, _, _ in self.headings[1:]), len(self.plain))
 
-    def _front_matter(self) -> Span:
+    def _front_matter(self) -> LineSpan:
         if self.plain[0].rstrip() != _MARK:
-            return Span(start=0, end=0)
+            return LineSpan(start=0, end=0)
         ends = (at for at, line in enumerate(self.plain[1:], start=1) if line.rstrip() in _ENDS)
-        return Span(start=0, end=next(ends, -1) + 1)
+        return LineSpan(start=0, end=next(ends, -1) + 1)
+
+
+def _ends_with_heading(lines: Sequence[str]) -> bool:
+    return any(at == len(lines) - 1 for at, _, _ in headings(lines))
 
 
 def heading_name(title: str) -> str:
@@ -95,7 +115,7 @@ def heading_name(title: str) -> str:
     return title.strip(" :*").lower()
 
 
-def last_line(plain: Sequence[str], span: Span) -> int:
+def last_line(plain: Sequence[str], span: LineSpan) -> int:
     """The line after the last one of a span that is not empty."""
     filled = (at for at in range(span.end - 1, span.start - 1, -1) if plain[at].strip())
     return next(filled, span.start - 1) + 1
