@@ -290,12 +290,37 @@ def test_a_read_only_database(shell: Shell) -> None:
         shell.folder.chmod(0o755)
 
 
+def test_links(shell: Shell) -> None:
+    """Given with a decision, or added later; a wrong one is refused before anything is written."""
+    first = shell.json("record", CHOICE)["id"]
+    second = shell.json("record", OTHER, "--link", f"depends-on={first}")
+    assert second["decision"]["links"] == [{"relation": "depends_on", "to": first, "why": ""}]
+    link = f"contradicts={second['id']}"
+    amended = shell.json("amend", first, "--link", link, "--why", "two writers")
+    assert amended["links"] == [{"relation": "contradicts", "to": second["id"], "why": "two writers"}]
+    assert shell.json("amend", first, "--link", link)["links"] == amended["links"]
+    third = shell.json("amend", second["id"], "--link", f"supersedes={first}")
+    assert third["links"][-1]["relation"] == "supersedes"
+    assert shell.json("show", first)["superseded_by"] == second["id"]
+    for wrong, what in (
+        (f"supersedes={first}", "it is superseded, not kept"),
+        (f"replaces={first}", "expected KIND=ID"),
+        ("depends_on", "expected KIND=ID"),
+        ("depends_on=ZZZZ", "ZZZZ"),
+    ):
+        process = shell.run("record", "Use a table for the mails, they are few", "--link", wrong)
+        assert (process.returncode, what in process.stderr.decode()) == (2, True)
+    process = shell.run("amend", second["id"], "--link", f"depends_on={second['id']}")
+    assert (process.returncode, "to itself" in process.stderr.decode()) == (2, True)
+    assert len(shell.json("list")["decisions"]) == 2
+
+
 def test_no_command_without_help(shell: Shell) -> None:
     """Each command of the list says what it does."""
     help_text = shell.printed("--help")
     names = (
-        "record start think finalize review supersede list search show overdue stats sample audit apply "
-        "restore purge verify calibration export import from"
+        "record start think finalize review supersede amend list search show overdue stats sample audit "
+        "apply restore purge verify calibration export import from"
     ).split()
     for name in names:
         assert f" {name} " in help_text

@@ -82,6 +82,7 @@ LINES = {
     },
     "decisions review": {0: "decisions review KEPT success", 2: "decisions review KEPT sucess"},
     "decisions supersede": {0: "decisions supersede KEPT --with OTHER", 2: "decisions supersede KEPT"},
+    "decisions amend": {0: "decisions amend KEPT --link LINK", 2: "decisions amend KEPT"},
     "decisions list": {0: "decisions list", 2: "decisions list --cursor absent"},
     "decisions search": {0: "decisions search sqlite", 2: "decisions search"},
     "decisions show": {0: "decisions show KEPT", 2: "decisions show absent"},
@@ -121,7 +122,9 @@ def words(here, tmp_path: Path) -> dict[str, str]:
     silent.write_text("[divergence]\ncondensations = 100000\n")
     here("decisions", "audit", "--output", plan)
     files = {"CHANGED": changed, "SILENT": silent, "PLAN": plan, "NEW": tmp_path / "new.toml"}
-    return names | {word: str(path) for word, path in files.items()}
+    return (
+        names | {word: str(path) for word, path in files.items()} | {"LINK": f"depends_on={names['OTHER']}"}
+    )
 
 
 @pytest.mark.parametrize(("name", "code"), CASES, ids=[f"{name} {code}" for name, code in CASES])

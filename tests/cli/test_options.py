@@ -18,6 +18,7 @@ METAVARS = {
     "FILE|URL",
     "FORMAT",
     "ID",
+    "KIND=ID",
     "N",
     "NAME",
     "NAME=KEY,...",

@@ -14,6 +14,7 @@ from ebbtide.cli.decisions.options import (
     GateMode,
     Identifier,
     Limit,
+    Links,
     Since,
     Statuses,
     TextFile,
@@ -48,6 +49,7 @@ def record(
     text: Text = None,
     file: TextFile = None,
     frame: Frame = "decision",
+    link: Links = None,
     force: Force = False,
     mode: GateMode = Mode.ENFORCE,
     profile: ProfileName = "default",
@@ -55,11 +57,12 @@ def record(
 ) -> None:
     """Record a decision on purpose; where the gate refuses it, with the reason."""
     from ebbtide.cli.decisions import recording as commands
-    from ebbtide.cli.decisions.typed_input import typed_text
+    from ebbtide.cli.decisions.typed_input import links_of, typed_text
 
     options = commands.DecisionOptions.of(text=typed_text(text, file), **details)
+    links = links_of(link or ())
     with commands.Work.open(place, profile, mode, as_json=as_json) as work:
-        if not work.record(options, frame=frame, force=force):
+        if not work.record(options, links, frame=frame, force=force):
             raise SystemExit(Exit.REFUSED)
 
 
@@ -164,6 +167,24 @@ def supersede(
 
     with commands.Work.open(place, as_json=as_json) as work:
         work.supersede(old, by, why=why)
+
+
+@app.command()
+@with_log(session=False)
+def amend(
+    place: Place,
+    decision: Identifier,
+    link: Links = None,
+    why: Why = "",
+    as_json: AsJson = False,
+) -> None:
+    """Add links to a decision: how it stands to others."""
+    from ebbtide.cli.decisions import recording as commands
+    from ebbtide.cli.decisions.typed_input import links_of
+
+    links = links_of(link or ())
+    with commands.Work.open(place, as_json=as_json) as work:
+        work.amend(decision, links, why=why)
 
 
 @app.command(name="list")

@@ -57,6 +57,14 @@ ReviewBy = Annotated[
     str | None,
     Option("--review-by", metavar="WHEN", help="When to look how it turned out: 2026-03-01, or 30d."),
 ]
+Links = Annotated[
+    list[str] | None,
+    Option(
+        "--link",
+        metavar="KIND=ID",
+        help="How it stands to another one: depends_on, related_to, contradicts or supersedes. Repeatable.",
+    ),
+]
 Force = Annotated[bool, Option("--force", help="Record it over the objection of the gate.")]
 By = Annotated[str, Option("--by", metavar="NAME", help="Who says so.")]
 Why = Annotated[str, Option("--why", metavar="TEXT", help="Why.")]

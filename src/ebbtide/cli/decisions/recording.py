@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from rich.text import Text
@@ -16,7 +16,7 @@ from ebbtide.decision_log.answer import DecisionAnswer, DecisionVerdict
 from ebbtide.decision_log.decision_log import DecisionLog
 from ebbtide.decision_log.deliberation import Deliberation
 from ebbtide.decision_log.outcomes.review import SIGNAL
-from ebbtide.decision_log.record import Decision, DecisionOutcome, Mode, Review
+from ebbtide.decision_log.record import Decision, DecisionOutcome, Mode, Relation, Review, Status
 from ebbtide.decision_log.wire import decision_document
 from ebbtide.decisions.candidate import ConfidenceSource, Reason, Stakes
 from ebbtide.errors import ConfigError, UnknownDecisionError
@@ -126,14 +126,31 @@ class Work:
         with place.open(new=True) as log:
             yield cls(log, Deliberation(log, profile=rules, mode=mode), as_json=as_json)
 
-    def record(self, options: DecisionOptions, *, frame: str, force: bool) -> bool:
-        """Record a decision; returns whether it was kept."""
+    def record(
+        self,
+        options: DecisionOptions,
+        links: Sequence[tuple[Relation, str]] = (),
+        *,
+        frame: str,
+        force: bool,
+    ) -> bool:
+        """Record a decision, with its links where it is kept; returns whether it was.
+
+        Raises:
+            UnknownDecisionError: A link leads to no decision.
+            ConfigError: It would supersede one that is not kept.
+        """
+        targets = self._targets(links)
         answer = self._deliberation.record_decision(
             options.text or "",
             frame=frame,
             force=force,
             **options.arguments(),
         )
+        if answer.kept and answer.id is not None:
+            self._link(answer.id, targets)
+        if targets and answer.decision is not None:
+            answer = replace(answer, decision=self._log.get(answer.decision.id))
         self._print_answer(answer)
         return answer.kept
 
@@ -181,6 +198,39 @@ class Work:
         """Note that one decision took the place of another."""
         decision = self._log.supersede(self._log.resolve(old), by=self._log.resolve(new), why=why)
         self._print_decision(decision, "superseded")
+
+    def amend(self, beginning: str, links: Sequence[tuple[Relation, str]], *, why: str) -> None:
+        """Note how a decision stands to others.
+
+        Raises:
+            ConfigError: There is nothing to add, or a link that cannot be.
+        """
+        if not links:
+            raise ConfigError(
+                "there is nothing to add: --link KIND=ID says how it stands to another decision"
+            )
+        decision_id = self._log.resolve(beginning)
+        targets = self._targets(links)
+        if any(other == decision_id for _, other in targets):
+            raise ConfigError(f"--link: decision {decision_id} cannot be linked to itself")
+        self._link(decision_id, targets, why=why)
+        self._print_decision(self._log.get(decision_id), "amended")
+
+    def _targets(self, links: Sequence[tuple[Relation, str]]) -> list[tuple[Relation, str]]:
+        """The links with whole ids, before anything is written."""
+        targets = [(relation, self._log.resolve(beginning)) for relation, beginning in links]
+        for relation, other in targets:
+            status = self._log.get(other).status
+            if relation is Relation.SUPERSEDES and status is not Status.KEPT:
+                raise ConfigError(f"--link supersedes={other}: it is {status.value}, not kept")
+        return targets
+
+    def _link(self, decision_id: str, targets: Sequence[tuple[Relation, str]], *, why: str = "") -> None:
+        for relation, other in targets:
+            if relation is Relation.SUPERSEDES:
+                self._log.supersede(other, by=decision_id, why=why)
+            else:
+                self._log.link(decision_id, relation, other, why=why)
 
     def _print_answer(self, answer: DecisionAnswer) -> None:
         if self._as_json:

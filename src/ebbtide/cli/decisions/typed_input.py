@@ -8,10 +8,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ebbtide.clock import system_clock
+from ebbtide.decision_log.record import Relation
 from ebbtide.decisions.candidate import Reason, ReasonKind
 from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.traces.input.source import STDIN, read_bytes
 
+_LINKS = (Relation.DEPENDS_ON, Relation.RELATED_TO, Relation.CONTRADICTS, Relation.SUPERSEDES)
 _LONGEST = 4 << 20  # bytes of a text
 _SPAN = re.compile(r"\+?(\d{1,5})([hdwmy])")
 _HOURS = {"h": 1, "d": 24, "w": 7 * 24, "m": 30 * 24, "y": 365 * 24}
@@ -70,6 +72,22 @@ def reasons_of(texts: Sequence[str]) -> tuple[Reason, ...]:
         else:
             reasons.append(Reason(text=text))
     return tuple(reasons)
+
+
+def links_of(texts: Sequence[str]) -> tuple[tuple[Relation, str], ...]:
+    """Links as written on the command line: ``depends_on=ID``.
+
+    Raises:
+        ConfigError: One is written in another way.
+    """
+    links = []
+    for text in texts:
+        kind, _, beginning = text.partition("=")
+        name = kind.strip().lower().replace("-", "_")
+        if name not in _LINKS or not beginning.strip():
+            raise ConfigError(f"--link {text!r:.60}: expected KIND=ID, where KIND is {', '.join(_LINKS)}")
+        links.append((Relation(name), beginning.strip()))
+    return tuple(links)
 
 
 def _utf8(data: bytes, source: str) -> str:
