@@ -19,6 +19,7 @@ from ebbtide.events.provider_answer import parsed
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
+from ebbtide.settings_file import nearest_name
 from ebbtide.supervision.runs.advice import Advice
 from ebbtide.supervision.runs.run_store import RunStanding
 from ebbtide.supervision.runs.runs import Runs
@@ -68,8 +69,10 @@ class RunWatch:
     def __init__(self, **options: Unpack[WatchOptions]) -> None:
         unknown = sorted(set(options) - set(WatchOptions.__annotations__))
         if unknown:
+            guess = nearest_name(unknown[0], WatchOptions.__annotations__)
+            hint = f"did you mean {guess}? " if guess else ""
             names = ", ".join(WatchOptions.__annotations__)
-            raise ConfigError(f"{unknown[0]}: no such option; there are {names}")
+            raise ConfigError(f"{unknown[0]}: no such option. {hint}There are {names}")
         runs = options.get("runs")
         if runs is not None and len(options) > 1:
             other = next(name for name in options if name != "runs")
