@@ -120,6 +120,23 @@ def test_records_of_another_tool(shell: Shell) -> None:
     assert shell.json("import", "out")["present"] == 3
 
 
+def test_what_a_record_says_is_shown(shell: Shell) -> None:
+    """Deciders, status and the sides of each option, in the words of the record."""
+    records = Path(__file__).parents[1] / "decision_log" / "adr"
+    (first, _) = shell.json("import", records / "madr-3")["created"]
+    screen = " ".join(shell.run("show", first).stdout.decode().split())
+    for text in (
+        "record 0001-sign-releases.md",
+        "status there accepted",
+        "deciders Ann Lee, Bo Chan",
+        "informed everyone who packages us",
+        "pro A service that signs: nobody keeps a key",
+        "neutral Keys of the maintainers: each has another tool",
+        "consequence Bad, because keys get lost",
+    ):
+        assert text in screen
+
+
 def test_pages_out_and_in_again(imported: Shell) -> None:
     """The pages of an export are the decisions that they were made of."""
     process = imported.json("export", "pages")

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ebbtide.cli.terminal import plain, styled
 from ebbtide.decision_log.outcomes.review import outcome_of
-from ebbtide.decision_log.record import Decision, DecisionOutcome, Status
+from ebbtide.decision_log.record import Decision, DecisionOutcome, SourceDocument, Status
 
 STATUS_STYLES = {
     Status.OPENED: "cyan",
@@ -88,6 +88,8 @@ def _facts(decision: Decision) -> Iterator[tuple[str, str]]:
         yield "settled", when(decision.settled_at)
     yield "of", ", ".join(name for name in (scope.agent, scope.session) if name)
     yield "source", f"{candidate.source}, frame {candidate.frame}" + (", forced" if decision.forced else "")
+    if decision.document is not None:
+        yield from _record_facts(decision.document)
     if decision.question and decision.question != candidate.description:
         yield "asked", decision.question
     if candidate.category:
@@ -138,6 +140,28 @@ def _facts(decision: Decision) -> Iterator[tuple[str, str]]:
             yield "", f"{rule.id}{phrase}: {rule.reason}"
     if decision.origin:
         yield "origin", decision.origin
+
+
+def _record_facts(document: SourceDocument) -> Iterator[tuple[str, str]]:
+    """What the record says that a decision has no place for."""
+    from ebbtide.decision_log.exchange.record_fields import record_fields
+
+    fields = record_fields(document.text, document.name)
+    rows = (
+        ("record", document.name),
+        ("status there", fields.status or ""),
+        ("date", fields.date or ""),
+        ("deciders", ", ".join(fields.deciders)),
+        ("consulted", ", ".join(fields.consulted)),
+        ("informed", ", ".join(fields.informed)),
+    )
+    yield from (row for row in rows if row[1])
+    for option in fields.options:
+        sides = (("pro", option.pros), ("con", option.cons), ("neutral", option.neutral))
+        yield from (
+            (side, f"{option.title}: {argument}") for side, arguments in sides for argument in arguments
+        )
+    yield from (("consequence", text) for text in fields.consequences)
 
 
 def _status(decision: Decision) -> Text:
