@@ -122,6 +122,11 @@ def test_only_the_lines_change_that_say_what_was_done(tool: str, tmp_path: Path)
             Status.SUPERSEDED,
             decisions[new].id,
         )
+        export_folder(all_of(copy), tmp_path / "again")
+        before = all_of(copy)
+        put(copy, tmp_path / "again")
+        assert all_of(copy) == before
+        assert read_files(tmp_path / "again").keys() == read_files(tmp_path).keys()
 
 
 def test_fields_of_madr() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from ebbtide.decision_log.exchange.nygard import write_nygard
 from ebbtide.decision_log.exchange.record_edits import edited_record
 from ebbtide.decision_log.exchange.record_fields import number_of, record_fields
 from ebbtide.decision_log.exchange.record_page import RecordPage
+from ebbtide.decision_log.identifiers import origin_id
 from ebbtide.decision_log.record import Decision
 from ebbtide.errors import ConfigError
 
@@ -79,13 +80,8 @@ def export_folder(decisions: Iterable[Decision], folder: Path, page: PageWriter 
             else page(entry, plan.numbers[entry.id], plan.names)
             for entry in rows
         }
-        changed_files = {
-            entry.id: plan.names[entry.id]
-            for entry in rows
-            if entry.document
-            and (entry.document.text, entry.document.name) != (pages[entry.id], plan.names[entry.id])
-        }
-        files = {**plan.files, **changed_files}
+        remembered = {identifier: plan.names[identifier] for identifier in _not_told(rows, plan.names, pages)}
+        files = {**plan.files, **remembered}
         # First the numbers: what is interrupted after that goes on with the same ones. Where the records are
         # as they were imported there is nothing to remember.
         if plan.numbers or files:
@@ -132,6 +128,18 @@ def _plan(rows: Sequence[Decision], folder: Path) -> _Plan:
         files=files,
         new=len(numbers) - len(numbers_before),
     )
+
+
+def _not_told(rows: Iterable[Decision], names: Mapping[str, str], pages: Mapping[str, str]) -> Iterator[str]:
+    """The records whose id nobody could tell from their page when it comes again."""
+    for entry in rows:
+        if entry.document is None:
+            continue
+        scope, origin = entry.scope, entry.origin or ""
+        own_ids = {origin_id(scope.tenant, scope.agent, origin, at) for at in (entry.opened_at, 0.0)}
+        page = (names[entry.id], pages[entry.id])
+        if entry.id not in own_ids or page != (entry.document.name, entry.document.text):
+            yield entry.id
 
 
 def _is_of(entry: Decision, path: Path) -> bool:
