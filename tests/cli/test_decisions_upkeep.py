@@ -152,6 +152,18 @@ def test_pages_out_and_in_again(imported: Shell) -> None:
     assert sorted(after, key=json.dumps) == sorted(before, key=json.dumps)
 
 
+def test_what_stands_beside_the_records_is_left_alone(imported: Shell) -> None:
+    """A read-me and a template of a folder are named, and are no failure."""
+    imported.run("export", "pages")
+    for name in ("README.md", "index.md", "adr-template.md"):
+        (imported.folder / "pages" / name).write_text("# Our records\n\nSee below.\n")
+    process = imported.run("import", "pages")
+    assert process.returncode == 0
+    assert process.stderr.decode().count("no record by its name") == 3
+    process = imported.run("import", "pages/README.md")
+    assert (process.returncode, b"no record of a decision" in process.stderr) == (2, True)
+
+
 @pytest.mark.parametrize("kind", ["json", "jsonl", "json-adr"])
 def test_files_out_and_in_again(imported: Shell, kind: str) -> None:
     """So are those of a file; standard output and standard input will do."""

@@ -34,6 +34,8 @@ _WITH_TEXT = tuple(status for status in Status if status is not Status.PURGED)
 _PAGES = {WriteFormat.MADR: madr_page, WriteFormat.NYGARD: nygard_page}
 _SUFFIXES = {".jsonl": WriteFormat.JSONL, ".ndjson": WriteFormat.JSONL}
 _RECORDS = ("*.md", "*.markdown")
+#: What stands beside the records of a folder.
+_NO_RECORDS = frozenset({"readme", "index", "template", "adr-template"})
 _SHOWN = 20  # problems
 _LARGEST = 256 << 20  # bytes of a file
 
@@ -137,6 +139,10 @@ def _expanded(name: str) -> list[str]:
     if name == STDIN or not Path(name).is_dir():
         return [name]
     pages = sorted(path for pattern in _RECORDS for path in Path(name).glob(pattern))
+    for page in pages:
+        if page.stem.lower() in _NO_RECORDS:
+            warn(f"skipped: {page}: no record by its name")
+    pages = [page for page in pages if page.stem.lower() not in _NO_RECORDS]
     refusals = {page: refuse_special(page) for page in pages}
     for refusal in filter(None, refusals.values()):
         warn(f"skipped: {refusal}")
