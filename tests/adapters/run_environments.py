@@ -1,7 +1,7 @@
 """Runs the kit of the adapters, an environment each: ``python tests/adapters/run_environments.py``.
 
 Environments are made below ``.venv-adapters`` and go when their checks are done; ``--keep`` keeps them. What
-does not fit into ``--minutes``, or cannot be installed, is named. Exits 0 if every check that ran passes.
+does not fit into ``--minutes``, or cannot be installed, is named. Exits 0 if no adapter that ran fails twice.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ebbtide.adapters.conformance.environments import ENVIRONMENTS
 
 PROJECT = Path(__file__).parents[2]
 PLACE = PROJECT / ".venv-adapters"
+_TRIES = 2  # its runs have threads and clocks: what fails once on a busy machine is printed, and tried again
 LONGEST_S = 600.0  #: of one installation, or of the checks of one adapter
 
 
@@ -42,7 +43,7 @@ def main() -> int:
         python = _python(name)
         if python is None:
             others.append(f"{name} (cannot be installed)")
-        elif _passes(python, name):
+        elif any(_passes(python, name) for _ in range(_TRIES)):
             passes.append(name)
             if options.cost:
                 subprocess.run([python, "-m", "benchmarks.speed.adapters", name], cwd=PROJECT, check=False)
@@ -53,7 +54,7 @@ def main() -> int:
             shutil.rmtree(PLACE / name, ignore_errors=True)
     for label, names in (("pass", passes), ("fail", failures), ("left out", others)):
         print(f"{label}: {', '.join(names) or 'none'}")
-    return 1 if failures or not passes else 0
+    return 1 if failures else 0
 
 
 def _python(name: str) -> str | None:
