@@ -84,16 +84,18 @@ def test_text_and_headline_filter(pages, runs) -> None:
 def test_a_row_opens_its_run_and_the_way_back_is_short(pages, runs) -> None:
     """A click on a row, or Enter on its link; its neighbours are those of the table as it is sorted."""
     with pages.opened(page(runs)) as path:
+        # The browser says that the address has changed a moment after the click: each step is waited for.
         path.locator("#runs tbody tr", has_text="stuck-3").locator("td.cost").click()
+        path.locator("article:visible header", has_text="stuck-3.jsonl").wait_for()
         assert path.locator("article:visible").count() == 1
         assert not path.locator("#overview").is_visible()
-        assert "stuck-3.jsonl" in path.locator("article:visible header").inner_text()
         path.get_by_role("link", name="Next").click()
-        assert "stuck-1.jsonl" in path.locator("article:visible header").inner_text()
+        path.locator("article:visible header", has_text="stuck-1.jsonl").wait_for()
         path.get_by_role("link", name="All runs").click()
-        assert path.locator("#overview").is_visible()
-        assert path.evaluate("document.activeElement.textContent") == "stuck-1.jsonl"
+        path.locator("#overview").wait_for()
+        path.wait_for_function("document.activeElement.textContent === 'stuck-1.jsonl'")
         path.keyboard.press("Enter")
+        path.locator("article:visible canvas").first.wait_for()
         assert path.locator("article:visible canvas").count() >= 2
 
 
