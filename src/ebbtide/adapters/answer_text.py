@@ -84,7 +84,7 @@ def _object(value: object, depth: int) -> str | None:
         return _json(value, depth)
     public = {name: item for name, item in fields.items() if not name.startswith("_")}
     form = str(value)
-    if _OPAQUE.fullmatch(_form(form) or ""):
+    if _OPAQUE.fullmatch(_form(form)):
         return _json(public, depth) if public else None
     return _form(form)
 
@@ -107,6 +107,6 @@ def _json(record: Mapping[Any, Any], depth: int) -> str | None:
     return json.dumps(items, ensure_ascii=False)
 
 
-def _form(text: str) -> str | None:
+def _form(text: str) -> str:
     """A text form without addresses."""
     return _ADDRESS.sub("", text)

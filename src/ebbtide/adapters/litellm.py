@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
@@ -15,6 +14,7 @@ from litellm.types.utils import Choices, Delta, Message, ModelResponse, ModelRes
 
 from ebbtide.adapters.final_text import final_text
 from ebbtide.adapters.run_watch import RunWatch, WatchOptions
+from ebbtide.adapters.watched_stream import LastStream, WatchedStream
 from ebbtide.errors import ConfigError
 from ebbtide.events.object_fields import fields_of
 from ebbtide.events.provider_answer import parsed, tool_request
@@ -79,7 +79,7 @@ class EbbtideLiteLLM:
             self.watch.record_failure(plan.run_id)
             raise
         if call.get("stream"):
-            return _WatchedStream(self, plan, answer)
+            return self._streamed(plan, answer)
         self.record(plan, answer)
         return answer
 
@@ -94,7 +94,7 @@ class EbbtideLiteLLM:
             self.watch.record_failure(plan.run_id)
             raise
         if call.get("stream"):
-            return _WatchedStream(self, plan, answer)
+            return self._streamed(plan, answer)
         self.record(plan, answer)
         return answer
 
@@ -105,6 +105,17 @@ class EbbtideLiteLLM:
         self._remember(plan.run_id, _keys(message))
         if not message.get("tool_calls"):
             self.watch.end(plan.run_id)
+
+    def _streamed(self, plan: _Plan, stream: Any) -> WatchedStream:
+        """A stream, whose answer is recorded when it has ended."""
+
+        def end(parts: list[Any]) -> None:
+            answer = None
+            with suppress(Exception):  # whatever a provider sent; then the answer is not known
+                answer = litellm.stream_chunk_builder(parts, messages=plan.messages)
+            self.record(plan, answer)
+
+        return WatchedStream(stream, end, lambda: self.watch.record_failure(plan.run_id))
 
     def _plan(self, model: str, messages: Any, call: dict[str, Any]) -> _Plan:
         """What is to become of a call; its options are changed in place."""
@@ -164,72 +175,14 @@ class _Plan:
     ending: str | None = None
 
 
-class _WatchedStream:
-    """A stream of LiteLLM, whose parts are recorded when it has ended."""
-
-    def __init__(self, adapter: EbbtideLiteLLM, plan: _Plan, stream: Any) -> None:
-        self._adapter = adapter
-        self._plan = plan
-        self._stream = stream
-        self._parts: list[Any] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def __iter__(self) -> Iterator[Any]:
-        try:
-            for part in self._stream:
-                self._parts.append(part)
-                yield part
-        except GeneratorExit:
-            self._record()  # the reader leaves early
-            raise
-        except Exception:
-            self._adapter.watch.record_failure(self._plan.run_id)
-            raise
-        self._record()
-
-    async def __aiter__(self) -> AsyncIterator[Any]:
-        try:
-            async for part in self._stream:
-                self._parts.append(part)
-                yield part
-        except GeneratorExit:
-            self._record()  # the reader leaves early
-            raise
-        except Exception:
-            self._adapter.watch.record_failure(self._plan.run_id)
-            raise
-        self._record()
-
-    def _record(self) -> None:
-        answer = None
-        with suppress(Exception):  # whatever a provider sent; then the answer is not known
-            answer = litellm.stream_chunk_builder(self._parts, messages=self._plan.messages)
-        self._adapter.record(self._plan, answer)
-
-
-class _EndedStream:
-    """The stream of an answer that no model gave."""
-
-    def __init__(self, part: Any) -> None:
-        self._part = part
-
-    def __iter__(self) -> Iterator[Any]:
-        yield self._part
-
-    async def __aiter__(self) -> AsyncIterator[Any]:
-        yield self._part
-
-
 def _ended(plan: _Plan) -> ModelResponse:
     message = Message(role="assistant", content=plan.ending)
     return ModelResponse(model=plan.model, choices=[Choices(finish_reason="stop", message=message)])
 
 
-def _ended_stream(plan: _Plan) -> _EndedStream:
+def _ended_stream(plan: _Plan) -> LastStream:
     choice = StreamingChoices(finish_reason="stop", delta=Delta(role="assistant", content=plan.ending))
-    return _EndedStream(ModelResponseStream(model=plan.model, choices=[choice]))
+    return LastStream([ModelResponseStream(model=plan.model, choices=[choice])])
 
 
 def _message_of(answer: Any) -> Any:

@@ -7,11 +7,20 @@ from typing import Any, Self
 
 
 class WatchedStream:
-    """A stream of an SDK; what came of it is recorded at its end, and where its reader leaves early."""
+    """A stream of an SDK; what came of it is recorded at its end, and where its reader leaves early.
 
-    def __init__(self, stream: Any, end: Callable[[list[Any]], None]) -> None:
+    Args:
+        stream: The stream.
+        end: Takes the items that came.
+        fail: Called in place of it where the stream fails; None takes what came until then.
+    """
+
+    def __init__(
+        self, stream: Any, end: Callable[[list[Any]], None], fail: Callable[[], None] | None = None
+    ) -> None:
         self._stream = stream
         self._end: Callable[[list[Any]], None] | None = end
+        self._fail = fail
         self._parts: list[Any] = []
 
     def __getattr__(self, name: str) -> Any:
@@ -22,6 +31,9 @@ class WatchedStream:
             for part in self._stream:
                 self._parts.append(part)
                 yield part
+        except Exception:
+            self._break_off()
+            raise
         finally:
             self._finish()
 
@@ -30,6 +42,9 @@ class WatchedStream:
             async for part in self._stream:
                 self._parts.append(part)
                 yield part
+        except Exception:
+            self._break_off()
+            raise
         finally:
             self._finish()
 
@@ -46,6 +61,11 @@ class WatchedStream:
     async def __aexit__(self, *error: object) -> None:
         await self._stream.__aexit__(*error)
         self._finish()
+
+    def _break_off(self) -> None:
+        if self._fail is not None:
+            self._end = None
+            self._fail()
 
     def _finish(self) -> None:
         end, self._end = self._end, None
