@@ -60,10 +60,12 @@ class ChatRun:
         digest: Of all items of its latest call.
         calls: What the model has asked for and not yet got, by id.
         latest: The ids of its latest answer's calls.
+        attempt: What its latest call was: the answer that it named, and the digest of its items.
     """
 
     run_id: str
     digest: bytes = b""
+    attempt: tuple[str | None, bytes] = (None, b"")
     calls: dict[str, ToolRequest] = field(default_factory=dict)
     latest: frozenset[str] = frozenset()
 
@@ -91,31 +93,27 @@ class Conversations:
         self._new_run = new_run
         self._by_digest: OrderedDict[tuple[bytes, frozenset[str]], ChatRun] = OrderedDict()
         self._by_answer: OrderedDict[str, ChatRun] = OrderedDict()
+        self._by_failure: OrderedDict[tuple[str | None, bytes], ChatRun] = OrderedDict()
         self._lock = threading.Lock()
 
     def place(
         self, items: Sequence[ConversationItem], previous: str | None = None
     ) -> tuple[ChatRun, Sequence[ConversationItem]]:
-        """The conversation of a call, and what is new in it.
+        """The conversation of a call, and what is new in it: nothing, where the same call has failed before.
 
         Args:
             items: All messages of the call.
             previous: The id of the answer that it goes on with, where the provider keeps the conversation.
         """
+        digests = _digests(items)
+        attempt = (previous, digests[-1] if digests else b"")
         with self._lock:
-            if previous is not None and (conversation := self._by_answer.pop(previous, None)) is not None:
-                return conversation, items
-            digests = _digests(items)
-            for place in range(len(items) - 1, 0, -1):
-                item = items[place]
-                if not item.is_answer:
-                    continue
-                requests = frozenset(str(request.id) for request in answer_parts(item.value).requests)
-                conversation = self._by_digest.pop((digests[place - 1], requests), None)
-                if conversation is not None:
-                    conversation.digest = digests[-1]
-                    return conversation, items[place + 1 :]
-            return ChatRun(self._new_run(), digests[-1] if digests else b""), items
+            conversation = self._by_failure.pop(attempt, None)
+            if conversation is not None:
+                return conversation, ()
+            conversation, news = self._placed(items, digests, previous)
+        conversation.attempt = attempt
+        return conversation, news
 
     def keep(self, conversation: ChatRun, answer: object) -> None:
         """A conversation may go on from an answer of the model."""
@@ -124,9 +122,34 @@ class Conversations:
             self._by_digest[conversation.digest, conversation.latest] = conversation
             if answer_id is not None:
                 self._by_answer[answer_id] = conversation
-            for table in (self._by_digest, self._by_answer):
-                while len(table) > _MOST:
-                    table.popitem(last=False)
+            self._forget()
+
+    def fail(self, conversation: ChatRun) -> None:
+        """The latest call of a conversation failed: it may be sent again."""
+        with self._lock:
+            self._by_failure[conversation.attempt] = conversation
+            self._forget()
+
+    def _placed(
+        self, items: Sequence[ConversationItem], digests: Sequence[bytes], previous: str | None
+    ) -> tuple[ChatRun, Sequence[ConversationItem]]:
+        if previous is not None and (conversation := self._by_answer.pop(previous, None)) is not None:
+            return conversation, items
+        for place in range(len(items) - 1, 0, -1):
+            item = items[place]
+            if not item.is_answer:
+                continue
+            requests = frozenset(str(request.id) for request in answer_parts(item.value).requests)
+            conversation = self._by_digest.pop((digests[place - 1], requests), None)
+            if conversation is not None:
+                conversation.digest = digests[-1]
+                return conversation, items[place + 1 :]
+        return ChatRun(self._new_run(), digests[-1] if digests else b""), items
+
+    def _forget(self) -> None:
+        for table in (self._by_digest, self._by_answer, self._by_failure):
+            while len(table) > _MOST:
+                table.popitem(last=False)
 
 
 def _digests(items: Sequence[ConversationItem]) -> list[bytes]:

@@ -127,6 +127,7 @@ class WatchedMethod:
             answer = self._method(**self._advised(arguments, advice))
         except Exception:
             self._watch.record_failure(conversation.run_id)
+            self._conversations.fail(conversation)
             raise
         if arguments.get("stream"):
             return WatchedStream(answer, lambda parts: self._after_stream(conversation, parts))
@@ -142,6 +143,7 @@ class WatchedMethod:
             answer = await self._method(**self._advised(arguments, advice))
         except Exception:
             self._watch.record_failure(conversation.run_id)
+            self._conversations.fail(conversation)
             raise
         if arguments.get("stream"):
             return WatchedStream(answer, lambda parts: self._after_stream(conversation, parts))
