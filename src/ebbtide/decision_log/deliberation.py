@@ -8,13 +8,15 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Protocol, TypeVar, Unpack
 
 from ebbtide.decision_log import gated_steps, steps
 from ebbtide.decision_log.answer import DecisionAnswer, DecisionVerdict
 from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.gated_steps import FinalWords, checked_source, checked_text, propose
+from ebbtide.decision_log.gated_steps import FinalWords, Proposal, checked_source, checked_text, propose
 from ebbtide.decision_log.record import Decision, DecisionScope, Mode
+from ebbtide.decision_log.rivals import rivals
 from ebbtide.decision_log.store.transaction import Transaction, checked_time
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate, Source, TurnContext
@@ -200,7 +202,7 @@ class Deliberation:
         Source: decision quality gate, layers 1 to 3 (clauses Q06, Q13).
         """
         latest = self._recall(decision_id)
-        proposal = propose(latest.candidate, description, words, self.log.clock(), self._judge)
+        proposal = self._propose(latest.candidate, latest.scope, description, words)
         answer = self._write(
             latest.scope.agent, lambda tx: gated_steps.finalize(tx, self._rules, tx.fresh(latest), proposal)
         )
@@ -243,12 +245,23 @@ class Deliberation:
             frame=checked_text(frame, "frame"),
             source=checked_source(source),
         )
-        proposal = propose(candidate, None, words, self.log.clock(), self._judge)
+        proposal = self._propose(candidate, scope, None, words)
         return self._remember_answer(
             self._write(
                 scope.agent, lambda tx: gated_steps.finalize_at_once(tx, self._rules, scope, proposal)
             )
         )
+
+    def _propose(
+        self, opened: Candidate, scope: DecisionScope, description: str | None, words: FinalWords
+    ) -> Proposal:
+        proposal = propose(opened, description, words, self.log.clock(), self._judge)
+        settlement, most = proposal.settlement, self._rules.duplicates.rivals_at_most
+        if not most or (settlement.assessment is not None and not settlement.assessment.keep):
+            return proposal
+        # Outside of the transaction: other writers do not wait for a question.
+        text, at = settlement.candidate.description, settlement.at
+        return replace(proposal, rivals=rivals(self.log.store, scope, text, at, most=most))
 
     def _judge(
         self, candidate: Candidate, context: TurnContext | None

@@ -19,6 +19,7 @@ from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate, ConfidenceSource, Reason, Source, Stakes, TurnContext
 from ebbtide.decisions.repeats.duplicate_assessment import duplicate_assessment
 from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict
+from ebbtide.decisions.repeats.reversals import find_reversal
 from ebbtide.errors import ConfigError, LifecycleError
 from ebbtide.profile import Profile
 from ebbtide.profile.duplicates import DuplicateRules
@@ -72,11 +73,13 @@ class Proposal:
         settlement: What it says; whether it is kept is open.
         degraded: Why the gate could not be asked; None where it was.
         force: Keep it whatever the gate says.
+        rivals: Ids and texts of the decisions on its subject that stand, the newest first.
     """
 
     settlement: Settlement
     degraded: str | None
     force: bool
+    rivals: Sequence[tuple[str, str]] = ()
 
 
 def propose(
@@ -204,6 +207,8 @@ def _judge_and_settle(
         duplicate = compare(tx, scope, candidate.description, at, rules.duplicates, final=True, not_id=not_id)
         if duplicate is not None and duplicate.is_duplicate:
             assessment = duplicate_assessment(duplicate, assessment, rules.profile)
+        elif duplicate is not None and not duplicate.contradicts:
+            duplicate = find_reversal(candidate.description, proposal.rivals) or duplicate
     is_refused = assessment is not None and not assessment.keep
     enforced = is_refused and rules.mode is Mode.ENFORCE and not proposal.force
     settlement = replace(

@@ -30,8 +30,10 @@ class DuplicateRules:
             told. It is advice and refuses nothing; None never tells.
         compared_at_most: Newest rows of the window whose words are compared; the others are compared by
             normal form alone, and the verdict says so. None compares all.
+        rivals_at_most: Newest decisions on the subject of a text that are read for one that it contradicts,
+            of all sessions and whatever their age; 0 reads none.
 
-    Source: decision quality gate, layer 2 (clause Q06). The last five are ours, and off in the SPEC profile.
+    Source: decision quality gate, layer 2 (clause Q06). The last six are ours, and off in the SPEC profile.
     """
 
     SPEC: ClassVar[DuplicateRules]
@@ -45,6 +47,7 @@ class DuplicateRules:
     content_tokens: int = 0
     containment_at_least: float | None = None
     compared_at_most: int | None = None
+    rivals_at_most: int = 0
 
     def __post_init__(self) -> None:
         window = self.window_s
@@ -63,6 +66,7 @@ class DuplicateRules:
         at_least(self, "content_tokens", 0)
         if self.compared_at_most is not None:
             at_least(self, "compared_at_most", 0)
+        at_least(self, "rivals_at_most", 0)
 
 
 DuplicateRules.SPEC = DuplicateRules()
@@ -73,4 +77,5 @@ DuplicateRules.DEFAULT = DuplicateRules(
     content_tokens=4,
     containment_at_least=0.8,
     compared_at_most=1000,
+    rivals_at_most=16,
 )

@@ -7,13 +7,14 @@ repetition only where it says nothing that the other does not, in the same order
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from itertools import zip_longest
 
-from ebbtide.text.contrast.guard import contrast
+from ebbtide.text.contrast.guard import ContrastKind, contrast
 from ebbtide.text.contrast.quantities import quantity_at
 from ebbtide.text.contrast.words import FUNCTION_WORDS
 from ebbtide.text.stems import bare, runs, stem, stem_tokens
@@ -30,8 +31,8 @@ def _stems(words: str) -> frozenset[str]:
 _LETTERS = frozenset(word for word in FUNCTION_WORDS if len(word) == 1)
 # "Use X" and "go with X" are one decision.
 _CHOOSING = _stems("use adopt choose pick select go take decide decision opt settle prefer will")
-# They say nothing of what is decided.
-_EMPTY = frozenset(map(stem, FUNCTION_WORDS)) | FUNCTION_WORDS | _CHOOSING
+#: They say nothing of what is decided.
+EMPTY = frozenset(map(stem, FUNCTION_WORDS)) | FUNCTION_WORDS | _CHOOSING
 # What stands on either side of them can change places.
 _JOINING = frozenset("and or + & plus /".split())
 # What follows them is more than a detail.
@@ -43,6 +44,11 @@ _AFTER_LABEL = frozenset(
     against along around toward towards under above below and or but nor if then else when while where whether
     because since though although unless until before after is are was were has have had should would could
     """.split()
+)
+# A number behind one of them is a name: "skip step 1" and "skip step 2" are two matters.
+_NAMED = re.compile(
+    r"\b((?:step|task|issue|ticket|story|epic|item|case|part|phase|chapter|section|page|row|line|file|job|shard|node|pr|pull"
+    r" request|milestone|sprint|team|room|building)s?)[ -]#?(\d[\w.]*)|#(\d+)"
 )
 # They take something back.
 _LIMITS = _stems("except only unless but until excluding excepting without if temporarily")
@@ -88,17 +94,27 @@ class Difference:
 
 def content(tokens: Iterable[str]) -> frozenset[str]:
     """The stems that say what is decided: no function words, no verbs of choosing."""
-    return frozenset(tokens) - _EMPTY
+    return frozenset(tokens) - EMPTY
 
 
 def find_contrast(here: str, there: str) -> Difference | None:
-    """What the contrast guard says of two texts; None where it says nothing, or they are too long to read."""
+    """What the contrast guard says of two texts; None where it says nothing, or they are too long to read.
+
+    Numbers that name things, as in "step 1" and "step 2", are no contrast: they are two matters.
+    """
     if max(len(here), len(there)) > _LONGEST_READ:
         return None
     guarded = contrast(here, there)
     if guarded is None:
         return None
+    if guarded.kind is ContrastKind.NUMBER and _is_another_thing(here, there):
+        return None
     return Difference(kind=DifferenceKind(guarded.kind.value), here=guarded.left, there=guarded.right)
+
+
+def _is_another_thing(here: str, there: str) -> bool:
+    mine, theirs = ({"".join(name) for name in _NAMED.findall(text)} for text in (here, there))
+    return bool(mine) and bool(theirs) and mine != theirs
 
 
 def find_difference(here: str, there: str) -> Difference | None:
@@ -132,7 +148,10 @@ def find_difference(here: str, there: str) -> Difference | None:
             return Difference(kind=DifferenceKind.LIMIT, here=here_words, there=there_words)
     both = content(one) & content(other)
     order_here, order_there = ([token for token in _settled(row) if token in both] for row in (one, other))
-    if not _turned(order_here, order_there):
+    # "Delete raw events", "raw events are deleted": a verb in another form may stand elsewhere.
+    verb = next((token for token in (*order_here[:1], *order_there[:1]) if one[token] != other[token]), None)
+    orders = [[token for token in order if token != verb] for order in (order_here, order_there)]
+    if not _turned(*orders):
         return Difference(
             kind=DifferenceKind.ORDER, here=_shown(order_here, one), there=_shown(order_there, other)
         )
@@ -153,7 +172,7 @@ def _said(
 ) -> list[str]:
     """The tokens that say something which no other one says: "three" and "3" say the same."""
     values = {_value(other_words[token]) for token in others} - {None}
-    return [token for token in tokens if token not in _EMPTY and _value(words[token]) not in values]
+    return [token for token in tokens if token not in EMPTY and _value(words[token]) not in values]
 
 
 def _value(word: str) -> float | str | None:

@@ -26,6 +26,7 @@ class Measure(StrEnum):
 
     FINGERPRINT = "fingerprint"  #: one normal form
     JACCARD = "jaccard"  #: tokens in both over tokens in either
+    SUBJECT = "subject"  #: they are about one thing, and only one of them can hold
 
 
 class Sureness(StrEnum):

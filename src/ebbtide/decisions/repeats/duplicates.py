@@ -20,13 +20,14 @@ from ebbtide.decisions.repeats.differences import (
     find_difference,
 )
 from ebbtide.decisions.repeats.duplicate_verdict import Contained, DuplicateVerdict, Measure, Repeat, Sureness
+from ebbtide.decisions.repeats.subject import find_opposition
 from ebbtide.profile.duplicates import DuplicateRules
 from ebbtide.text.stems import stem_tokens
 
 # Of more decisions that are alike, as the items of a list are, the most similar are read. On the public data,
 # where up to 34 are alike, sixteen give the same verdicts as all of them.
 _READ_CLOSELY = 16
-_ALIKE = 0.5  # share of the larger text's tokens that both have, from which they are read for a contrast
+_ALIKE = 0.5  # share of a text's tokens that both have, from which they are read for a contrast
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,21 +192,28 @@ def _alike(
     here: ComparedText, there: ComparedText, of: str, place: int, rules: DuplicateRules
 ) -> _Found | None:
     shared = len(here.tokens & there.tokens)
-    larger = max(len(here.tokens), len(there.tokens))
+    smaller, larger = sorted((len(here.tokens), len(there.tokens)))
     union = len(here.tokens) + len(there.tokens) - shared
     # The quotient of two counts is the double that is nearest to it, and so is a decimal threshold: 3 of 5
     # is exactly 0.6, and not above it.
     similar = shared / union > rules.jaccard_above
-    if not (similar or (rules.contrast_guard and shared / larger >= _ALIKE)):
+    if not (similar or (rules.contrast_guard and shared / smaller >= _ALIKE)):
         return None
     alike = _Found(of, place, Measure.JACCARD, shared / union, Sureness.LIKELY, None, shared, union)
     if rules.contrast_guard:
         if max(len(here.form), len(there.form)) > LONGEST_COMPARED:
             return None
-        difference = find_contrast(here.form, there.form)
+        if similar or shared / larger >= _ALIKE:
+            difference = find_contrast(here.form, there.form)
+            if difference is not None and not (
+                similar or _rest(here, there, difference) > rules.jaccard_above
+            ):
+                difference = find_opposition(here.form, there.form)
+                return None if difference is None else alike._replace(difference=difference)
+        else:
+            difference = find_opposition(here.form, there.form)
         if difference is not None:
-            rest = similar or _rest(here, there, difference) > rules.jaccard_above
-            return alike._replace(difference=difference) if rest else None
+            return alike._replace(difference=difference)
         # One word in the place of another counts twice in the union, once in the larger text.
         if similar or shared / larger > rules.jaccard_above:
             difference = find_difference(here.form, there.form)
