@@ -246,3 +246,11 @@ def test_files_that_cannot_be_read(shell: Shell, content: bytes, expected: str) 
     assert process.returncode == 2
     assert expected in process.stderr.decode()
     assert not (shell.folder / "log.db").exists()
+
+
+def test_a_named_key_that_no_row_has_imports_nothing_and_begins_no_log(shell):
+    process = shell.run("import", EXAMPLES / "old-log.jsonl", "--fields", f"{FIELDS},session=sesion")
+    assert (process.returncode, process.stdout) == (2, b"")
+    assert "no row has 'sesion'; the keys are " in process.stderr.decode()
+    assert "nothing was imported" in process.stderr.decode()
+    assert shell.run("list").returncode == 2

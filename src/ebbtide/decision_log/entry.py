@@ -19,7 +19,8 @@ class Entry:
         candidate: What it says.
         agent: Whose it is; None takes that of the view.
         session: In which session; None takes that of the view.
-        opened_at: Seconds since the epoch; None takes `settled_at`, or the clock.
+        opened_at: Seconds since the epoch; None takes `settled_at`, of an open one the clock. Where there is
+            neither, it stays unknown.
         settled_at: When it was final; None takes `opened_at`, unless it is still open.
         status: Where it stands.
         question: What it was called when it was opened.

@@ -1,4 +1,7 @@
-"""Ids of decisions: they sort by time, and a replay gives the same ones."""
+"""Ids of decisions: they sort by time, and a replay gives the same ones.
+
+The first ten characters are the time. Ten zeros are no time: nobody knows when it was.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ _DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # without I, L, O and U, which are
 _PAIRS = [one + two for one in _DIGITS for two in _DIGITS]
 _TIME, _NUMBER, _REST = 10, 4, 8  # digits of 5 bits each
 _LATEST_MS = (1 << 50) - 1
+_NO_TIME = "0" * _TIME
 
 #: Characters of an id.
 LENGTH = _TIME + _NUMBER + _REST
@@ -30,16 +34,16 @@ def decision_id(tenant: str, agent: str, seq: int, at: float) -> str:
     return time_prefix(at) + _encode(seq & 0xFFFFF, _NUMBER) + _encode(int.from_bytes(digest[:5]), _REST)
 
 
-def origin_id(tenant: str, agent: str, origin: str, at: float) -> str:
-    """The id of an imported decision: the same origin and time give the same one."""
+def origin_id(tenant: str, agent: str, origin: str, at: float | None) -> str:
+    """The id of an imported decision: the same origin and time, or none, give the same one."""
     digest = hashlib.sha256(json.dumps([tenant, agent, "origin", origin]).encode()).digest()
     rest = int.from_bytes(digest[:8]) & ((1 << 60) - 1)
-    return time_prefix(at) + _encode(rest, _NUMBER + _REST)
+    return (_NO_TIME if at is None else time_prefix(at)) + _encode(rest, _NUMBER + _REST)
 
 
 def time_prefix(at: float) -> str:
     """How ids of that time begin."""
-    return _encode(min(max(int(at * 1000), 0), _LATEST_MS), _TIME)
+    return _encode(min(max(int(at * 1000), 1), _LATEST_MS), _TIME)
 
 
 def is_id(text: str) -> bool:

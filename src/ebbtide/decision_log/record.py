@@ -81,14 +81,14 @@ class Review:
         outcome: How it turned out.
         by: Who says so: a person, or the name of a signal.
         evidence: What that rests on; a signal has to name it.
-        ts: Seconds since the epoch.
+        ts: Seconds since the epoch; None where it was imported and nobody knows.
         observed: Whether a machine measured it. A person who says so attests it, a signal inferred it.
     """
 
     outcome: DecisionOutcome
     by: str
     evidence: str = ""
-    ts: float
+    ts: float | None
     observed: bool = False
 
 
@@ -157,12 +157,13 @@ class Decision:
     """A decision as it is now.
 
     Args:
-        id: Sorts by time.
+        id: Sorts by time; those without one come before all others.
         scope: Whose it is.
         candidate: What it says; the description is empty once it is purged.
         status: Where it stands.
-        opened_at: Seconds since the epoch.
-        settled_at: When it was finalized, abandoned or quarantined; None while it is open.
+        opened_at: Seconds since the epoch; None where it was imported and nobody knows.
+        settled_at: When it was finalized, abandoned or quarantined; None while it is open, or where nobody
+            knows.
         question: What it was called when it was opened; None where it was recorded in one step.
         superseded_by: The decision that took its place.
         review_by: When somebody should look how it turned out, seconds since the epoch.
@@ -186,7 +187,7 @@ class Decision:
     scope: DecisionScope
     candidate: Candidate
     status: Status
-    opened_at: float
+    opened_at: float | None = None
     settled_at: float | None = None
     question: str | None = None
     superseded_by: str | None = None

@@ -230,7 +230,9 @@ def import_entry(tx: Transaction, scope: DecisionScope, entry: Entry, now: float
     Returns:
         Its id, and whether it is new.
     """
-    opened_at = next(at for at in (entry.opened_at, entry.settled_at, now) if at is not None)
+    opened_at = entry.settled_at if entry.opened_at is None else entry.opened_at
+    if opened_at is None and entry.status is Status.OPENED:
+        opened_at = now  # else it would never be given up
     settled_at = entry.settled_at
     if settled_at is None and entry.status is not Status.OPENED:
         settled_at = opened_at
@@ -241,7 +243,7 @@ def import_entry(tx: Transaction, scope: DecisionScope, entry: Entry, now: float
         identifier = origin_id(scope.tenant, scope.agent, origin, opened_at)
     tx.lock(scope.tenant, scope.agent)
     if identifier is None:
-        identifier = tx.new_id(scope.tenant, scope.agent, opened_at)
+        identifier = tx.new_id(scope.tenant, scope.agent, now if opened_at is None else opened_at)
     elif tx.exists(scope.tenant, identifier):
         return identifier, False
     decision = Decision(

@@ -26,9 +26,10 @@ _AT_ONCE = 200
 
 def with_expiry(decision: Decision, now: float, open_ttl_s: float) -> Decision:
     """A decision as it reads now: an open one whose time is over is abandoned, noted or not."""
-    if decision.status is not Status.OPENED or now - decision.opened_at <= open_ttl_s:
+    opened_at = decision.opened_at
+    if decision.status is not Status.OPENED or opened_at is None or now - opened_at <= open_ttl_s:
         return decision
-    return replace(decision, status=Status.ABANDONED, settled_at=decision.opened_at + open_ttl_s)
+    return replace(decision, status=Status.ABANDONED, settled_at=opened_at + open_ttl_s)
 
 
 def load_decisions(tx: Transaction, view: View, ids: Iterable[str]) -> list[Decision]:

@@ -115,7 +115,7 @@ def purge(place: Place, *, before: float, by: str, why: str, really: bool, as_js
             ids: Sequence[str] = log.purge(before=before, status=_PURGED, by=by, why=why)
         else:
             there = log.iterate(status=_PURGED)
-            ids = [decision.id for decision in there if (decision.settled_at or decision.opened_at) < before]
+            ids = [each.id for each in there if each.opened_at is not None and each.opened_at < before]
     if as_json:
         print_json({"schema": 1, "purged": really, "ids": list(ids)})
     elif really:

@@ -91,13 +91,16 @@ def import_files(
         Whether every part could be read.
 
     Raises:
-        ConfigError: `fields` cannot be used.
+        ConfigError: `fields` cannot be used, or names a key that no row has.
         TranscriptError: There is one file, and it cannot be read.
         StoreError: The log cannot be written.
     """
     keys = None if fields is None else RowFields.parse(fields)
     paths = [path for name in names for path in _expanded(name)]
     arrivals = _linked(_shown(paths, kind, keys))
+    if keys is not None:
+        arrivals = iter(list(arrivals))  # every row is read before one is put in
+        keys.check()
     # Of a file that cannot be read at all no log is begun.
     arrivals = chain(list(islice(arrivals, 1)), arrivals)
     if dry_run:

@@ -23,12 +23,12 @@ class Forecast(NamedTuple):
     Args:
         confidence: 0 to 1.
         outcome: 1 for a success, 0 for a failure, and what the policy says for a partial one.
-        ts: When it was said, seconds since the epoch.
+        ts: When it was said, seconds since the epoch; None where nobody knows.
     """
 
     confidence: float
     outcome: float
-    ts: float = 0.0
+    ts: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

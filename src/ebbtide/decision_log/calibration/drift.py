@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from operator import itemgetter
 from typing import Any
 
 from ebbtide.decision_log.calibration.brier import Forecast, squared_error
@@ -73,14 +74,15 @@ def find_drift(forecasts: Sequence[Forecast], *, below: float = 0.01) -> Drift |
     """Whether the squared errors changed, and where most.
 
     Args:
-        forecasts: In any order; their times order them.
+        forecasts: In any order; their times order them, and those without one are left out.
         below: The p-value under which there is a change, 0 to 1.
 
     Returns:
         None under 30 forecasts, or where all errors are equal.
     """
-    by_time = sorted(forecasts, key=lambda forecast: forecast.ts)
-    errors = [squared_error(forecast) for forecast in by_time]
+    dated = [(forecast.ts, forecast) for forecast in forecasts if forecast.ts is not None]
+    by_time = sorted(dated, key=itemgetter(0))
+    errors = [squared_error(forecast) for _, forecast in by_time]
     n = len(errors)
     if n < _LEAST:
         return None
@@ -94,7 +96,7 @@ def find_drift(forecasts: Sequence[Forecast], *, below: float = 0.01) -> Drift |
         n=n,
         p_value=_bridge(abs(sums[place - 1]) / (deviation * math.sqrt(n))),
         place=place,
-        ts=by_time[place].ts,
+        ts=by_time[place][0],
         before=math.fsum(errors[:place]) / place,
         after=math.fsum(errors[place:]) / (n - place),
         below=below,

@@ -164,6 +164,8 @@ class _Standing:
 
     def verdict(self, decision: Decision) -> DuplicateVerdict:
         key, ts = _place(decision)
+        if ts is None:
+            return DuplicateVerdict(repeat=Repeat.NEW)  # it can be in no window
         window = self._rules.window_s
         rows = [row for row in self._rows.get(key, ()) if window is None or row.ts >= ts - window]
         self._rows[key] = rows
@@ -171,12 +173,15 @@ class _Standing:
 
     def add(self, decision: Decision) -> None:
         key, ts = _place(decision)
+        if ts is None:
+            return
         text = decision.candidate.description
         self._rows.setdefault(key, []).append(Earlier(id=decision.id, text=text, ts=ts))
 
 
-def _place(decision: Decision) -> tuple[tuple[str, str | None], float]:
-    return (decision.scope.agent, decision.scope.session), decision.settled_at or decision.opened_at
+def _place(decision: Decision) -> tuple[tuple[str, str | None], float | None]:
+    at = decision.opened_at if decision.settled_at is None else decision.settled_at
+    return (decision.scope.agent, decision.scope.session), at
 
 
 def _unchanged(log: DecisionLog, row: PlannedRow) -> bool:

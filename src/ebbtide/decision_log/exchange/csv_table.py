@@ -45,6 +45,7 @@ def read_csv(content: str, source: str, keys: RowFields | None = None) -> Iterat
             continue
         if not columns:
             columns = [cell.strip() for cell in cells]
+            names.note(dict.fromkeys(columns))
             _check(columns, names, source)
             continue
         try:

@@ -136,7 +136,7 @@ def _not_told(rows: Iterable[Decision], names: Mapping[str, str], pages: Mapping
         if entry.document is None:
             continue
         scope, origin = entry.scope, entry.origin or ""
-        own_ids = {origin_id(scope.tenant, scope.agent, origin, at) for at in (entry.opened_at, 0.0)}
+        own_ids = {origin_id(scope.tenant, scope.agent, origin, at) for at in (entry.opened_at, None)}
         page = (names[entry.id], pages[entry.id])
         if entry.id not in own_ids or page != (entry.document.name, entry.document.text):
             yield entry.id

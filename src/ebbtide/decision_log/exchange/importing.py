@@ -111,14 +111,10 @@ def _id_of(log: DecisionLog, entry: Entry) -> str:
     if entry.id is not None and is_id(entry.id):
         return entry.id
     agent = entry.agent or DecisionScope().agent
-    return origin_id(log.tenant, agent, entry.origin or "", entry.opened_at or 0.0)
+    at = entry.settled_at if entry.opened_at is None else entry.opened_at
+    return origin_id(log.tenant, agent, entry.origin or "", at)
 
 
 def _placed(log: DecisionLog, entry: Entry) -> Entry:
     """The entry as the view of the log takes it."""
-    entry = replace(entry, agent=log.agent or entry.agent, session=log.session or entry.session)
-    if entry.id is None and entry.origin is not None and entry.opened_at is None:
-        # Without a time of its own it gets that of the import, and its id must not change with it.
-        agent = entry.agent or DecisionScope().agent
-        return replace(entry, id=origin_id(log.tenant, agent, entry.origin, 0.0))
-    return entry
+    return replace(entry, agent=log.agent or entry.agent, session=log.session or entry.session)

@@ -58,11 +58,12 @@ def read_json_adr(document: Mapping[str, Any], source: str) -> Iterator[Arrival]
 
 def _record(decision: Decision, numbers: Mapping[str, int]) -> dict[str, Any]:
     candidate = decision.candidate
+    at = decision.opened_at if decision.settled_at is None else decision.settled_at
     table: dict[str, Any] = {
         "number": numbers[decision.id],
         "title": title_of(decision) or "?",
         "status": status_line(decision, {}),
-        "date": day(decision.settled_at or decision.opened_at),
+        "date": None if at is None else day(at),
         "deciders": [decision.scope.agent],
         "decision": candidate.description,
         "links": [

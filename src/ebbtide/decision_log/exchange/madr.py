@@ -56,8 +56,10 @@ def file_name(decision: Decision, number: int) -> str:
     return f"{number:04}-{slug or 'decision'}.md"
 
 
-def day(seconds: float) -> str:
-    """The date of a time, in UTC."""
+def day(seconds: float | None) -> str:
+    """The date of a time, in UTC; ``unknown`` where nobody knows it."""
+    if seconds is None:
+        return "unknown"
     return datetime.fromtimestamp(seconds, tz=UTC).date().isoformat()
 
 

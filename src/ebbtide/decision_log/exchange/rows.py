@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
 from ebbtide.decision_log.entry import Entry
@@ -11,8 +11,10 @@ from ebbtide.decision_log.exchange.arrivals import Origins
 from ebbtide.decision_log.exchange.values import label, moment, number, text, texts
 from ebbtide.decision_log.record import DecisionOutcome, Review
 from ebbtide.decisions.candidate import Candidate, ConfidenceSource, Reason, Source, Stakes
-from ebbtide.errors import TranscriptError
+from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.text.field_names import field_names
+
+_MOST_KEYS = 200  # keys of rows that are remembered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +38,7 @@ class RowFields:
         outcome: How it turned out.
         prediction: What was expected.
         review_by: When to look how it turned out.
+        stated_keys: The keys that somebody wrote down; what is not among them is a guess.
     """
 
     description: str = "description"
@@ -54,6 +57,8 @@ class RowFields:
     outcome: str = "outcome"
     prediction: str = "prediction"
     review_by: str = "review_by"
+    stated_keys: frozenset[str] = frozenset()
+    _row_keys: dict[str, None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -65,8 +70,29 @@ class RowFields:
         Raises:
             ConfigError: It is written in another way.
         """
-        names = [part.name for part in fields(cls)]
-        return cls(**field_names(text, names, example="description=chosen,time=ts_ms"))
+        names = [part.name for part in fields(cls) if part.type == "str"]
+        keys = field_names(text, names, example="description=chosen,time=ts_ms")
+        return cls(**keys, stated_keys=frozenset(keys.values()))
+
+    def note(self, row: Mapping[str, Any]) -> None:
+        """Remember which keys a row has."""
+        self._row_keys.update(
+            dict.fromkeys(key for key in row if len(self._row_keys) < _MOST_KEYS or key in self.stated_keys)
+        )
+
+    def check(self) -> None:
+        """Refuse keys that no row had: a typing error would leave every decision without its time, say.
+
+        Raises:
+            ConfigError: A named key was in no row.
+        """
+        absent = sorted(self.stated_keys.difference(self._row_keys))
+        if absent:
+            there = ", ".join(map(repr, self._row_keys)) or "none"
+            raise ConfigError(
+                f"--fields: no row has {', '.join(map(repr, absent))}; the keys are {there:.300}; "
+                "nothing was imported"
+            )
 
 
 def entry_of(row: Mapping[str, Any], keys: RowFields, origins: Origins) -> Entry:
@@ -81,6 +107,7 @@ def entry_of(row: Mapping[str, Any], keys: RowFields, origins: Origins) -> Entry
         TranscriptError: There is no description, or a value is of another kind.
         ConfigError: The confidence is no number from 0 to 1.
     """
+    keys.note(row)
     description = text(row, keys.description)
     if description is None:
         there = ", ".join(map(repr, row)) or "none"
@@ -127,4 +154,4 @@ def _reviews(row: Mapping[str, Any], keys: RowFields, at: float | None) -> tuple
     if outcome is None:
         return ()
     # When it was reviewed is not known; it cannot have been before it was decided.
-    return (Review(outcome=outcome, by="import", evidence="the log it was imported from", ts=at or 0.0),)
+    return (Review(outcome=outcome, by="import", evidence="the log it was imported from", ts=at),)

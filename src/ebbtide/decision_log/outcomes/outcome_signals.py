@@ -89,7 +89,8 @@ class BlindDecision:
 
     Args:
         id: Its id.
-        settled_at: When it was taken, seconds since the epoch.
+        settled_at: When it was taken, seconds since the epoch; None where nobody knows, so that nothing is
+            known to have happened since.
         category: Its category.
         links: Its relations to others.
         superseded_by: The decision that took its place.
@@ -98,7 +99,7 @@ class BlindDecision:
     """
 
     id: str
-    settled_at: float
+    settled_at: float | None
     category: str | None = None
     links: tuple[BlindLink, ...] = ()
     superseded_by: str | None = None
@@ -200,7 +201,10 @@ class OutcomeSignal(Protocol):
 def evidence_of(decision: BlindDecision, evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
     """What is about the decision and happened since it was taken, oldest first."""
     subjects = {*decision.refs, f"decision:{decision.id}"}
-    items = [item for item in evidence if item.about in subjects and item.ts >= decision.settled_at]
+    since = decision.settled_at
+    if since is None:
+        return ()
+    items = [item for item in evidence if item.about in subjects and item.ts >= since]
     return tuple(sorted(items, key=lambda item: item.ts))
 
 
@@ -303,13 +307,16 @@ class ReversalSignal:
 
     def read(self, decision: BlindDecision, evidence: Sequence[Evidence]) -> OutcomeFinding | None:
         """That it was replaced early; None where it was not, or the time is not known."""
+        since = decision.settled_at
+        if since is None:
+            return None
         places = [(decision.superseded_by, decision.superseded_at)]
         places += [(link.to, link.ts) for link in decision.links if link.relation is Relation.CONTRADICTS]
         within_s = self.within_days * _DAY_S
         early = [
             (ts, other)
             for other, ts in places
-            if other is not None and ts is not None and 0 <= ts - decision.settled_at <= within_s
+            if other is not None and ts is not None and 0 <= ts - since <= within_s
         ]
         if not early:
             return None
@@ -318,7 +325,7 @@ class ReversalSignal:
             outcome=DecisionOutcome.PARTIAL,
             basis=Basis.INFERRED,
             strength=0.3,
-            evidence=(f"superseded by {other} after {(ts - decision.settled_at) / _DAY_S:.1f} days",),
+            evidence=(f"superseded by {other} after {(ts - since) / _DAY_S:.1f} days",),
             ts=ts,
         )
 

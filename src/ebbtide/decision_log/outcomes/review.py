@@ -90,9 +90,9 @@ def resolve(reviews: Sequence[Review]) -> Resolution:
     ...          Review(outcome=DecisionOutcome.FAILURE, by="ann", ts=2.0)]).outcome.value
     'failure'
     """
-    by_time = sorted(reviews, key=lambda review: review.ts)  # stable
+    by_time = sorted(reviews, key=_age)  # stable
     latest = list({review.by: review for review in by_time}.values())
-    latest.sort(key=lambda review: review.ts)
+    latest.sort(key=_age)
     persons = [review for review in latest if basis_of(review) is Basis.ATTESTED]
     if persons:
         outcome = persons[-1].outcome
@@ -187,8 +187,16 @@ def _waits(item: Overdue) -> bool:
     if item.resolution.outcome not in (None, DecisionOutcome.UNKNOWN):
         return False
     due = item.decision.review_by or 0.0
-    looked = any(basis_of(review) is Basis.ATTESTED and review.ts >= due for review in item.decision.reviews)
+    looked = any(
+        basis_of(review) is Basis.ATTESTED and review.ts is not None and review.ts >= due
+        for review in item.decision.reviews
+    )
     return not looked
+
+
+def _age(review: Review) -> tuple[bool, float]:
+    """What reviews sort by, the oldest first; one whose time nobody knows came with the decision."""
+    return review.ts is not None, review.ts or 0.0
 
 
 def _review_dict(review: Review) -> dict[str, Any]:

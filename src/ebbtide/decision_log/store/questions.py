@@ -14,7 +14,7 @@ from ebbtide.decision_log.record import Decision, Status
 from ebbtide.decision_log.search_words import search_words
 from ebbtide.decision_log.store import statements
 from ebbtide.decision_log.store.database import Database, Session
-from ebbtide.decision_log.store.rows import column_text, decision_of
+from ebbtide.decision_log.store.rows import UNKNOWN_TIME, column_text, decision_of
 from ebbtide.decision_log.view import View
 from ebbtide.decisions.repeats.duplicates import Earlier
 from ebbtide.errors import UnknownDecisionError
@@ -71,7 +71,7 @@ def where(view: View, criteria: Filter) -> tuple[str, list[Any]]:
     if criteria.rule is not None:
         add("rule = ?", column_text(criteria.rule))
     if criteria.since is not None:
-        add("opened_at >= ?", criteria.since)
+        add("opened_at >= ? AND opened_at < ?", criteria.since, UNKNOWN_TIME)
     if criteria.until is not None:
         add("opened_at < ?", criteria.until)
     return " AND ".join(parts), values

@@ -16,6 +16,8 @@ from ebbtide.decisions.repeats.compared_text import fingerprint
 
 _UNSEARCHED = frozenset({Status.OPENED, Status.ABANDONED, Status.PURGED})
 _LONGEST_NAME = 200
+#: What stands in a column of times that cannot be empty: it is after every time, and after every window.
+UNKNOWN_TIME = 2e300
 
 
 def row_of(decision: Decision, *, words_too: bool = True) -> tuple[Any, ...]:
@@ -42,7 +44,7 @@ def row_of(decision: Decision, *, words_too: bool = True) -> tuple[Any, ...]:
         candidate.source.value,
         column_text(candidate.frame),
         None if candidate.category is None else column_text(candidate.category),
-        decision.opened_at,
+        UNKNOWN_TIME if decision.opened_at is None else decision.opened_at,
         decision.settled_at,
         decision.review_by,
         fingerprint(decision.question) if words_too and decision.question is not None else "",
