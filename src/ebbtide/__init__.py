@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from ebbtide.budget.limits import Limits as Limits
     from ebbtide.budget.prices import Prices as Prices
     from ebbtide.budget.prices import Rates as Rates
+    from ebbtide.budget.shared.budget import Budget as Budget
+    from ebbtide.budget.shared.budget_refusal import BudgetRefusal as BudgetRefusal
+    from ebbtide.budget.shared.budget_refusal import BudgetRefused as BudgetRefused
+    from ebbtide.budget.shared.budget_reservation import BudgetReservation as BudgetReservation
+    from ebbtide.budget.shared.budget_standing import BudgetStanding as BudgetStanding
+    from ebbtide.budget.shared.budgets import Budgets as Budgets
     from ebbtide.budget.tally import Tally as Tally
     from ebbtide.checking import check as check
     from ebbtide.checking import check_events as check_events
@@ -151,6 +157,12 @@ _HOMES = {
     "NoticeKind": "events.event",
     "Novelty": "convergence.novelty",
     "Bill": "budget.bill.bill",
+    "Budget": "budget.shared.budget",
+    "BudgetRefusal": "budget.shared.budget_refusal",
+    "BudgetRefused": "budget.shared.budget_refusal",
+    "BudgetReservation": "budget.shared.budget_reservation",
+    "BudgetStanding": "budget.shared.budget_standing",
+    "Budgets": "budget.shared.budgets",
     "Prices": "budget.prices",
     "Rates": "budget.prices",
     "Profile": "profile",

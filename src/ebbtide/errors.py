@@ -14,6 +14,7 @@ EbbtideError
 └── RunHalted          no call is let through any more; what was done so far is attached
     ├── LimitExceeded  the next call would pass a hard limit
     ├── LimitUnknown   a hard limit cannot be counted: a price, a usage or a time is not known
+    ├── BudgetRefused  a budget that others draw on too does not allow the next call, or wants a person asked
     └── RunStopped     the supervisor has ended the run, or wants a person asked first
         └── RunEnded   the same, from an adapter whose framework has no quieter end
 

@@ -28,6 +28,11 @@ class NameTable(Generic[_V]):
     def __bool__(self) -> bool:
         return bool(self._table)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The keys that are no patterns."""
+        return tuple(key for key in self._table if key not in self._patterns)
+
     def get(self, name: str) -> _V | None:
         """The value for `name`, or None."""
         try:

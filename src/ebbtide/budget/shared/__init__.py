@@ -1,0 +1,1 @@
+"""Budgets that many runs, processes and machines draw on."""

@@ -1,0 +1,352 @@
+"""Budgets for one spender: set aside before a call, charge after it."""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from os import PathLike, fspath
+from typing import Any, Final, Literal, NamedTuple, Self
+
+from ebbtide.budget.account import FIRST_CALLS
+from ebbtide.budget.shared import budget_period
+from ebbtide.budget.shared.budget import Budget, BudgetScope, Period, Spender, budget_units
+from ebbtide.budget.shared.budget_refusal import BudgetRefusal, BudgetRefused
+from ebbtide.budget.shared.budget_reservation import BudgetReservation
+from ebbtide.budget.shared.budget_standing import BudgetStanding, parts_of_key, slot_key
+from ebbtide.budget.shared.budget_store import (
+    RETENTION_S,
+    BudgetSlot,
+    BudgetStore,
+    CallCharge,
+    Lease,
+    Refusal,
+    RefusalReason,
+    SlotStanding,
+)
+from ebbtide.budget.shared.store_link import StoreLink
+from ebbtide.budget.shared.store_place import open_budget_store
+from ebbtide.budget.tally import UNITS, units
+from ebbtide.clock import system_clock
+from ebbtide.errors import ConfigError, StoreError, expect, shown
+from ebbtide.settings_file import offer, read_settings
+from ebbtide.text.name_table import NameTable
+
+_SETTINGS: Final = ("store", "time_zone", "lease_s", "when_unknown", "when_away", "limits")
+_CHOICES: Final = ("refuse", "allow")
+_MOST_TRIES: Final = 3  # where midnight comes in between
+_Choice = Literal["refuse", "allow"]
+
+
+class SpenderSlot(NamedTuple):
+    """A budget as it applies to one spender: its slot, and the name that it is for."""
+
+    slot: BudgetSlot
+    budget: Budget
+    name: str
+
+
+class Budgets:
+    """Budgets, as one spender sees them. Any number of threads, processes and machines may share a store.
+
+    A call reserves before it is made, in all budgets that apply to it or in none, and is charged what it cost
+    after it. What a process that was killed had set aside comes back when its leases end; what was charged
+    stays.
+
+    Args:
+        budgets: The budgets.
+        store: Where they are counted: "memory", for this process alone; a path, for the processes of this
+            machine; "redis://host:6379/0", for many machines; or a `BudgetStore`.
+        time_zone: By whose calendar a day and a month begin.
+        lease_s: Seconds after which what was set aside for a call that nobody settled is given back. A call
+            that takes longer is charged all the same, or `renew` its reservation.
+        when_unknown: What follows where a call ended at a cost that nobody knows, nor the most that it can
+            cost: "refuse" refuses the next one; "allow" goes on. What was set aside is charged in both.
+        when_away: What follows while the store cannot be asked: "refuse" refuses calls; "allow" lets them
+            through uncounted, and charges them as soon as it is back. Both count in `faults`.
+
+    Raises:
+        ConfigError: A value cannot be, or two budgets are for the same.
+        StoreError: The file of the store cannot be opened.
+
+    >>> budgets = Budgets([Budget(scope="user", per="day", limit_usd=1.0)])
+    >>> ann, bob = budgets.of(user="ann"), budgets.of(user="bob")
+    >>> ann.reserve(0.75).settle(0.5)
+    >>> bob.reserve(0.75).usd
+    0.75
+    >>> ann.reserve(0.75)
+    Traceback (most recent call last):
+    ebbtide.budget.shared.budget_refusal.BudgetRefused: The budget of user 'ann' does not ...
+    """
+
+    def __init__(
+        self,
+        budgets: Iterable[Budget],
+        store: str | BudgetStore = "memory",
+        *,
+        time_zone: str = "UTC",
+        lease_s: float = 600.0,
+        when_unknown: _Choice = "refuse",
+        when_away: _Choice = "refuse",
+    ) -> None:
+        self.budgets = tuple(budgets)
+        for budget in self.budgets:
+            expect("budgets", budget, Budget)
+        for name, choice in (("when_unknown", when_unknown), ("when_away", when_away)):
+            if choice not in _CHOICES:
+                raise ConfigError(f'{name} = {shown(choice)}: expected "refuse" or "allow"')
+        if isinstance(lease_s, bool) or not isinstance(lease_s, int | float) or not 0 < lease_s <= 1e9:
+            raise ConfigError(f"lease_s = {shown(lease_s)}: expected seconds, more than 0")
+        self.spender = Spender()
+        self._tables = _tables(self.budgets)
+        self._zone = budget_period.time_zone(time_zone)
+        self._lease_s = float(lease_s)
+        self._refuses_unknown = when_unknown == "refuse"
+        self._refuses_away = when_away == "refuse"
+        self._link = StoreLink(open_budget_store(store) if isinstance(store, str) else store)
+
+    @classmethod
+    def from_dict(cls, table: Mapping[str, Any], *, folder: str = "") -> Self:
+        """The budgets of a parsed TOML or JSON table, and their store.
+
+        Args:
+            table: With ``store``, ``limits``, and what `Budgets` takes by name.
+            folder: Where the path of a store begins.
+
+        Raises:
+            ConfigError: An unknown key, a missing one, or a value that cannot be.
+            StoreError: The file of the store cannot be opened.
+        """
+        for key in table:
+            if key not in _SETTINGS:
+                raise ConfigError(f"budgets.{key}: no such setting; {offer(key, _SETTINGS)}")
+        rows = table.get("limits")
+        if not isinstance(rows, Sequence) or isinstance(rows, str) or not rows:
+            raise ConfigError("budgets.limits: expected at least one [[budgets.limits]]")
+        budgets = []
+        for number, row in enumerate(rows, start=1):
+            try:
+                expect("limits", row, Mapping)
+                budgets.append(Budget.from_dict(row))
+            except (ConfigError, TypeError) as error:
+                raise ConfigError(f"budgets.limits, number {number}: {error}") from error
+        options = {key: value for key, value in table.items() if key not in ("store", "limits")}
+        try:
+            cls(budgets, **options)  # what is wrong is said before a file is made
+            store = open_budget_store(table.get("store"), folder)
+        except ConfigError as error:
+            raise ConfigError(f"budgets.{error}") from error
+        return cls(budgets, store, **options)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """The budgets in the table ``[budgets]`` of a file of settings.
+
+        Raises:
+            ConfigError: As for `from_dict`, with the name of the file.
+            StoreError: Likewise.
+        """
+        import os
+
+        folder = os.path.dirname(fspath(path))  # noqa: PTH120 - pathlib takes long to load
+        return read_settings(path, lambda table: cls.from_dict(table, folder=folder), section="budgets")
+
+    def of(
+        self,
+        *,
+        run: str | None = None,
+        agent: str | None = None,
+        project: str | None = None,
+        user: str | None = None,
+    ) -> Self:
+        """The same budgets for another spender; what is None stays as it is."""
+        names = {"run": run, "agent": agent, "project": project, "user": user}
+        twin = copy(self)
+        twin.spender = dataclasses.replace(
+            self.spender, **{key: name for key, name in names.items() if name is not None}
+        )
+        return twin
+
+    @property
+    def faults(self) -> int:
+        """How often the store could not be asked."""
+        return self._link.faults
+
+    @property
+    def last_fault(self) -> str | None:
+        """The latest failure of the store, in words."""
+        return self._link.last_fault
+
+    @property
+    def waiting(self) -> int:
+        """Calls whose charge the store has not taken yet."""
+        return self._link.waiting
+
+    def reserve(self, cost_usd: float | None = None, *, bound: bool | None = None) -> BudgetReservation:
+        """Set money aside for a call, in every budget that applies or in none.
+
+        Args:
+            cost_usd: Dollars that it can cost at most. None where nobody knows: it sets aside the
+                `reserve_usd` of the budgets, the least of them, or whatever is left.
+            bound: Whether `cost_usd` is the most that it can cost, and no guess; None takes it for that.
+
+        Raises:
+            BudgetRefused: A budget does not allow the call; nothing was set aside.
+            ConfigError: The amount is negative or no number.
+        """
+        amount = None if cost_usd is None else budget_units("cost_usd", cost_usd)
+        is_bound = cost_usd is not None if bound is None else bound
+        lease_id = uuid.uuid4().hex
+        try:
+            lease = self._reserved(lease_id, amount)
+        except StoreError as error:
+            if self._refuses_away:
+                raise BudgetRefused(BudgetRefusal(reason=RefusalReason.AWAY, why=str(error))) from error
+            lease = self._lease(lease_id, amount, self._slots(system_clock()))
+        return BudgetReservation(self._link, lease, is_bound=is_bound)
+
+    def _reserved(self, lease_id: str, amount: int | None) -> Lease | None:
+        """What the store sets aside; None where no budget applies."""
+        now = self._link.now()
+        for _ in range(_MOST_TRIES):
+            rows = self._slots(now)
+            lease = self._lease(lease_id, amount, rows)
+            if lease is None:
+                return None
+            answer = self._link.reserve(lease, flexible=amount is None, refuses_unknown=self._refuses_unknown)
+            if isinstance(answer, Refusal):
+                raise BudgetRefused(_refusal(answer, rows))
+            if isinstance(answer, Lease):
+                return answer
+            now = answer.now
+        raise StoreError(f"the clock of the store of budgets does not stand still at {now:.0f}")
+
+    def charge(self, cost_usd: float) -> None:
+        """Charge what was spent without a reservation; a store that is away is told later."""
+        try:
+            now = self._link.now()
+        except StoreError:
+            now = system_clock()
+        lease = self._lease(uuid.uuid4().hex, 0, self._slots(now))
+        if lease is not None:
+            self._link.settle(lease, CallCharge(budget_units("cost_usd", cost_usd)))
+
+    def approve(self, key: str) -> None:
+        """Let a budget go on beyond its soft limit, in its period.
+
+        Raises:
+            StoreError: The store cannot be asked.
+        """
+        self._link.store.change(key, approve=True)
+
+    def extend(self, key: str, usd: float) -> None:
+        """Raise the limits of a budget in its period; a negative amount lowers them.
+
+        Raises:
+            StoreError: The store cannot be asked.
+            ConfigError: The amount is no number, or too large.
+        """
+        amount = budget_units("usd", abs(usd) if isinstance(usd, int | float) else usd)
+        self._link.store.change(key, extra=amount if usd > 0 else -amount)
+
+    def reset(self, key: str) -> None:
+        """Forget what was spent of a budget, and what a person has decided; leases under way stay.
+
+        Raises:
+            StoreError: The store cannot be asked.
+        """
+        self._link.store.change(key, reset=True)
+
+    def close(self) -> None:
+        """Charge what waits, and let the store go."""
+        self._link.close()
+
+    def standings(self) -> list[BudgetStanding]:
+        """How every budget stands in its present period, of which the store knows or which has a name.
+
+        Raises:
+            StoreError: The store cannot be asked.
+        """
+        store = self._link.store
+        now = store.now()
+        by_key = {standing.key: standing for standing in store.spent()}
+        spans = {period: budget_period.span_of(period, now, self._zone) for period in Period}
+        for (scope, per), table in self._tables.items():
+            for name in [""] if scope is BudgetScope.ALL else table.names:
+                key = slot_key(scope, name, per, spans[per].name)
+                by_key.setdefault(key, SlotStanding(key=key))
+        rows = []
+        for key, standing in by_key.items():
+            scope, name, per, span = parts_of_key(key)
+            if span == spans[per].name:
+                known_table = self._tables.get((scope, per))
+                budget = None if known_table is None else known_table.get(name)
+                rows.append(BudgetStanding.of(standing, budget, spans[per].end))
+        scopes = list(BudgetScope)
+        return sorted(rows, key=lambda row: (scopes.index(row.scope), row.name, row.key))
+
+    def _slots(self, now: float) -> list[SpenderSlot]:
+        """The budgets that apply to the spender at a time."""
+        rows = []
+        for (scope, per), table in self._tables.items():
+            name = "".join(sign if sign.isprintable() else "?" for sign in self.spender.name_in(scope))
+            budget = table.get(name)
+            if budget is None:
+                continue
+            span = budget_period.span_of(per, now, self._zone)
+            ends_by_itself = per is Period.TOTAL and scope is BudgetScope.RUN
+            slot = BudgetSlot(
+                key=slot_key(scope, name, per, span.name),
+                limit=None if budget.limit_usd is None else units(budget.limit_usd),
+                soft=None if budget.soft_usd is None else units(budget.soft_usd),
+                start=span.start,
+                end=span.end,
+                forget_at=(now if ends_by_itself else span.end) + RETENTION_S,
+            )
+            rows.append(SpenderSlot(slot, budget, name))
+        return rows
+
+    def _lease(self, lease_id: str, amount: int | None, rows: Sequence[SpenderSlot]) -> Lease | None:
+        """The lease to ask for; None where no budget applies."""
+        if not rows:
+            return None
+        if amount is None:
+            amount = min(_share(row.budget) for row in rows)
+        slots = tuple(row.slot for row in rows)
+        return Lease(lease_id=lease_id, slots=slots, amount=amount, seconds=self._lease_s)
+
+
+def _refusal(refusal: Refusal, rows: Sequence[SpenderSlot]) -> BudgetRefusal:
+    standing, slot = refusal.standing, refusal.slot
+    row = next(row for row in rows if row.slot is slot)
+    return BudgetRefusal(
+        reason=refusal.reason,
+        key=slot.key,
+        scope=row.budget.scope,
+        name=row.name,
+        per=row.budget.per,
+        spent_usd=standing.spent / UNITS,
+        reserved_usd=standing.reserved / UNITS,
+        limit_usd=None if slot.limit is None else (slot.limit + standing.extra) / UNITS,
+        soft_usd=None if slot.soft is None else (slot.soft + standing.extra) / UNITS,
+    )
+
+
+def _tables(budgets: Sequence[Budget]) -> dict[tuple[BudgetScope, Period], NameTable[Budget]]:
+    groups: dict[tuple[BudgetScope, Period], dict[str, Budget]] = {}
+    for budget in budgets:
+        group = groups.setdefault((budget.scope, budget.per), {})
+        if budget.name in group:
+            raise ConfigError(
+                f"two budgets of {budget.scope} {budget.name!r:.60} per {budget.per}: leave one out"
+            )
+        group[budget.name] = budget
+    return {key: NameTable(group) for key, group in groups.items()}
+
+
+def _share(budget: Budget) -> int:
+    if budget.reserve_usd is not None:
+        return units(budget.reserve_usd)
+    limit = budget.soft_usd if budget.limit_usd is None else budget.limit_usd
+    return -(-units(limit or 0.0) // FIRST_CALLS)

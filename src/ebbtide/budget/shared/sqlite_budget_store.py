@@ -1,0 +1,338 @@
+"""Budgets in a file of SQLite, for all processes of one machine; or in memory, for one process."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from os import PathLike, fspath
+from typing import Final
+
+from ebbtide.budget.shared.budget_store import (
+    NOTHING,
+    RETENTION_S,
+    BudgetSlot,
+    CallCharge,
+    Lease,
+    OtherPeriod,
+    Refusal,
+    SlotStanding,
+    judged,
+)
+from ebbtide.clock import Clock, system_clock
+from ebbtide.errors import StoreError
+
+_VERSION: Final = 1
+_APPLICATION: Final = 0x45424247  # "EBBG", so that no other file of SQLite is taken for it
+_TABLES: Final = """
+CREATE TABLE IF NOT EXISTS slots (
+    key TEXT PRIMARY KEY,
+    spent INTEGER NOT NULL DEFAULT 0,
+    reserved INTEGER NOT NULL DEFAULT 0,
+    extra INTEGER NOT NULL DEFAULT 0,
+    unpriced INTEGER NOT NULL DEFAULT 0,
+    approved INTEGER NOT NULL DEFAULT 0,
+    forget_at REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS leases (
+    lease_id TEXT PRIMARY KEY,
+    slots TEXT NOT NULL,
+    amount INTEGER NOT NULL,
+    charged INTEGER,
+    unpriced INTEGER NOT NULL DEFAULT 0,
+    seconds REAL NOT NULL,
+    ends REAL NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS leases_by_end ON leases (ends);
+CREATE TABLE IF NOT EXISTS clock (latest REAL NOT NULL);
+INSERT INTO clock SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM clock);
+"""
+_ADD: Final = """
+INSERT INTO slots (key, spent, reserved, unpriced, forget_at) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (key) DO UPDATE SET spent = spent + excluded.spent, reserved = reserved + excluded.reserved,
+    unpriced = unpriced + excluded.unpriced, forget_at = max(forget_at, excluded.forget_at)
+"""
+_STANDINGS: Final = "SELECT key, spent, reserved, extra, unpriced, approved FROM slots"
+_SWEEP_S: Final = 3600.0  # between two deletions of slots whose time is over
+_BACK_S: Final = 1.0  # by which a clock that went back is behind
+_POLL_S: Final = 0.01
+
+
+class SQLiteBudgetStore:
+    """Budgets in a file of SQLite, one short transaction a call.
+
+    Its clock is that of the machine, which may be set: a lease then ends earlier, or once more after its
+    seconds; what was spent stays. A process that was forked goes on with a connection of its own.
+
+    Args:
+        path: The file, made where there is none; None keeps all in the memory of this process.
+        wait_s: Seconds that a call waits for other processes that write.
+        clock: Seconds since 1970.
+
+    Raises:
+        StoreError: The file cannot be opened, or is something else.
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        wait_s: float = 5.0,
+        clock: Clock = system_clock,
+    ) -> None:
+        self._path = None if path is None else fspath(path)
+        self._wait_s = wait_s
+        self._clock = clock
+        self._swept_at = 0.0
+        self._lock = threading.Lock()
+        self._database: sqlite3.Connection | None = None
+        self._process = os.getpid()
+        self._inherited: list[sqlite3.Connection] = []  # never closed: they are the parent's
+        with self._lock:
+            self._connection()
+
+    def now(self) -> float:
+        """As in `BudgetStore`."""
+        return self._clock()
+
+    def reserve(
+        self, lease: Lease, /, *, flexible: bool, refuses_unknown: bool
+    ) -> Lease | Refusal | OtherPeriod:
+        """As in `BudgetStore`.
+
+        Raises:
+            StoreError: The file cannot be written, or others write all the time.
+        """
+        with self._transaction() as database:
+            now = self._swept(database)
+            if any(not slot.start <= now < slot.end for slot in lease.slots):
+                return OtherPeriod(now)
+            row = database.execute(
+                "SELECT amount FROM leases WHERE lease_id = ?", (lease.lease_id,)
+            ).fetchone()
+            if row is not None:
+                return _lease_of(lease, row[0])
+            standings = _standings(database, [slot.key for slot in lease.slots])
+            amount = judged(lease, standings, flexible=flexible, refuses_unknown=refuses_unknown)
+            if isinstance(amount, Refusal):
+                return amount
+            self._put(database, lease, amount=amount, charge=None, now=now)
+            _add(database, lease.slots, reserved=amount)
+            return _lease_of(lease, amount)
+
+    def settle(self, lease: Lease, charge: CallCharge, /, *, before: CallCharge = NOTHING) -> None:
+        """As in `BudgetStore`.
+
+        Raises:
+            StoreError: The file cannot be written.
+        """
+        with self._transaction() as database:
+            now = self._swept(database)
+            row = database.execute(
+                "SELECT amount, charged, unpriced FROM leases WHERE lease_id = ?", (lease.lease_id,)
+            ).fetchone()
+            reserved = 0
+            if row is not None:
+                reserved = row[0] if row[1] is None else 0
+                before = CallCharge(row[1] or 0, bool(row[2]))
+            self._put(database, lease, amount=lease.amount, charge=charge, now=now)
+            _add(
+                database,
+                lease.slots,
+                spent=charge.cost - before.cost,
+                reserved=-reserved,
+                unpriced=charge.is_unpriced - before.is_unpriced,
+            )
+
+    def renew(self, lease: Lease, /) -> bool:
+        """As in `BudgetStore`."""
+        with self._transaction() as database:
+            end = self._swept(database) + lease.seconds
+            changes = database.execute(
+                "UPDATE leases SET ends = ? WHERE lease_id = ? AND charged IS NULL", (end, lease.lease_id)
+            )
+            return changes.rowcount == 1
+
+    def release(self, lease: Lease, /) -> None:
+        """As in `BudgetStore`."""
+        self.settle(lease, NOTHING)
+
+    def spent(self, keys: Sequence[str] | None = None, /) -> list[SlotStanding]:
+        """As in `BudgetStore`."""
+        with self._transaction() as database:
+            self._swept(database)
+            return _standings(database, keys)
+
+    def change(self, key: str, /, *, extra: int = 0, approve: bool = False, reset: bool = False) -> None:
+        """As in `BudgetStore`."""
+        with self._transaction() as database:
+            _add(database, [BudgetSlot(key=key, forget_at=self._clock() + RETENTION_S)])
+            if reset:
+                database.execute(
+                    "UPDATE slots SET spent = 0, extra = 0, unpriced = 0, approved = 0 WHERE key = ?", (key,)
+                )
+            database.execute(
+                "UPDATE slots SET extra = extra + ?, approved = max(approved, ?) WHERE key = ?",
+                (extra, approve, key),
+            )
+
+    def close(self) -> None:
+        """As in `BudgetStore`; the next call opens the file again. What is only in memory is gone."""
+        with self._lock:
+            database, self._database = self._database, None
+            if database is not None and self._process == os.getpid():
+                database.close()
+
+    def _put(
+        self,
+        database: sqlite3.Connection,
+        lease: Lease,
+        *,
+        amount: int,
+        charge: CallCharge | None,
+        now: float,
+    ) -> None:
+        """Write the row of a lease. One that was settled stays as long, so that nothing is charged twice."""
+        database.execute(
+            "INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                lease.lease_id,
+                json.dumps([[slot.key, slot.forget_at] for slot in lease.slots]),
+                amount,
+                None if charge is None else charge.cost,
+                charge is not None and charge.is_unpriced,
+                lease.seconds,
+                now + lease.seconds,
+            ),
+        )
+
+    def _swept(self, database: sqlite3.Connection) -> float:
+        """Give back what the leases that have ended had set aside; the time."""
+        now = self._clock()
+        latest = database.execute("SELECT latest FROM clock").fetchone()[0]
+        if abs(now - latest) > _BACK_S:
+            database.execute("UPDATE clock SET latest = ?", (now,))
+            if now < latest:
+                # Else a lease from before the clock was set back would last as much longer.
+                database.execute("UPDATE leases SET ends = min(ends, ? + seconds)", (now,))
+        rows = database.execute(
+            "SELECT slots, amount, charged FROM leases WHERE ends <= ?", (now,)
+        ).fetchall()
+        for slots, amount, charged in rows:
+            if charged is None and amount:
+                pairs = [BudgetSlot(key=key, forget_at=forget_at) for key, forget_at in json.loads(slots)]
+                _add(database, pairs, reserved=-amount)
+        if rows:
+            database.execute("DELETE FROM leases WHERE ends <= ?", (now,))
+        if abs(now - self._swept_at) > _SWEEP_S:
+            self._swept_at = now
+            database.execute("DELETE FROM slots WHERE forget_at <= ? AND reserved = 0", (now,))
+        return now
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        if self._process != os.getpid():
+            self._lock = threading.Lock()  # of the parent, where another thread may have been in it
+        with self._lock:
+            try:
+                database = self._connection()
+                database.execute("BEGIN IMMEDIATE")
+                try:
+                    yield database
+                except BaseException:
+                    database.execute("ROLLBACK")
+                    raise
+                database.execute("COMMIT")
+            except sqlite3.Error as error:
+                raise self._failure(error) from error
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._process != os.getpid():
+            self._process = os.getpid()
+            if self._path is not None and self._database is not None:
+                self._inherited.append(self._database)
+                self._database = None
+        if self._database is None:
+            try:
+                self._database = self._opened()
+            except sqlite3.Error as error:
+                raise self._failure(error) from error
+        return self._database
+
+    def _opened(self) -> sqlite3.Connection:
+        database = sqlite3.connect(
+            self._path or ":memory:", timeout=self._wait_s, isolation_level=None, check_same_thread=False
+        )
+        # In this order: another process may be making the tables, and all of them come at once.
+        tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        application, version = (
+            database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+        )
+        if (tables and application != _APPLICATION) or version > _VERSION:
+            database.close()
+            raise StoreError(
+                f"{self._path}: not a file of budgets that this version reads; choose another path"
+            )
+        database.execute("PRAGMA synchronous = NORMAL")
+        if not tables:
+            self._use_write_ahead_log(database)
+            database.execute("BEGIN IMMEDIATE")
+            for statement in _TABLES.split(";"):
+                database.execute(statement)
+            database.execute(f"PRAGMA application_id = {_APPLICATION}")
+            database.execute(f"PRAGMA user_version = {_VERSION}")
+            database.execute("COMMIT")
+        return database
+
+    def _use_write_ahead_log(self, database: sqlite3.Connection) -> None:
+        end = time.monotonic() + self._wait_s
+        while True:
+            try:
+                database.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError:  # SQLite does not wait here for another who does the same
+                if time.monotonic() > end:
+                    raise
+                time.sleep(_POLL_S)
+            else:
+                return
+
+    def _failure(self, error: sqlite3.Error) -> StoreError:
+        return StoreError(f"{self._path or 'budgets in memory'}: {error}")
+
+
+def _lease_of(lease: Lease, amount: int) -> Lease:
+    return Lease(lease_id=lease.lease_id, slots=lease.slots, amount=amount, seconds=lease.seconds)
+
+
+def _add(
+    database: sqlite3.Connection,
+    slots: Sequence[BudgetSlot],
+    *,
+    spent: int = 0,
+    reserved: int = 0,
+    unpriced: int = 0,
+) -> None:
+    database.executemany(_ADD, [(slot.key, spent, reserved, unpriced, slot.forget_at) for slot in slots])
+
+
+def _standings(database: sqlite3.Connection, keys: Sequence[str] | None) -> list[SlotStanding]:
+    where = "" if keys is None else f" WHERE key IN ({','.join('?' * len(keys))})"
+    rows = database.execute(f"{_STANDINGS}{where} ORDER BY key", keys or ()).fetchall()
+    standings = {
+        row[0]: SlotStanding(
+            key=row[0],
+            spent=row[1],
+            reserved=row[2],
+            extra=row[3],
+            unpriced=row[4],
+            is_approved=bool(row[5]),
+        )
+        for row in rows
+    }
+    if keys is None:
+        return list(standings.values())
+    return [standings.get(key) or SlotStanding(key=key) for key in keys]
