@@ -14,6 +14,7 @@ from typing import Any
 
 from ebbtide.budget.limits import LimitKind
 from ebbtide.budget.scope import Reservation, Scope, in_event_loop
+from ebbtide.budget.shared.budget_refusal import BudgetRefused
 from ebbtide.errors import CallRefused, LimitExceeded, LimitUnknown, RunHalted, error_text
 from ebbtide.events.event import ModelCall, ModelPart, ToolCall
 from ebbtide.events.usage import Usage
@@ -23,6 +24,7 @@ from ebbtide.guard.metering import Metering
 from ebbtide.guard.observers import WORDS, Observers, status_of
 from ebbtide.guard.operation import Operation
 from ebbtide.guard.running_call import Attempts, RunningCall, attempt_key, enclosing
+from ebbtide.guard.shared_spending import SharedSpending
 
 _MOST_WAITING = 64  # events of streams that were let go
 MOST_WAIT_S = 60.0  #: that a call waits for one under way, where nobody knows what it takes
@@ -40,6 +42,7 @@ class Dispatcher:
         observers: They get every event.
         guidance: Refuses the calls that the supervisor does not want.
         metering: Says what calls take.
+        spending: Reserves in the budgets that others draw on too.
         keep: Calls whose results are kept.
     """
 
@@ -49,6 +52,7 @@ class Dispatcher:
         observers: Observers,
         guidance: Guidance,
         metering: Metering,
+        spending: SharedSpending,
         *,
         keep: int,
     ) -> None:
@@ -56,6 +60,7 @@ class Dispatcher:
         self._observers = observers
         self._guidance = guidance
         self._metering = metering
+        self._spending = spending
         self._attempts = Attempts()
         self._latest: deque[tuple[Operation, Outcome, Any]] = deque(maxlen=keep)
         self._reported_limits: set[tuple[str, str]] = set()
@@ -69,7 +74,7 @@ class Dispatcher:
         Raises:
             ConfigError: It cannot.
         """
-        self._metering.require(operation, self._scope.counted())
+        self._metering.require(operation, [*self._scope.counted(), *self._spending.counted()])
 
     def begin(self, operation: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> RunningCall:
         """Let a call through that is about to be dispatched; `finish`, `fail` or `abandon` has to follow.
@@ -77,6 +82,7 @@ class Dispatcher:
         Raises:
             LimitExceeded: It would pass a limit.
             LimitUnknown: A limit cannot be counted, since a call did not say what it took.
+            BudgetRefused: A budget that others draw on too does not allow it, or wants a person asked.
             CallRefused: It is a tool, and the result is due.
             RunStopped: The supervisor has ended the run.
         """
@@ -91,8 +97,10 @@ class Dispatcher:
         failed = attempts.failed(operation)
         key = attempt_key(args, kwargs) if failed else None
         cost_usd, tokens, bound = self._metering.at_most(operation, args, kwargs)
+        lease = None
         try:
             self._guidance.before(operation)
+            lease = self._spending.reserve(operation, cost_usd, is_bound=bound[0])
             reservation = self._scope.reserve(
                 operation.kind, cost_usd=cost_usd, tokens=tokens, retry=key in failed, bound=bound
             )
@@ -101,13 +109,21 @@ class Dispatcher:
             if isinstance(refusal, LimitExceeded) and self.may_wait(operation) and not in_event_loop():
                 late_reservation = self._reserve_late(operation, retry=key in failed)
             if late_reservation is None:
+                self._spending.settle(lease, 0.0, failed=True)
                 self._refused(node_id, refusal)
                 raise
             reservation = late_reservation
         if key is not None:
             failed.discard(key)
         return RunningCall(
-            self, operation, args, kwargs, around=attempts, node_id=node_id, reservation=reservation
+            self,
+            operation,
+            args,
+            kwargs,
+            around=attempts,
+            node_id=node_id,
+            reservation=reservation,
+            lease=lease,
         )
 
     def may_wait(self, operation: Operation) -> bool:
@@ -219,7 +235,8 @@ class Dispatcher:
         """Say that nobody reads the rest of a stream; its events go out with the next call or the report."""
         if not running.ended:
             # This may be the garbage collector, in the middle of anything: the pipeline, for one.
-            self._waiting += self._settled(running, *self._metering.so_far(running), failed=True)
+            so_far = self._metering.so_far(running)
+            self._waiting += self._settled(running, *so_far, failed=True, later=True)
             self._observers.halted(running.node_id, "not read to its end")
             self._latest.append((running.operation, Outcome.HALTED, None))
 
@@ -231,6 +248,7 @@ class Dispatcher:
         """
         _, cost_usd = self._metering.learned(running.operation, usage.checked())
         running.usage = usage
+        self._spending.settle(running.lease, cost_usd, failed=True)
         for warning in running.reservation.settle(cost_usd, usage.tokens, failed=True):
             self._emit(warning.to_dict())
 
@@ -268,16 +286,24 @@ class Dispatcher:
             self._emit(event)
 
     def _settled(
-        self, running: RunningCall, usage: Usage | None, cost_usd: float | None, *, failed: bool
+        self,
+        running: RunningCall,
+        usage: Usage | None,
+        cost_usd: float | None,
+        *,
+        failed: bool,
+        later: bool = False,
     ) -> list[dict[str, Any]]:
         running.ended = True
+        self._spending.settle(running.lease, cost_usd, failed=failed, later=later)
         operation = running.operation
         if operation.is_free and usage is None:
             warnings = running.reservation.settle(0.0, 0)
         elif usage is None:
             subject = operation.model or operation.name
             warnings = running.reservation.settle(cost_usd, failed=failed, subject=subject)
-            if any(self._scope.left(kind) is not None for kind in (LimitKind.COST_USD, LimitKind.TOKENS)):
+            kinds = (LimitKind.COST_USD, LimitKind.TOKENS)
+            if running.lease is not None or any(self._scope.left(kind) is not None for kind in kinds):
                 self._unsettled.append(running)
         else:
             subject = usage.model or operation.model or operation.name
@@ -285,7 +311,8 @@ class Dispatcher:
         events = [warning.to_dict() for warning in warnings]
         if cost_usd is None and not operation.unknown_reported:
             # Where no money is counted, nobody has to know.
-            operation.unknown_reported = self._scope.left(LimitKind.COST_USD) is not None
+            is_counted = running.lease is not None or self._scope.left(LimitKind.COST_USD) is not None
+            operation.unknown_reported = is_counted
             if operation.unknown_reported:
                 facts = {"name": operation.name, "model": operation.model}
                 events.append({"event_type": "COST_UNKNOWN", "severity": "warn", **facts})
@@ -300,8 +327,12 @@ class Dispatcher:
         # A copy: the one that is raised holds on to every frame that it passes through.
         self._halted = type(refusal)(*refusal.args)
         refusal.report = self.report()
-        if isinstance(refusal, LimitExceeded | LimitUnknown):
-            limit = (refusal.scope, refusal.kind)
+        if isinstance(refusal, LimitExceeded | LimitUnknown | BudgetRefused):
+            limit = (
+                (refusal.refusal.key, refusal.refusal.reason.value)
+                if isinstance(refusal, BudgetRefused)
+                else (refusal.scope, refusal.kind)
+            )
             if limit not in self._reported_limits and len(self._reported_limits) < _MOST_REPORTED:
                 self._reported_limits.add(limit)
                 self._emit(refusal.to_dict())

@@ -14,6 +14,7 @@ from typing import Any, Self, TypeVar, Unpack, overload
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.scope import Scope
+from ebbtide.budget.shared.budgets import Budgets
 from ebbtide.divergence.graph.execution_graph import ExecutionGraph
 from ebbtide.engine_state import pack_state, unpack_state
 from ebbtide.errors import ConfigError, RunHalted, expect, shown
@@ -24,6 +25,7 @@ from ebbtide.guard.metering import Metering
 from ebbtide.guard.observers import Observers, Pipeline
 from ebbtide.guard.operation import CallOptions, Operation, name_of, parameters_of
 from ebbtide.guard.running_call import RunningCall, enclosing
+from ebbtide.guard.shared_spending import SharedSpending
 from ebbtide.guard.wrapping import wrapped
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -52,6 +54,9 @@ class ExecutionContext:
         pipeline: Gets every event; None forwards none.
         prices: What tokens cost; None knows only what a meter says.
         keep: Latest calls whose results the report holds.
+        budgets: Budgets that others draw on too, as `Budgets.of` gives them for an agent, a project or a
+            user; a call that they do not allow raises `BudgetRefused`. Their run is the chain of the events,
+            where they name none. A call waits for their store in its thread, or in the event loop.
         clock: Seconds on a monotonic clock.
 
     >>> from ebbtide.errors import LimitExceeded
@@ -76,11 +81,13 @@ class ExecutionContext:
         pipeline: Pipeline | None = None,
         prices: Prices | None = None,
         keep: int = 16,
+        budgets: Budgets | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         expect("limits", limits, Limits, optional=True)
         expect("graph", graph, ExecutionGraph, optional=True)
         expect("prices", prices, Prices, optional=True)
+        expect("budgets", budgets, Budgets, optional=True)
         if pipeline is not None and not callable(getattr(pipeline, "emit_safety_event", None)):
             raise TypeError(f"pipeline: expected a Pipeline or None, not {shown(pipeline)}")
         self.scope = Scope(limits or Limits(), name=name, clock=clock)
@@ -92,7 +99,15 @@ class ExecutionContext:
         self._guidance = Guidance(supervisor, self._observers, chain_id=chain_id, clock=clock)
         #: For adapters of frameworks whose callables cannot be wrapped.
         self.dispatcher = Dispatcher(
-            self.scope, self._observers, self._guidance, Metering(prices, self._observers), keep=keep
+            self.scope,
+            self._observers,
+            self._guidance,
+            Metering(prices, self._observers),
+            SharedSpending(
+                budgets if budgets is None or budgets.spender.run else budgets.of(run=chain_id),
+                self._observers,
+            ),
+            keep=keep,
         )
 
     def __enter__(self) -> Self:
@@ -167,6 +182,7 @@ class ExecutionContext:
         Raises:
             LimitExceeded: It would pass a limit.
             LimitUnknown: A limit cannot be counted, since a call did not say what it took.
+            BudgetRefused: A budget that others draw on too does not allow it, or wants a person asked.
             CallRefused: It is a tool, and the result is due.
             RunStopped: The supervisor has ended the run.
         """

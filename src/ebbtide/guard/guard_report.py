@@ -47,7 +47,7 @@ class RunReport:
         halted: Why no more calls are let through; None while they are.
         unknown_prices: Models whose cost nobody knows, and how many of their calls were counted without it.
         faults: How often something failed that the run does not notice, by where: ``graph``, ``supervisor``,
-            ``pipeline``, ``prices``, ``usage``, ``at_most``, ``text``.
+            ``pipeline``, ``prices``, ``usage``, ``at_most``, ``text``, ``budgets``.
         last_fault: The latest of them, in words.
     """
 

@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from typing import Any, Protocol
 
 from ebbtide.budget.scope import Reservation
+from ebbtide.budget.shared.budget_reservation import BudgetReservation
 from ebbtide.events.usage import Usage
 from ebbtide.guard.operation import Operation
 
@@ -79,6 +80,7 @@ class RunningCall:
         around: The attempts among which it counts.
         node_id: Its node in the graph; None where the graph failed.
         reservation: What was set aside for it.
+        lease: What was set aside for it in budgets that others draw on too; None where nothing was.
 
     Attributes:
         usage: What it took, where the caller reports it.
@@ -93,6 +95,7 @@ class RunningCall:
         "dispatcher",
         "ended",
         "kwargs",
+        "lease",
         "node_id",
         "operation",
         "reservation",
@@ -110,6 +113,7 @@ class RunningCall:
         around: Attempts,
         node_id: str | None,
         reservation: Reservation,
+        lease: BudgetReservation | None = None,
     ) -> None:
         self.dispatcher = dispatcher
         self.operation = operation
@@ -118,6 +122,7 @@ class RunningCall:
         self.around = around
         self.node_id = node_id
         self.reservation = reservation
+        self.lease = lease
         self.usage: Usage | None = None
         self.result: Any = None
         self.ended = False

@@ -168,6 +168,13 @@ class Budgets:
         )
         return twin
 
+    def strict_limits(self) -> list[float]:
+        """The limits in dollars of the spender's budgets, where a call must not leave them uncounted."""
+        if not self._refuses_unknown:
+            return []
+        budgets = [row.budget for row in self._slots(system_clock())]
+        return [limit for each in budgets if (limit := each.limit_usd or each.soft_usd) is not None]
+
     @property
     def faults(self) -> int:
         """How often the store could not be asked."""
