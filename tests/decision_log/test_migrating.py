@@ -21,7 +21,8 @@ from ebbtide.errors import StoreError
 
 TEXT = "Use SQLite for the log because there is one writer"
 OLD_LOGS = Path(__file__).parent / "old_logs"
-VERSIONS = ("0001", "0002")
+VERSIONS = ("0001", "0002", "0003")
+NEWEST = "0004"
 TABLES = ("decisions", "decision_events", "decision_streams", "decision_counts")
 #: Whatever a database says of its own objects, in an order of its own.
 SCHEMA = {
@@ -126,7 +127,7 @@ def assert_whole(place: str, before: dict[str, list]) -> None:
     """It is of the newest version with the rows of before, reads as ever, and goes on."""
     with DecisionLog.open(place) as log:
         assert rows(place) == before
-        assert version_of(place) == [("0003",)]
+        assert version_of(place) == [(NEWEST,)]
         assert log.verify().ok
         assert log.scope(tenant="acme").verify().ok
         assert [hit.decision.status for hit in log.search("yaml")] == [Status.KEPT]
@@ -204,7 +205,7 @@ def test_the_schema_is_that_of_a_new_log(place, tmp_path, request, version):
 def test_an_old_log_is_not_migrated_by_a_reader(place):
     """A log of the first version that is opened to read only says what to do, and is left as it is."""
     load(place, "0001")
-    with pytest.raises(StoreError, match="open it once without read_only"):
+    with pytest.raises(StoreError, match="once to write: that migrates it"):
         DecisionLog.open(place, read_only=True)
     assert version_of(place) == [("0001",)]
 
@@ -262,7 +263,7 @@ def assert_untouched(place: str, version: str | None, before: dict[str, list]) -
         assert (rows(place), version_of(place)) == (before, [(version,)])
 
 
-@pytest.mark.parametrize("version", [None, "0001"])
+@pytest.mark.parametrize("version", [None, "0001", "0003"])
 def test_killed_between_two_statements(place, version):
     """Killed before any statement of a migration, the log is as it was; the next program brings it up."""
     before = {}
@@ -282,7 +283,7 @@ def test_killed_between_two_statements(place, version):
 
 
 @pytest.mark.parametrize("instructions", [1, 7, 30])
-@pytest.mark.parametrize("version", [None, "0001"])
+@pytest.mark.parametrize("version", [None, "0001", "0003"])
 def test_killed_inside_a_statement(tmp_path, version, instructions):
     """Killed while SQLite works at a statement, the log is as it was; the next program brings it up."""
     place, before = str(tmp_path / "decisions.db"), {}
@@ -333,5 +334,5 @@ def test_processes_that_migrate_at_once(place, version):
     with DecisionLog.open(place) as log:
         assert ids <= {decision.id for decision in log.iterate()}
         assert len(ids) == 4
-        assert version_of(place) == [("0003",)]
+        assert version_of(place) == [(NEWEST,)]
         assert log.verify().ok

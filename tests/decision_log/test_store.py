@@ -1,9 +1,9 @@
 """Opening and losing a store: clear errors, and nothing half done."""
 
 import os
-import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -66,18 +66,53 @@ def test_read_only(path):
             log.add(Candidate(description=TEXT))
 
 
-def test_a_locked_file(path):
-    """Where another process holds the file, the error says so and nothing is recorded."""
-    other = sqlite3.connect(path, isolation_level=None)
-    with DecisionLog.open(path, timeout_s=0.05) as log:
-        other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StoreError, match="another process is writing") as raised:
-            log.add(Candidate(description=TEXT))
-        assert raised.value.recorded is False
-        assert len(log.list().decisions) == 1
-        other.execute("ROLLBACK")
+HOLDER = """
+import sqlite3, sys, time
+other = sqlite3.connect(sys.argv[1], isolation_level=None)
+other.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+time.sleep(float(sys.argv[2]))
+other.execute("ROLLBACK")
+print("free", flush=True)
+"""
+
+
+@pytest.mark.parametrize(("held_s", "timeout_s"), [(0.6, 30.0), (30.0, 0.4)])
+def test_a_locked_file(path, held_s, timeout_s):
+    """Another process that writes is waited for, as long as was said; then the error says so."""
+    command = [sys.executable, "-c", HOLDER, str(path), str(held_s)]
+    with (
+        DecisionLog.open(path, timeout_s=timeout_s) as log,
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other,
+    ):
+        assert other.stdout.readline() == "held\n"
+        start = time.monotonic()
+        assert len(log.list().decisions) == len(log.search("sqlite")) == 1  # readers do not wait
+        assert time.monotonic() - start < held_s
+        start = time.monotonic()
+        if held_s > timeout_s:
+            with pytest.raises(StoreError, match="another process is writing; try again") as raised:
+                log.add(Candidate(description=TEXT))
+            assert raised.value.recorded is False
+            assert timeout_s <= time.monotonic() - start < held_s
+            assert len(log.list().decisions) == 1
+            other.kill()
+            other.wait()
         log.add(Candidate(description=TEXT))
-    other.close()
+        assert len(log.list().decisions) == len(log.search("sqlite")) == 2
+        assert log.verify().ok
+
+
+def test_a_locked_file_is_opened(path):
+    """A log that another process writes to is opened at once, to read and to write."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(path), "30"], stdout=subprocess.PIPE, text=True
+    ) as other:
+        other.stdout.readline()
+        for read_only in (False, True):
+            with DecisionLog.open(path, read_only=read_only, timeout_s=0.2) as log:
+                assert len(log.list().decisions) == 1
+        other.kill()
 
 
 def test_a_full_file(path):

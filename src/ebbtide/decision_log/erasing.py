@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -12,6 +13,7 @@ from ebbtide.decision_log.record import Decision, DecisionScope, Relation, Statu
 from ebbtide.decision_log.steps import verdict_keys
 from ebbtide.decision_log.store import statements
 from ebbtide.decision_log.store.questions import stored_event
+from ebbtide.decision_log.store.rows import DamagedRow
 from ebbtide.decision_log.store.transaction import CountKey, Transaction
 from ebbtide.decision_log.view import View
 from ebbtide.decision_log.wire import from_wire, to_wire
@@ -93,15 +95,19 @@ def _drop_bodies(tx: Transaction, decision: Decision, numbers: Iterable[int]) ->
 
 
 def read_event(tenant: str, agent: str, stored: StoredEvent) -> LogEvent:
-    """A stored event, taken at its word."""
-    import json
+    """A stored event, taken at its word.
 
-    body: dict[str, Any] | None = None if stored.body_json is None else json.loads(stored.body_json)
+    Raises:
+        StoreError: It is damaged.
+    """
+    with DamagedRow():
+        kind = EventKind(stored.kind)
+        body: dict[str, Any] | None = None if stored.body_json is None else json.loads(stored.body_json)
     return LogEvent(
         tenant=tenant,
         agent=agent,
         seq=stored.seq,
-        kind=EventKind(stored.kind),
+        kind=kind,
         decision_id=stored.decision_id,
         ts=stored.ts,
         body=body,

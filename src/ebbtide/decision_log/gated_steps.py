@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict
+from typing import Any, Required, TypedDict
 
 from ebbtide.decision_log import steps
 from ebbtide.decision_log.answer import DecisionAnswer, DecisionVerdict
@@ -59,7 +59,22 @@ class FinalWords(TypedDict, total=False):
     ts: float | None
 
 
-_KNOWN = frozenset(FinalWords.__annotations__)
+class RecordWords(FinalWords, total=False):
+    """A decision of a batch: the arguments of `Deliberation.record_decision`.
+
+    Args:
+        description: What is decided; the only one that has to be there.
+        agent_id: Who decides.
+        session: In which session.
+        frame: What the agent is doing.
+        source: How it came up.
+    """
+
+    description: Required[str]
+    agent_id: str | None
+    session: str | None
+    frame: str
+    source: Source
 
 
 _ARGUMENTS = frozenset(FinalWords.__annotations__)

@@ -157,6 +157,7 @@ class ReadableLog:
         view, now = self._narrow(agent, None), self.clock()
         criteria = self._filter(statuses_of(status, _FOUND))
         most = _at_least_one(limit)
+        self.store.index_words()
         hits = self.store.read(
             lambda s: questions.search(s, self.store.database, view, text, criteria, limit=most)
         )

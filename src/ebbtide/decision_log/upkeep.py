@@ -171,7 +171,11 @@ def checked_heads(view: View, expected_head: str | None, heads: Mapping[str, str
 
 
 def verify(session: Session, view: View, noted_heads: Mapping[str, str]) -> Verification:
-    """Follow every stream of a view, and compare the decisions with the fold of their events."""
+    """Follow every stream of a view, and compare the decisions with the fold of their events.
+
+    Raises:
+        StoreError: Both fit, and the database finds itself damaged.
+    """
     faults: list[Fault] = []
     last_events: dict[str, str] = {}
     events = purged = 0
@@ -187,6 +191,8 @@ def verify(session: Session, view: View, noted_heads: Mapping[str, str]) -> Veri
         purged += check.purged
         if not check.faults:
             faults += _table_faults(session, view.tenant, agent)
+    if not faults:
+        session.check()
     return Verification(faults=tuple(faults), events=events, heads=last_events, purged=purged)
 
 

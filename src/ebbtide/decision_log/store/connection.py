@@ -45,7 +45,7 @@ class Store:
         self.database: Database = database_of(
             where, timeout_s=timeout_s, read_only=read_only, durable=durable
         )
-        self.read_only = read_only
+        self._reads_by_choice = read_only
         self.database.prepare(create=create)
         only = self.database.connect(write=True) if self.database.single else None
         self._writer = Writer(self.database, only)
@@ -61,8 +61,13 @@ class Store:
 
     def write(self, work: Callable[[Transaction], _T], *, order: tuple[str, ...] = ()) -> _T:
         """Do some work in a write transaction; returns after the commit. See `Writer.write`."""
-        if self.read_only:
+        if self._reads_by_choice:
             raise StoreError(f"{self.name}: opened with read_only=True; open it without to write")
+        if self.database.read_only:
+            raise StoreError(
+                f"{self.name}: the file or its folder may not be written; change the rights, or copy it to "
+                "another place. Nothing was recorded"
+            )
         return self._writer.write(work, order=order)
 
     def read(self, question: Callable[[Session], _T]) -> _T:
@@ -71,6 +76,11 @@ class Store:
             return self._writer.alone(question)
         with self._reader() as session:
             return question(session)
+
+    def index_words(self) -> None:
+        """Let the index of words have the latest decisions, before a search."""
+        if not self.database.read_only and self.database.search_rest is not None:
+            self._writer.alone(self.database.index_words)
 
     def erase(self) -> None:
         """Take what was erased out of the files as well, as far as that can be asked for."""

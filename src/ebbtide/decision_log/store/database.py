@@ -46,6 +46,9 @@ class Session(Protocol):
     def run_many(self, sql: str, many: Sequence[Values]) -> None:
         """Change something for each of the values."""
 
+    def check(self) -> None:
+        """Have the database look whether it is damaged, as far as it can."""
+
     def close(self) -> None:
         """Close it; never raises."""
 
@@ -78,9 +81,16 @@ class Database(Protocol):
     #: A condition that looks for one more word, ``" word "``, in a row that was found; None where the index
     #: is asked for all words.
     search_row: str | None
+    #: The tables with the decisions whose words are not in the index yet; None where there are none.
+    search_rest: str | None
+    #: Whether nothing can, or may, be written.
+    read_only: bool
 
     def search_value(self, words: Sequence[str], *, every: bool, begins: bool = False) -> str:
         """The value for `search_where`: every word or any, as it is or as what a word begins with."""
+
+    def index_words(self, session: Session) -> None:
+        """Take the words of the latest decisions into the index, unless somebody else is writing."""
 
     def erase(self, session: Session) -> None:
         """Take what was erased out of the files as well, as far as that can be asked for."""

@@ -148,6 +148,6 @@ def _pending(
         raise StoreError(f"{name}: its table {min(missing)!r} is missing; restore a copy")
     if version != newest and read_only:
         raise StoreError(
-            f"{name}: it is of version {version!r}; open it once without read_only to migrate it"
+            f"{name}: it is of version {version!r}; open it, or a copy of it, once to write: that migrates it"
         )
     return {number: script for number, script in scripts.items() if number > version}

@@ -34,6 +34,7 @@ class PostgresDatabase:
     search_from = ""
     search_where = " AND search_vector @@ to_tsquery('simple', ?)"
     search_row: str | None = None
+    search_rest: str | None = None
     search_rank = "ts_rank_cd(search_vector, to_tsquery('simple', ?), 1)"
     search_or = " | "
     search_age = "n"
@@ -45,7 +46,7 @@ class PostgresDatabase:
         where = parts.hostname or ("this machine" if "host=" in parts.query else "the default server")
         self.name = f"PostgreSQL {parts.path.lstrip('/') or 'default database'} on {where}"
         self._timeout_s = timeout_s
-        self._read_only = read_only
+        self.read_only = read_only
 
     def connect(self, *, write: bool) -> Session:
         """Open one more connection."""
@@ -64,7 +65,7 @@ class PostgresDatabase:
             )
             connection.execute(f"SET lock_timeout = {wait_ms}")
             connection.execute("SET client_encoding = 'UTF8'")
-            if self._read_only:
+            if self.read_only:
                 connection.execute("SET default_transaction_read_only = on")
         return connection
 
@@ -78,7 +79,7 @@ class PostgresDatabase:
                     f"{self.name}: its encoding is {encoding}; make a database with ENCODING 'UTF8'"
                 )
             with _PostgresErrors(self.name, self._psycopg):
-                bring_up(connection.execute, POSTGRESQL, self.name, read_only=self._read_only, create=create)
+                bring_up(connection.execute, POSTGRESQL, self.name, read_only=self.read_only, create=create)
         finally:
             connection.close()
 
@@ -86,6 +87,9 @@ class PostgresDatabase:
         """The words, or what words begin with, as to_tsquery wants them."""
         mark = ":*" if begins else ""
         return (" & " if every else " | ").join(f"'{word}'{mark}" for word in words)
+
+    def index_words(self, session: Session) -> None:
+        """Nothing to do: PostgreSQL searches what waits for its index as well."""
 
     def erase(self, session: Session) -> None:
         """Leave it to autovacuum: a row version that others may still see cannot be asked away."""
@@ -163,6 +167,9 @@ class PostgresSession:
         with self._guard:
             self._open()
             self._cursor.executemany(_written(sql), many)
+
+    def check(self) -> None:
+        """Nothing to ask: a server checks its pages as it reads them, where it has checksums."""
 
     def close(self) -> None:
         """Close it."""

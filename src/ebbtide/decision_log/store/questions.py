@@ -14,7 +14,7 @@ from ebbtide.decision_log.record import Decision, Status
 from ebbtide.decision_log.search_words import search_words
 from ebbtide.decision_log.store import statements
 from ebbtide.decision_log.store.database import Database, Session
-from ebbtide.decision_log.store.rows import UNKNOWN_TIME, column_text, decision_of
+from ebbtide.decision_log.store.rows import UNKNOWN_TIME, DamagedRow, column_text, decision_of
 from ebbtide.decision_log.view import View
 from ebbtide.decisions.repeats.duplicates import Earlier
 from ebbtide.errors import UnknownDecisionError
@@ -23,6 +23,7 @@ from ebbtide.text.contrast.words import FUNCTION_WORDS
 _PAGE = 500
 _COMMON = frozenset(search_words(FUNCTION_WORDS))  # nearly every decision has some of them
 _WAYS = ((True, False), (False, False), (False, True))  # every word or any; whole or what words begin with
+_HAS_WORD = "instr(' ' || decisions.search_text || ' ', ?) > 0"
 _SHORTEST = 3  # letters that a word may be found by
 _HIGHEST = "~"  # sorts after every character of an id
 
@@ -159,6 +160,14 @@ def search(
             "ORDER BY fits DESC, id DESC LIMIT ?"
         )
         rows = session.rows(sql, [*head, *values, value, *(f" {word} " for word in others), limit])
+        if len(rows) < limit and database.search_rest is not None:
+            ends = "" if begins else " "
+            has_words = (" AND " if every else " OR ").join([_HAS_WORD] * len(words))
+            sql = (
+                f"SELECT description, asked, state, 0.0 FROM {database.search_rest} "  # noqa: S608 - no values
+                f"WHERE tenant = ?{condition} AND ({has_words}) ORDER BY id DESC LIMIT ?"
+            )
+            rows += session.rows(sql, [*values, *(f" {word}{ends}" for word in words), limit - len(rows)])
         if rows:
             return [SearchHit(decision=decision_of(row), rank=float(row[3])) for row in rows]
     return []
@@ -285,5 +294,8 @@ def earlier(
         equal = statements.EQUAL_FINALS if final else statements.EQUAL_STARTS
         rows = [*rows[:most], *session.rows(equal, (*scope, *times, print_of_text))]
     by_id = {row[0]: row for row in reversed(rows)}
-    window = [Earlier(id=identifier, text=json.loads(text), ts=ts) for identifier, text, ts in by_id.values()]
+    with DamagedRow():
+        window = [
+            Earlier(id=identifier, text=json.loads(text), ts=ts) for identifier, text, ts in by_id.values()
+        ]
     return window, truncated

@@ -13,6 +13,7 @@ from ebbtide.decision_log.record import Decision, Status
 from ebbtide.decision_log.search_words import search_words
 from ebbtide.decision_log.wire import from_wire, to_wire
 from ebbtide.decisions.repeats.compared_text import fingerprint
+from ebbtide.errors import StoreError
 
 _UNSEARCHED = frozenset({Status.OPENED, Status.ABANDONED, Status.PURGED})
 _LONGEST_NAME = 200
@@ -62,13 +63,32 @@ def row_of(decision: Decision, *, words_too: bool = True) -> tuple[Any, ...]:
 
 
 def decision_of(row: Sequence[Any]) -> Decision:
-    """The decision of a row of description, asked and state."""
+    """The decision of a row of description, asked and state.
+
+    Raises:
+        StoreError: The row is damaged.
+    """
     description, question, state_json = row[0], row[1], row[2]
-    state = json.loads(state_json)
-    state["candidate"]["description"] = json.loads(description)
-    if question is not None:
-        state["asked"] = json.loads(question)
-    return from_wire(Decision, state)
+    with DamagedRow():
+        state = json.loads(state_json)
+        state["candidate"]["description"] = json.loads(description)
+        if question is not None:
+            state["asked"] = json.loads(question)
+        return from_wire(Decision, state)
+
+
+class DamagedRow:
+    """Turns what reading a row raises into a `StoreError`: nothing but damage makes it unreadable."""
+
+    def __enter__(self) -> None:
+        """Nothing to do."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if isinstance(error, ValueError | LookupError | TypeError | AttributeError):
+            raise StoreError(
+                f"a row of the log cannot be read ({error}): the log is damaged; `ebbtide decisions verify` "
+                "says where. Restore a copy"
+            ) from error
 
 
 def column_text(text: str) -> str:

@@ -8,8 +8,8 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
+from ebbtide.decision_log.store import sqlite_file
 from ebbtide.decision_log.store.database import Session, Values, Write
 from ebbtide.decision_log.store.migrating import SQLITE, bring_up
 from ebbtide.decision_log.store.sqlite_errors import SqliteErrors
@@ -18,6 +18,17 @@ from ebbtide.errors import StoreError
 _MEMORY = ":memory:"
 _CHECKPOINT_PAGES = 10_000  # a checkpoint waits for the disk; pages that many commits change are written once
 _OLDEST = (3, 35, 0)
+_UNINDEXED = (
+    1_500  # rows that a connection writes, some 250 decisions, before it takes their words into the index
+)
+_PATIENCE_MS = 50  # how long a search waits to have the index brought up to date
+_INDEX = (
+    (
+        "INSERT INTO decision_words (rowid, search_text) "
+        "SELECT n, search_text FROM decision_unindexed JOIN decisions USING (n)"
+    ),
+    "DELETE FROM decision_unindexed",
+)
 
 
 class SqliteDatabase:
@@ -39,6 +50,7 @@ class SqliteDatabase:
     search_rank = "-bm25(decision_words)"
     search_or = " OR "
     search_age = "decision_words.rowid"  # by a column of the table every row would be read and sorted
+    search_rest: str | None = "decision_unindexed CROSS JOIN decisions USING (n)"
 
     def __init__(self, path: str, *, timeout_s: float, read_only: bool, durable: bool) -> None:
         if sqlite3.sqlite_version_info < _OLDEST:
@@ -47,7 +59,9 @@ class SqliteDatabase:
         self.name = "memory" if path == _MEMORY else path
         self.single = path == _MEMORY
         self._timeout_s = timeout_s
-        self._read_only = read_only
+        self.read_only = read_only or (
+            not self.single and Path(path).exists() and not sqlite_file.is_writable(path)
+        )
         self._durable = durable
 
     def connect(self, *, write: bool) -> Session:
@@ -58,14 +72,13 @@ class SqliteDatabase:
                 bring_up(connection.execute, SQLITE, self.name, read_only=False, create=True)
             else:
                 self._settings(connection, write=write)
-            return SqliteSession(connection, self.name)
+            return SqliteSession(connection, self.name, lasting=not self.read_only)
 
     def _open(self, *, create: bool = False) -> sqlite3.Connection:
         place = self.path
         if not self.single:
-            mode = "ro" if self._read_only else "rwc" if create else "rw"
-            place = f"file:{quote(str(Path(self.path).absolute()))}?mode={mode}"
-        return sqlite3.connect(
+            place = sqlite_file.uri(self.path, "ro" if self.read_only else "rwc" if create else "rw")
+        connection = sqlite3.connect(
             place,
             timeout=self._timeout_s,
             isolation_level=None,
@@ -73,9 +86,14 @@ class SqliteDatabase:
             cached_statements=256,
             uri=not self.single,
         )
+        if "vfs=" in place:
+            # Without locks the index of the write-ahead log is in memory.
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        return connection
 
     def _settings(self, connection: sqlite3.Connection, *, write: bool) -> None:
         connection.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'NORMAL'}")
+        connection.execute("PRAGMA cell_size_check = ON")  # a garbled page is told where it is read
         # FAST would leave in free pages what stood in them.
         connection.execute("PRAGMA secure_delete = ON")
         if write:
@@ -88,15 +106,15 @@ class SqliteDatabase:
         """Bring the schema to this version, or say why not."""
         if self.single:
             return
-        if not Path(self.path).exists() and (self._read_only or not create):
+        if not Path(self.path).exists() and (self.read_only or not create):
             raise StoreError(f"{self.name}: there is no such file; check the path")
         with SqliteErrors(self.name):
             connection = self._open(create=create)
         try:
-            if not self._read_only:
+            if not self.read_only:
                 self._use_wal(connection)
             with SqliteErrors(self.name):
-                bring_up(connection.execute, SQLITE, self.name, read_only=self._read_only, create=create)
+                bring_up(connection.execute, SQLITE, self.name, read_only=self.read_only, create=create)
         finally:
             connection.close()
 
@@ -120,6 +138,21 @@ class SqliteDatabase:
         mark = "*" if begins else ""
         return (" AND " if every else " OR ").join(f'"{word}"{mark}' for word in words)
 
+    def index_words(self, session: Session) -> None:
+        """Take the words of the latest decisions into the index, unless somebody else is writing."""
+        if not session.rows("SELECT 1 FROM decision_unindexed LIMIT 1"):
+            return
+        session.run(f"PRAGMA busy_timeout = {_PATIENCE_MS}")
+        try:
+            session.begin(write=True)
+            for sql in _INDEX:
+                session.run(sql)
+            session.commit()
+        except StoreError:
+            session.rollback()  # the search reads these decisions one by one
+        finally:
+            session.run(f"PRAGMA busy_timeout = {int(self._timeout_s * 1000)}")
+
     def erase(self, session: Session) -> None:
         """Take what was erased out of the full-text index and the write-ahead log.
 
@@ -136,13 +169,21 @@ class SqliteDatabase:
 
 
 class SqliteSession:
-    """One connection to a SQLite database."""
+    """One connection to a SQLite database.
 
-    def __init__(self, connection: sqlite3.Connection, name: str) -> None:
+    Args:
+        connection: The connection.
+        name: What messages call the store.
+        lasting: Whether it can be used again. Where nothing can be written it may be one that sees no change,
+            so that the next question has one of its own.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, name: str, *, lasting: bool = True) -> None:
         self.connection = connection
-        self.broken = False
+        self.broken = not lasting
         self.used = False
         self._guard = SqliteErrors(name)
+        self._next_index = 0  # also what others left: a program that records one decision indexes it at once
 
     def begin(self, *, write: bool) -> None:
         """Begin a transaction; one that may write waits for its turn."""
@@ -154,7 +195,14 @@ class SqliteSession:
         with self._guard:
             for sql, many in writes:
                 self.connection.executemany(sql, many)
+            if self.connection.total_changes > self._next_index:
+                self._index()
             self.connection.execute("COMMIT")
+
+    def _index(self) -> None:
+        for sql in _INDEX:
+            self.connection.execute(sql)
+        self._next_index = self.connection.total_changes + _UNINDEXED
 
     def rollback(self) -> None:
         """Undo; some errors have done so already."""
@@ -186,6 +234,17 @@ class SqliteSession:
         """Change something for each of the values."""
         with self._guard:
             self.connection.executemany(sql, many)
+
+    def check(self) -> None:
+        """Have SQLite compare tables and indexes.
+
+        Raises:
+            StoreError: They do not fit.
+        """
+        problem = self.rows("PRAGMA integrity_check(1)")[0][0]
+        if problem != "ok":
+            with self._guard:
+                raise sqlite3.DatabaseError(f"malformed: {problem}")
 
     def close(self) -> None:
         """Close it."""

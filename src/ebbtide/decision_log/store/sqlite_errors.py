@@ -12,10 +12,13 @@ _HINTS = (
     (re.compile("locked|busy"), "another process is writing; try again, or give `timeout_s` more seconds"),
     (
         re.compile("readonly|read-only"),
-        "it may not be written; open it with read_only=True, or change its rights",
+        "it may not be written; change the rights of the file and its folder",
     ),
     (re.compile("full"), _FULL),
-    (re.compile("malformed|not a database|corrupt"), "the file is damaged or no SQLite file; restore a copy"),
+    (
+        re.compile("malformed|not a database|corrupt|Could not decode|vtable constructor"),
+        "the file is damaged or no SQLite file; restore a copy",
+    ),
     (re.compile("unable to open"), "the folder has to exist and to be writable"),
     (re.compile("disk I/O"), "the disk or the file system fails"),
 )
@@ -39,5 +42,7 @@ class SqliteErrors:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         if isinstance(error, sqlite3.Error):
             message = str(error)
+            if message.startswith("Could not decode"):
+                message = message.partition(" with text")[0]
             hint = next((hint for pattern, hint in _HINTS if pattern.search(message)), "nothing was recorded")
             raise StoreError(f"{self._name}: {message}; {hint}") from error
