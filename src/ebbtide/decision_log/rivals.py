@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 from itertools import combinations
+from typing import Any
 
 from ebbtide.decision_log.record import DecisionScope, Status
 from ebbtide.decision_log.search_words import search_words
 from ebbtide.decision_log.store.connection import Store
+from ebbtide.decision_log.store.database import Session
+from ebbtide.decision_log.store.questions import HAS_WORD
 from ebbtide.decisions.repeats.subject import read_subject
 from ebbtide.text.normal_form import normal_form
 
@@ -19,6 +22,10 @@ _WORDS = 4  # words of a subject that are looked for, the first ones
 _STANDING = (
     "SELECT id, description, settled_at FROM decisions{search_from} WHERE tenant = ? AND agent = ?"
     " AND status = ?{search_where} ORDER BY {search_age} DESC LIMIT ?"
+)
+_STANDING_REST = (
+    "SELECT id, description, settled_at FROM {search_rest} WHERE tenant = ? AND agent = ?"
+    " AND status = ? AND {shared} >= ? ORDER BY n DESC LIMIT ?"
 )
 
 
@@ -42,6 +49,16 @@ def rivals(store: Store, scope: DecisionScope, text: str, at: float, *, most: in
     sql = _STANDING.format(
         search_from=database.search_from, search_where=database.search_where, search_age=database.search_age
     )
-    values = (scope.tenant, scope.agent, Status.KEPT.value, value, most)
-    rows = store.read(lambda session: session.rows(sql, values))
+    standing = (scope.tenant, scope.agent, Status.KEPT.value)
+
+    def ask(session: Session) -> list[tuple[Any, ...]]:
+        latest: list[tuple[Any, ...]] = []
+        if database.search_rest is not None:
+            shared = " + ".join(f"({HAS_WORD})" for _ in words)
+            rest = _STANDING_REST.format(search_rest=database.search_rest, shared=shared)
+            marks = (f" {word} " for word in words)
+            latest = session.rows(rest, (*standing, *marks, min(len(words), 2), most))
+        return latest + session.rows(sql, (*standing, value, most))
+
+    rows = store.read(ask)[:most]
     return [(row[0], json.loads(row[1])) for row in rows if row[2] is None or row[2] <= at]

@@ -18,9 +18,8 @@ from ebbtide.errors import StoreError
 _MEMORY = ":memory:"
 _CHECKPOINT_PAGES = 10_000  # a checkpoint waits for the disk; pages that many commits change are written once
 _OLDEST = (3, 35, 0)
-_UNINDEXED = (
-    1_500  # rows that a connection writes, some 250 decisions, before it takes their words into the index
-)
+# Rows that a connection writes, five or six a decision, before it takes their words into the index.
+_UNINDEXED = 300
 _PATIENCE_MS = 50  # how long a search waits to have the index brought up to date
 _INDEX = (
     (

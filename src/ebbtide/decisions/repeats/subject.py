@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ebbtide.decisions.repeats.differences import EMPTY, Difference, DifferenceKind, find_contrast
-from ebbtide.text.contrast.statement import read_statement
+from ebbtide.text.contrast.statement import stems_in_order
 from ebbtide.text.stems import stem, stem_tokens
 
 _LONGEST = 2000  # characters of a text that is remembered, and beyond which a text is no single decision
@@ -118,5 +118,5 @@ def _core(form: str) -> str:
 
 def _topic(text: str) -> tuple[str, ...]:
     # The stem of a number has a colon.
-    stems = dict.fromkeys(read_statement(text).order)
+    stems = dict.fromkeys(stems_in_order(text))
     return tuple(token for token in stems if ":" not in token and token not in _GENERIC)

@@ -1,4 +1,4 @@
--- The words of new decisions go into the index some hundred at a time; until then the numbers of their rows
+-- The words of new decisions go into the index some fifty at a time; until then the numbers of their rows
 -- stand in a table of their own. An index of words costs more for each commit than all the rest.
 
 CREATE TABLE decision_unindexed (
