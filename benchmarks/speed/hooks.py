@@ -24,8 +24,8 @@ from statistics import median, quantiles
 from typing import Any
 
 from benchmarks.measure import setup, write_result
-from ebbtide.service import hook_client
-from ebbtide.service.state_folder import Address, read_address
+from ebbtide.service.hooks import hook_client
+from ebbtide.service.hooks.state_folder import Address, read_address
 
 BARE = "python -c pass"
 _EVENTS = 1000
@@ -89,7 +89,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["EBBTIDE_STATE"] = folder
-        service = subprocess.Popen([sys.executable, "-m", "ebbtide", "serve", "--local"])
+        service = subprocess.Popen([sys.executable, "-m", "ebbtide", "hooks", "serve"])
         while (address := read_address(Path(folder))) is None:
             time.sleep(0.05)
         handler = handler_ms(address)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ebbtide.service.hook_service import HookService
-from ebbtide.service.hook_store import HookStore
-from ebbtide.service.state_folder import StateFolder
+from ebbtide.service.hooks.hook_service import HookService
+from ebbtide.service.hooks.hook_store import HookStore
+from ebbtide.service.hooks.state_folder import StateFolder
+from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +32,7 @@ def test_from_nothing_to_guarded(here) -> None:
     assert "claude     installed; no event came yet, so it is not known to work" in status
     assert "~/.claude/settings.json --stop" in status
     folder = StateFolder()
-    service = HookService(HookStore(folder.runs, folder.sessions))
+    service = HookService(HookStore(SQLiteRunStore(folder.runs), folder.sessions))
     for number in range(4):
         call = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": "none"}
         call["tool_use_id"] = f"t{number}"

@@ -1,1 +1,1 @@
-"""The service on this machine: it takes the hooks of coding agents, keeps their runs, and answers."""
+"""Services: one that coding agents start through their hooks, and one for all runs, with an API."""

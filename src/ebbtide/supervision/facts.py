@@ -87,12 +87,29 @@ class BurnFacts:
         return "burn_without_progress"
 
 
-Facts = LoopFacts | LimitFacts | DryRoundFacts | BurnFacts
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonFacts:
+    """A person has ended the run.
+
+    Args:
+        reason: Why, in their words; empty where they gave none.
+    """
+
+    reason: str = ""
+
+    @property
+    def kind(self) -> str:
+        """Always ``person``."""
+        return "person"
+
+
+Facts = LoopFacts | LimitFacts | DryRoundFacts | BurnFacts | PersonFacts
 _CLASSES: dict[str, type[Facts]] = {
     "loop": LoopFacts,
     "limit": LimitFacts,
     "rounds": DryRoundFacts,
     "burn": BurnFacts,
+    "person": PersonFacts,
 }
 _NAMES = {kind: name for name, kind in _CLASSES.items()}
 _CODEC = Codec({LimitFacts: WireForm(inline=("alert",))})

@@ -39,6 +39,7 @@ class Cause(StrEnum):
     SPENDING = "spending"  #: money or tokens leave, and nothing comes back
     LIMIT = "limit"  #: a hard limit
     JOINT = "joint"  #: spending is high while progress is flat: neither alone would say so
+    PERSON = "person"  #: a person has ended the run
 
 
 class Steps(NamedTuple):

@@ -8,7 +8,7 @@ from ebbtide.budget.limit_alerts import LimitAlert, Nearness
 from ebbtide.budget.limits import LimitKind, uncounted
 from ebbtide.budget.tally import dollars
 from ebbtide.divergence.signals import SPENDING, LoopKind, LoopSignal, Unit
-from ebbtide.supervision.facts import BurnFacts, DryRoundFacts, Facts, LimitFacts, LoopFacts
+from ebbtide.supervision.facts import BurnFacts, DryRoundFacts, Facts, LimitFacts, LoopFacts, PersonFacts
 
 _NAMED = 3  # tools of one turn that are named
 _TOOL = 40  # characters of a tool's name
@@ -137,6 +137,8 @@ def reason(facts: Facts) -> str:
         if facts.ready:
             return f"{stretch}: the result is ready"
         return f"{stretch}, and nothing says that it is finished: more of the same will not help"
+    if isinstance(facts, PersonFacts):
+        return f"A person ended the run{': ' if facts.reason else ''}{facts.reason.rstrip('.')}"
     return f"{burn(facts)}: {_burn_measure(facts)}"
 
 

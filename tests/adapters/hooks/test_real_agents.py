@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from ebbtide.service import hook_client
-from ebbtide.service.hook_client import exchange
+from ebbtide.service.hooks import hook_client
+from ebbtide.service.hooks.hook_client import exchange
 
 PREFIX = os.environ.get("EBBTIDE_AGENTS", "")
 MARK = "[ebbtide]"

@@ -10,7 +10,7 @@ from typing import Annotated
 import click
 
 from ebbtide.cli.declaration import Argument, Command, CommandGroup, Option
-from ebbtide.cli.shared_options import AsJson
+from ebbtide.cli.shared_options import AsJson, Redact
 from ebbtide.cli.terminal import plain, print_json
 from ebbtide.errors import ConfigError
 
@@ -27,6 +27,10 @@ class HookAgent(StrEnum):
 
 
 Agent = Annotated[HookAgent, Argument(metavar="AGENT", help="claude, codex, gemini or opencode.")]
+Idle = Annotated[
+    float | None,
+    Option("--idle", metavar="S", at_least=0, help="Stop after S seconds without new data."),
+]
 InProject = Annotated[
     bool, Option("--project/--global", help="For the project in this folder, or for all your projects.")
 ]
@@ -50,8 +54,8 @@ def install(
     AGENT is claude, codex, gemini or opencode. What others have put there stays; a copy of the file is kept
     beside it. Saying it again changes the options.
     """
-    from ebbtide.service.install.hook_places import PLACES
-    from ebbtide.service.install.hook_settings import HookOptions, install_hooks
+    from ebbtide.service.hooks.install.hook_places import PLACES
+    from ebbtide.service.hooks.install.hook_settings import HookOptions, install_hooks
 
     if shadow and stop:
         raise ConfigError("--shadow and --stop: a run that is only recorded is not ended")
@@ -75,7 +79,7 @@ def uninstall(agent: Agent, in_project: InProject = False, as_json: AsJson = Fal
 
     AGENT is claude, codex, gemini or opencode. A file that nobody else has changed is as it was before.
     """
-    from ebbtide.service.install.hook_settings import uninstall_hooks
+    from ebbtide.service.hooks.install.hook_settings import uninstall_hooks
 
     path = uninstall_hooks(agent.value, project=Path.cwd() if in_project else None)
     if as_json:
@@ -101,13 +105,9 @@ def status(as_json: AsJson = False) -> None:
         print_status(report)
 
 
-@click.command(cls=Command)
-def serve(
-    local: Annotated[bool, Option("--local", help="For this user on this machine alone.")] = False,
-    idle: Annotated[
-        float | None,
-        Option("--idle", metavar="S", at_least=0, help="Stop after S seconds without new data."),
-    ] = None,
+@hooks.command("serve")
+def serve_hooks(
+    idle: Idle = None,
     as_json: AsJson = False,
 ) -> None:
     """Run the service that answers the hooks of coding agents.
@@ -115,10 +115,8 @@ def serve(
     The hooks start it themselves, and it ends after half an hour without an event. There is one for each
     user: where one runs, this says so.
     """
-    if not local:
-        raise ConfigError("say --local: the service is for this machine")
-    from ebbtide.service.daemon import serve_local
-    from ebbtide.service.state_folder import StateFolder
+    from ebbtide.service.hooks.daemon import serve_local
+    from ebbtide.service.hooks.state_folder import StateFolder
 
     folder = StateFolder()
     end = serve_local(folder) if idle is None else serve_local(folder, idle_s=idle)
@@ -131,6 +129,66 @@ def serve(
 
 
 @click.command(cls=Command)
+def serve(
+    host: Annotated[
+        str,
+        Option("--host", metavar="NAME", help="Listen there; anything but this machine needs a token."),
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, Option("--port", metavar="N", at_least=0, at_most=65535, help="The port; 0 takes a free one.")
+    ] = 8620,
+    db: Annotated[
+        str | None,
+        Option(
+            "--db", metavar="FILE|URL", help="The file of the runs; without it, one of yours on this machine."
+        ),
+    ] = None,
+    token: Annotated[
+        str | None,
+        Option("--token", metavar="TEXT", envvar="EBBTIDE_TOKEN", help="What a caller has to know."),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        Option("--allow-host", metavar="NAME", help="A further name of this host. Repeatable."),
+    ] = None,
+    keep_days: Annotated[
+        float, Option("--keep-days", metavar="N", at_least=0, help="Delete runs that were silent for N days.")
+    ] = 90.0,
+    idle: Idle = None,
+    redact: Redact = True,
+    as_json: AsJson = False,
+) -> None:
+    """Run the service: all runs, what they cost, and which are stuck.
+
+    It takes the hooks of the coding agents on this machine too. Ctrl-C ends it; nothing that it took is lost.
+    """
+    from ebbtide.service.web.service_settings import ServiceSettings
+
+    settings = ServiceSettings(
+        host=host,
+        port=port,
+        token=token or None,
+        names=tuple(allow_host or ()),
+        redact=redact,
+        keep_days=keep_days,
+        idle_s=idle,
+    )
+    try:
+        from ebbtide.service.web.server import serve_web
+    except ImportError as error:
+        raise ConfigError(f"the service cannot start ({error}): pip install 'ebbtide[service]'") from error
+    serve_web(settings, db, announce=lambda url: _announce(url, as_json=as_json))
+
+
+def _announce(url: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"url": url}, indent=None)
+    else:
+        print(f"listening on {url}", flush=True)
+    sys.stdout.flush()
+
+
+@click.command(cls=Command)
 def statusline(as_json: AsJson = False) -> None:
     """Print a line about a session of Claude Code: cost, dollars an hour, verdict.
 
@@ -139,7 +197,7 @@ def statusline(as_json: AsJson = False) -> None:
     """
     import time
 
-    from ebbtide.service.hook_client import exchange
+    from ebbtide.service.hooks.hook_client import exchange
 
     body = sys.stdin.buffer.read()
     if not body.lstrip().startswith(b"{"):

@@ -12,10 +12,10 @@ from typing import Any
 
 from ebbtide.cli.terminal import plain
 from ebbtide.errors import ConfigError, StoreError
-from ebbtide.service.asking import ask_status
-from ebbtide.service.hook_store import latest_events
-from ebbtide.service.install.hook_settings import InstalledHooks, find_hooks
-from ebbtide.service.state_folder import StateFolder
+from ebbtide.service.hooks.asking import ask_status
+from ebbtide.service.hooks.hook_store import latest_events
+from ebbtide.service.hooks.install.hook_settings import InstalledHooks, find_hooks
+from ebbtide.service.hooks.state_folder import StateFolder
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.runs.run_store import RunStanding
 from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
+from ebbtide.events.event import Event
 from ebbtide.supervision.ladder import Action
 
 
@@ -63,11 +64,24 @@ class StoredRun:
         standing: How it stands.
         revision: Grows with each change: what is older does not take the place of what is newer.
         state: What `Supervisor.to_bytes` gave: a few KB.
+        place: Of the latest event in it, in the log that is kept beside; 0 where none is kept.
     """
 
     standing: RunStanding
     revision: int
     state: bytes
+    place: int = 0
+
+
+class RunLog(Protocol):
+    """A log of all events, kept beside a store: what the stored state of a run lacks is read from it."""
+
+    def since(self, run_id: str, place: int, /) -> Iterable[tuple[int, Event]]:
+        """The events of a run after a place, each with its own.
+
+        Raises:
+            StoreError: They cannot be read.
+        """
 
 
 class RunStore(Protocol):

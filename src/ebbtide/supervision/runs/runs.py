@@ -17,7 +17,7 @@ from ebbtide.errors import ConfigError, EbbtideError, error_text, expect, shown
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.transcript import Round
 from ebbtide.supervision.runs.advice import Advice
-from ebbtide.supervision.runs.run_store import MemoryRunStore, RunStanding, RunStore
+from ebbtide.supervision.runs.run_store import MemoryRunStore, RunLog, RunStanding, RunStore
 from ebbtide.supervision.runs.watched_run import WatchedRun
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
@@ -45,6 +45,7 @@ class Runs:
         save_every_s: Seconds between two writings of one run, where the store lasts.
         listener: Called with the id and the verdict when what is to be done about a run has changed.
         clock: Seconds since 1970.
+        log: A log of all events: a run that comes back takes up from it what its stored state lacks.
 
     Attributes:
         faults: How often the ``store`` or the ``listener`` failed; the runs do not notice.
@@ -74,6 +75,7 @@ class Runs:
         save_every_s: float = 1.0,
         listener: Callable[[str, Verdict], object] | None = None,
         clock: Callable[[], float] = time.time,
+        log: RunLog | None = None,
     ) -> None:
         if not (make is None or callable(make)):
             raise TypeError(
@@ -94,6 +96,7 @@ class Runs:
         self._save_every_s = save_every_s
         self._listener = listener
         self._clock = clock
+        self._log = log
         self._runs: OrderedDict[str, WatchedRun] = OrderedDict()  # the one that was silent longest first
         self._leaving: dict[str, WatchedRun] = {}  # on their way to the store
         self._departures = 0
@@ -116,17 +119,24 @@ class Runs:
         with self._at_hand(run_id) as run:
             return run.supervisor
 
-    def record(self, run_id: str, event: Event | Round) -> Verdict:
+    def record(self, run_id: str, event: Event | Round, *, place: int = 0) -> Verdict:
         """Take one more event or round of a run, as `Supervisor.record`.
 
         An event belongs to the chain that its `chain_id` names; where it names none, to that of its agent, if
         `before_model` was asked for that agent by name; and where it names no agent either, to that of the
         only agent that was asked for.
+
+        Args:
+            run_id: The run.
+            event: What happened.
+            place: Of the event in the log, from 1; one that the run has already changes nothing.
         """
         with self._at_hand(run_id) as run:
-            if isinstance(event, Event):
-                event = run.placed(event)
-            verdict = run.supervisor.record(event)
+            if 0 < place <= run.place:
+                verdict = run.supervisor.verdict()
+            else:
+                run.place = max(run.place, place)
+                verdict = run.supervisor.record(run.placed(event) if isinstance(event, Event) else event)
             change = run.change(verdict)
         self._report(run_id, change)
         return verdict
@@ -203,11 +213,11 @@ class Runs:
                 runs[run_id] = run.standing(run_id)
         return sorted(runs.values(), key=lambda standing: standing.urgency, reverse=True)
 
-    def save(self) -> None:
-        """Write every run that has changed; a signal handler may do so."""
+    def save(self, run_id: str | None = None) -> None:
+        """Write every run that has changed, or one alone; a signal handler may do so."""
         with self._lock:
             runs = {**self._leaving, **self._runs}
-        self._write(runs)
+        self._write({name: run for name, run in runs.items() if run_id in (None, name)})
 
     def close(self) -> None:
         """Write every run that has changed, and write no more by itself."""
@@ -267,12 +277,13 @@ class Runs:
         supervisor = self._make(run_id)
         if not isinstance(supervisor, Supervisor):
             raise TypeError(f"make({run_id!r:.60}) gave {type(supervisor).__name__}: expected a Supervisor")
-        revision = 0
+        run = WatchedRun(supervisor, self._clock())
         try:
             stored = self._store.load(run_id)
             if stored is not None:
                 supervisor.load(stored.state)
-                revision = stored.revision
+                run = WatchedRun(supervisor, self._clock(), stored.revision, stored.place)
+            self._catch_up(run_id, run)
         except EbbtideError as error:
             if supervisor.limits is not None:
                 raise ConfigError(
@@ -280,11 +291,19 @@ class Runs:
                     "Mend the store, or `forget` the run to let it start from zero"
                 ) from error
             self._fault("store", error)
-            supervisor = self._make(run_id)
+            run = WatchedRun(self._make(run_id), self._clock())
         with self._lock:
             # Another thread may have had it at hand, and put it away again, since it was read.
             if run_id not in self._runs and run_id not in self._leaving and self._departures == departures:
-                self._runs[run_id] = WatchedRun(supervisor, self._clock(), revision)
+                self._runs[run_id] = run
+
+    def _catch_up(self, run_id: str, run: WatchedRun) -> None:
+        """Take up from the log what a run lacks, which nobody else has yet."""
+        for place, event in () if self._log is None else self._log.since(run_id, run.place):
+            run.supervisor.record(run.placed(event))
+            run.place = place
+            run.revision += 1
+        run.has_own_time = False  # the log has given each event one
 
     def _put_away(self) -> None:
         """Move runs to the store that were silent for long, or are too many."""

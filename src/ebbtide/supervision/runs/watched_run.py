@@ -6,7 +6,7 @@ import warnings
 from dataclasses import replace
 from typing import Any
 
-from ebbtide.budget.tally import usd
+from ebbtide.budget.tally import Tally, usd
 from ebbtide.events.event import Event
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.runs.run_store import RunStanding, StoredRun
@@ -29,6 +29,7 @@ class WatchedRun:
         saved_revision: The revision that the store has.
         has_own_time: Whether its events come with a time of their own.
         has_ended: Whether somebody said so, and nothing came since.
+        place: Of its latest event in the log, as in `StoredRun`.
     """
 
     __slots__ = (
@@ -37,13 +38,15 @@ class WatchedRun:
         "has_ended",
         "has_own_time",
         "latest",
+        "place",
         "revision",
         "saved_revision",
         "supervisor",
     )
 
-    def __init__(self, supervisor: Supervisor, now: float, revision: int = 0) -> None:
+    def __init__(self, supervisor: Supervisor, now: float, revision: int = 0, place: int = 0) -> None:
         self.supervisor = supervisor
+        self.place = place
         self.latest = now
         self.revision = self.saved_revision = revision
         self.has_own_time = False
@@ -84,22 +87,13 @@ class WatchedRun:
 
     def standing(self, run_id: str) -> RunStanding:
         """How it stands."""
-        verdict, tally = self.supervisor.verdict(), self.supervisor.tally
-        return RunStanding(
-            run_id=run_id,
-            action=verdict.action,
-            kind=verdict.kind,
-            reason=verdict.reason,
-            events=tally.events,
-            cost_usd=usd(tally.cost),
-            tokens=tally.tokens,
-            latest=self.latest,
-            ended=self.has_ended,
+        return standing_of(
+            run_id, self.supervisor.tally, self.supervisor.verdict(), latest=self.latest, ended=self.has_ended
         )
 
     def stored(self, run_id: str) -> StoredRun:
         """It, for a store."""
-        return StoredRun(self.standing(run_id), self.revision, self.supervisor.to_bytes())
+        return StoredRun(self.standing(run_id), self.revision, self.supervisor.to_bytes(), self.place)
 
     def change(self, verdict: Verdict) -> Verdict | None:
         """The verdict, where something else is to be done than before; None where it is the same."""
@@ -119,6 +113,23 @@ class WatchedRun:
     def answered(self) -> None:
         """A person has answered: what comes now is a change."""
         self._report = None
+
+
+def standing_of(
+    run_id: str, tally: Tally, verdict: Verdict, *, latest: float, ended: bool = False
+) -> RunStanding:
+    """How a run stands that took this, and about which that holds."""
+    return RunStanding(
+        run_id=run_id,
+        action=verdict.action,
+        kind=verdict.kind,
+        reason=verdict.reason,
+        events=tally.events,
+        cost_usd=usd(tally.cost),
+        tokens=tally.tokens,
+        latest=latest,
+        ended=ended,
+    )
 
 
 def _matter(verdict: Verdict) -> tuple[Any, ...]:

@@ -79,10 +79,7 @@ class EbbtideEventsReader:
 
     def read_line(self, line: bytes) -> Event | None:
         """The event in a line of JSON; None where only `read` can tell."""
-        try:
-            event = _event(_line(line))
-        except (ValueError, RecursionError):  # what msgspec raises
-            return None
+        event = line_event(line)
         if event is None:
             return None
         self._records += 1
@@ -91,6 +88,14 @@ class EbbtideEventsReader:
     def finish(self) -> Sequence[Event]:
         """Nothing: no event stays open."""
         return ()
+
+
+def line_event(line: bytes) -> Event | None:
+    """The event in a line of JSON, with the number that it states; None where a closer look is needed."""
+    try:
+        return _event(_line(line))
+    except (ValueError, RecursionError):  # what msgspec raises
+        return None
 
 
 def _event(plain: _Plain) -> Event | None:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from ebbtide.events.event import ModelCall
-from ebbtide.service.growing_session import GrowingSession
+from ebbtide.service.hooks.growing_session import GrowingSession
 from ebbtide.traces.agents.claude_code import ClaudeCodeReader
 from ebbtide.traces.agents.codex import CodexReader
 

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from ebbtide.errors import StoreError
-from ebbtide.service.hook_session import HookSession
-from ebbtide.supervision.runs.run_store import RunStanding, StoredRun
-from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore
+from ebbtide.service.hooks.hook_session import HookSession
+from ebbtide.supervision.runs.run_store import RunStanding, RunStore, StoredRun
 
 _WAIT_S: Final = 0.05
 _MOST: Final = 1000  # sessions at hand
@@ -32,7 +31,7 @@ class HookStore:
     """A `RunStore` that keeps sessions beside the runs.
 
     Args:
-        runs: The file of the runs.
+        runs: Keeps the runs.
         sessions: The file of the sessions.
 
     Raises:
@@ -41,8 +40,8 @@ class HookStore:
 
     is_durable = True
 
-    def __init__(self, runs: Path, sessions: Path) -> None:
-        self._runs = SQLiteRunStore(runs)
+    def __init__(self, runs: RunStore, sessions: Path) -> None:
+        self._runs = runs
         self._path = sessions
         self._lock = threading.RLock()
         self._sessions: OrderedDict[str, HookSession] = OrderedDict()

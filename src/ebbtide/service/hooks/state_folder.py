@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ebbtide.errors import StoreError
-from ebbtide.service.hook_client import state_folder
+from ebbtide.service.file_lock import lock_file
+from ebbtide.service.hooks.hook_client import state_folder
 
 _LONGEST_SOCKET = 100  # bytes of a path that every system takes
 
@@ -78,14 +79,8 @@ class StateFolder:
 
     def lock(self) -> bool:
         """Whether this process is now the service; it is until it ends, however it ends."""
-        handle = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            _lock_file(handle)
-        except OSError:
-            os.close(handle)
-            return False
-        self._lock = handle
-        return True
+        self._lock = lock_file(self.path / "lock")
+        return self._lock is not None
 
     def unlock(self) -> None:
         """This process is not the service any more."""
@@ -122,14 +117,3 @@ def read_address(folder: Path) -> Address | None:
         return Address(**fields)
     except (OSError, TypeError, ValueError):
         return None
-
-
-def _lock_file(handle: int) -> None:
-    try:
-        import fcntl
-    except ImportError:  # pragma: no cover - Windows
-        import msvcrt
-
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-    else:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from ebbtide.errors import ConfigError
-from ebbtide.service.install import opencode_plugin
-from ebbtide.service.install.hook_places import PLACES, HookPlace, client_command, is_ours, words_of
-from ebbtide.service.install.settings_json import SettingsJson
+from ebbtide.service.hooks.install import opencode_plugin
+from ebbtide.service.hooks.install.hook_places import PLACES, HookPlace, client_command, is_ours, words_of
+from ebbtide.service.hooks.install.settings_json import SettingsJson
 
 AGENTS: Final = (*PLACES, "opencode")
 _STATUS_LINE: Final = "statusLine"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ebbtide.errors import ConfigError
-from ebbtide.service.install.hook_places import CLIENT
+from ebbtide.service.hooks.install.hook_places import CLIENT
 from ebbtide.traces.sessions.agent_homes import user_folder
 
 _SOURCE: Final = Path(__file__).with_name("opencode_plugin.js")

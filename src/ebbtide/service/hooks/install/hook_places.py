@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ebbtide.service import hook_client
+from ebbtide.service.hooks import hook_client
 from ebbtide.traces.sessions.agent_homes import user_folder
 
 CLIENT: Final = Path(hook_client.__file__)

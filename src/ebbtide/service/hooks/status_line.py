@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ebbtide.budget.tally import dollars
-from ebbtide.service.hook_session import HookSession
+from ebbtide.service.hooks.hook_session import HookSession
 from ebbtide.supervision.summary.ending import EndKind
 from ebbtide.supervision.summary.headline import course, headline
 from ebbtide.supervision.verdict import Verdict

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from ebbtide.service import hook_client
-from ebbtide.service.state_folder import read_address
+from ebbtide.service.hooks import hook_client
+from ebbtide.service.hooks.state_folder import read_address
 
 START_S = 3.0  # that an interpreter may take to start on a busy machine
 NOTE = "[ebbtide] The same call gave the same answer again"
@@ -114,7 +114,7 @@ def test_a_kill_costs_neither_counts_nor_memory(state) -> None:
 
 def test_the_second_says_who_runs(state) -> None:
     process = state.serve()
-    line = [sys.executable, "-m", "ebbtide", "serve", "--local"]
+    line = [sys.executable, "-m", "ebbtide", "hooks", "serve"]
     second = subprocess.run(line, env=state.environment, capture_output=True, encoding="utf-8", check=False)
     assert second.returncode == 0
     assert second.stdout == f"the service is running already, as process {process.pid}\n"
@@ -249,7 +249,7 @@ def test_a_store_that_fails_is_counted(state) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on files there")
 def test_a_full_disk(state) -> None:
     """Here a limit on the size of files: the service goes on in memory, and counts what it could not do."""
-    line = f"ulimit -f 40; exec {shlex.quote(sys.executable)} -m ebbtide serve --local"
+    line = f"ulimit -f 40; exec {shlex.quote(sys.executable)} -m ebbtide hooks serve"
     process = subprocess.Popen(["bash", "-c", line], env=state.environment, stderr=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 20

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ebbtide.errors import ConfigError
-from ebbtide.service.install.hook_places import PLACES, is_ours
-from ebbtide.service.install.hook_settings import (
+from ebbtide.service.hooks.install.hook_places import PLACES, is_ours
+from ebbtide.service.hooks.install.hook_settings import (
     AGENTS,
     HookOptions,
     find_hooks,

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from ebbtide.adapters.final_text import final_text
 from ebbtide.adapters.hooks.claude import CLAUDE
@@ -21,11 +21,13 @@ from ebbtide.errors import error_text
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall
 from ebbtide.events.identity import MARK
 from ebbtide.events.usage import Usage
-from ebbtide.service.growing_session import GrowingSession
-from ebbtide.service.hook_session import HookSession
-from ebbtide.service.hook_store import HookStore
-from ebbtide.service.status_line import status_line
+from ebbtide.service.hooks.growing_session import GrowingSession
+from ebbtide.service.hooks.hook_session import HookSession
+from ebbtide.service.hooks.hook_store import HookStore
+from ebbtide.service.hooks.status_line import status_line
+from ebbtide.supervision.ladder import Cause
 from ebbtide.supervision.runs.advice import Advice
+from ebbtide.supervision.runs.run_store import RunStanding
 from ebbtide.supervision.runs.runs import Runs
 from ebbtide.supervision.supervisor import Supervisor
 
@@ -37,6 +39,41 @@ _OFF: Final = f"{MARK}This run is not watched any more. Say “ebbtide on” to 
 _ON: Final = f"{MARK}This run is watched again."
 
 
+class HookRuns(Protocol):
+    """What hooks need of a registry of runs: a part of `Runs`."""
+
+    @property
+    def faults(self) -> Mapping[str, int]:
+        """How often something failed, by what failed."""
+
+    @property
+    def last_fault(self) -> str | None:
+        """The latest of them, in words."""
+
+    def __len__(self) -> int: ...
+
+    def get(self, run_id: str) -> Supervisor:
+        """As `Runs.get`."""
+
+    def record(self, run_id: str, event: Event) -> object:
+        """As `Runs.record`."""
+
+    def before_model(self, run_id: str, *, agent: str | None = None) -> Advice:
+        """As `Runs.before_model`."""
+
+    def acknowledge(self, run_id: str) -> None:
+        """As `Runs.acknowledge`."""
+
+    def end(self, run_id: str) -> object:
+        """As `Runs.end`."""
+
+    def standing(self) -> list[RunStanding]:
+        """As `Runs.standing`."""
+
+    def close(self) -> None:
+        """As `Runs.close`."""
+
+
 class HookService:
     """What the service does with hook events, however they come.
 
@@ -44,6 +81,7 @@ class HookService:
 
     Args:
         store: Keeps the runs and their sessions.
+        runs: The runs, where others have a part in them; None takes those of the store.
         clock: Seconds since 1970.
 
     Attributes:
@@ -53,11 +91,16 @@ class HookService:
         latest: When the last event of each agent came, and of which run.
     """
 
-    def __init__(self, store: HookStore, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, store: HookStore, *, runs: HookRuns | None = None, clock: Callable[[], float] = time.time
+    ) -> None:
         prices = Prices()
         self._store = store
         self._clock = clock
-        self.runs = Runs(lambda _: Supervisor(prices=prices), store=store, clock=clock)
+        self._has_own_runs = runs is None
+        self.runs: HookRuns = (
+            runs if runs is not None else Runs(lambda _: Supervisor(prices=prices), store=store, clock=clock)
+        )
         self.faults: Counter[str] = Counter()
         self.last_fault: str | None = None
         self.latest: dict[str, tuple[float, str]] = {}
@@ -135,8 +178,9 @@ class HookService:
         }
 
     def close(self) -> None:
-        """Write what has changed."""
-        self.runs.close()
+        """Write what has changed, unless somebody else does so."""
+        if self._has_own_runs:
+            self.runs.close()
 
     def warm_up(self) -> None:
         """Load what the first event would wait for."""
@@ -215,7 +259,8 @@ class HookService:
             session.pending = None
             session.is_noted = session.is_noted or bool(notes)
             return HookReply(note="\n".join(dict.fromkeys(notes)) or None)
-        if stops and codec.can_end and session.is_noted:
+        by_person = turn.verdict.cause is Cause.PERSON
+        if codec.can_end and (by_person or (stops and session.is_noted)):
             standing = next((run for run in self.runs.standing() if run.run_id == run_id), None)
             return HookReply(end=final_text(turn.verdict, standing))
         return self._last_word(turn, session)

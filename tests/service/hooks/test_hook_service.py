@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from ebbtide.service.hook_service import HookService
-from ebbtide.service.hook_store import HookStore, latest_events
+from ebbtide.service.hooks.hook_service import HookService
+from ebbtide.service.hooks.hook_store import HookStore, latest_events
+from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore
 
 
 @pytest.fixture
 def service(tmp_path: Path) -> HookService:
-    return HookService(HookStore(tmp_path / "runs.db", tmp_path / "sessions.db"))
+    return HookService(HookStore(SQLiteRunStore(tmp_path / "runs.db"), tmp_path / "sessions.db"))
 
 
 def codex(number: int, *, command: str = "ls", output: str = "none") -> bytes:
@@ -110,6 +111,6 @@ def test_a_restart_remembers(service: HookService, tmp_path: Path) -> None:
     service.take("codex", json.dumps(off).encode())
     service.take("codex", codex(1))
     service.close()
-    again = HookService(HookStore(tmp_path / "runs.db", tmp_path / "sessions.db"))
+    again = HookService(HookStore(SQLiteRunStore(tmp_path / "runs.db"), tmp_path / "sessions.db"))
     assert [again.take("codex", codex(number)) for number in range(6)] == [{}] * 6
     assert again.runs.get("codex:s").tally.events == 6

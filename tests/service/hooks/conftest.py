@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from ebbtide.service import hook_client
-from ebbtide.service.state_folder import read_address
+from ebbtide.service.hooks import hook_client
+from ebbtide.service.hooks.state_folder import read_address
 
 
 class LocalState:
@@ -28,7 +28,7 @@ class LocalState:
 
     def serve(self, *options: str) -> subprocess.Popen[str]:
         """Start a service, and wait until it answers or ends."""
-        line = [sys.executable, "-m", "ebbtide", "serve", "--local", *options]
+        line = [sys.executable, "-m", "ebbtide", "hooks", "serve", *options]
         pipe = subprocess.PIPE
         process = subprocess.Popen(line, env=self.environment, stdout=pipe, stderr=pipe, encoding="utf-8")
         self.processes.append(process)

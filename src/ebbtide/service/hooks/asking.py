@@ -6,7 +6,7 @@ import json
 import time
 from typing import Any
 
-from ebbtide.service.hook_client import exchange
+from ebbtide.service.hooks.hook_client import exchange
 
 
 def ask_status(*, wait_s: float = 2.0) -> dict[str, Any] | None:

@@ -78,14 +78,14 @@ def start_service() -> None:
         import subprocess
 
         package = __file__
-        for _ in range(3):
+        for _ in range(4):
             package = os.path.dirname(os.path.abspath(package))  # noqa: PTH100, PTH120 - likewise
         paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
         options = {"start_new_session": True} if os.name == "posix" else {"creationflags": 0x00000208}
         with open(os.path.join(folder, "log"), "ab") as log:  # noqa: PTH118, PTH123 - likewise
             subprocess.Popen(
                 # -P: nothing is imported from the folder that the agent works in.
-                [sys.executable, "-P", "-m", "ebbtide", "serve", "--local"],
+                [sys.executable, "-P", "-m", "ebbtide", "hooks", "serve"],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

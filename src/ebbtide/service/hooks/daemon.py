@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import secrets
 import signal
@@ -17,9 +18,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from ebbtide.service.hook_service import HookService
-from ebbtide.service.hook_store import HookStore
-from ebbtide.service.state_folder import Address, StateFolder, read_address
+from ebbtide.service.hooks.hook_service import HookService
+from ebbtide.service.hooks.hook_store import HookStore
+from ebbtide.service.hooks.state_folder import Address, StateFolder, read_address
+from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore
 
 _LARGEST: Final = 16 << 20  # bytes of a request
 _HOSTS: Final = frozenset({"127.0.0.1", "localhost"})
@@ -155,7 +157,8 @@ class LocalService:
 
     Args:
         folder: Its state, which is locked for it.
-        idle_s: Seconds without an event after which it ends.
+        hooks: What takes the events.
+        idle_s: Seconds without an event after which it ends; None waits for `end`.
 
     Attributes:
         hooks: What takes the events.
@@ -166,11 +169,11 @@ class LocalService:
         StoreError: The state cannot be written.
     """
 
-    def __init__(self, folder: StateFolder, *, idle_s: float) -> None:
+    def __init__(self, folder: StateFolder, hooks: HookService, *, idle_s: float | None) -> None:
         self._folder = folder
         self._idle_s = idle_s
         self._over = threading.Event()
-        self.hooks = HookService(HookStore(folder.runs, folder.sessions))
+        self.hooks = hooks
         self.token = secrets.token_urlsafe(24)
         self.heard_of = time.monotonic()
         self._since = time.time()
@@ -199,9 +202,10 @@ class LocalService:
             for server in self._servers:
                 server.local = self
                 threading.Thread(target=server.serve_forever, args=(_POLL_S,), daemon=True).start()
-            while not self._over.wait(min(_POLL_S, self._idle_s)):
+            idle_s = math.inf if self._idle_s is None else self._idle_s
+            while not self._over.wait(min(_POLL_S, idle_s)):
                 self._take_spool()
-                if time.monotonic() - self.heard_of > self._idle_s:
+                if time.monotonic() - self.heard_of > idle_s:
                     break
         finally:
             self._folder.leave()
@@ -230,7 +234,12 @@ class LocalService:
 
     def status(self) -> dict[str, Any]:
         """How it stands."""
-        return {"pid": os.getpid(), "since": self._since, **self.hooks.status()}
+        return {
+            "pid": os.getpid(),
+            "since": self._since,
+            "ends_alone": self._idle_s is not None,
+            **self.hooks.status(),
+        }
 
 
 def serve_local(folder: StateFolder, *, idle_s: float = 1800.0) -> ServiceEnd:
@@ -248,7 +257,8 @@ def serve_local(folder: StateFolder, *, idle_s: float = 1800.0) -> ServiceEnd:
     start = time.monotonic()
     umask = os.umask(0o077)
     try:
-        service = LocalService(folder, idle_s=idle_s)
+        hooks = HookService(HookStore(SQLiteRunStore(folder.runs), folder.sessions))
+        service = LocalService(folder, hooks, idle_s=idle_s)
         with _ended_by_signals(service):
             service.run()
     finally:

@@ -1,0 +1,178 @@
+"""What is listed of the runs: rows, what was spent, and what people did."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from ebbtide.errors import ConfigError
+from ebbtide.service.runs.moments import day_name, day_number
+from ebbtide.service.runs.run_database import RunDatabase
+from ebbtide.supervision.ladder import Action
+
+_ACTIONS: Final = tuple(Action)
+_COLUMNS: Final = (
+    "run_id", "project", "agent", "source", "started", "latest", "events", "standing", "kind", "reason",
+    "cost_usd", "tokens", "wasted_usd", "ended", "stop_reason",
+)  # fmt: skip
+_SELECT: Final = f"SELECT number, {', '.join(_COLUMNS)} FROM runs"  # noqa: S608 - names of our own
+
+
+class RunOrder(StrEnum):
+    """What comes first in a list of runs."""
+
+    LATEST = "latest"
+    WORST = "worst"
+
+
+class SpendingBy(StrEnum):
+    """How spending is grouped."""
+
+    DAY = "day"
+    PROJECT = "project"
+    AGENT = "agent"
+    MODEL = "model"
+
+
+_GROUPS: Final[Mapping[SpendingBy, str]] = {
+    SpendingBy.DAY: "spending.day",
+    SpendingBy.PROJECT: "runs.project",
+    SpendingBy.AGENT: "runs.agent",
+    SpendingBy.MODEL: "nullif(spending.model, '')",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFilter:
+    """Which runs are listed.
+
+    Args:
+        standing: Only those at one of these actions; empty for all.
+        since: Only those that were heard of since, in seconds since 1970.
+        project: Only those of this project.
+        agent: Only those of this agent.
+        order: What comes first.
+        limit: How many at most.
+        cursor: Where the page before has ended, as its answer says.
+    """
+
+    standing: Sequence[Action] = ()
+    since: float | None = None
+    project: str | None = None
+    agent: str | None = None
+    order: RunOrder = RunOrder.LATEST
+    limit: int = 100
+    cursor: str | None = None
+
+
+def list_runs(database: RunDatabase, wanted_runs: RunFilter) -> tuple[list[dict[str, Any]], str | None]:
+    """The runs that a filter lets through, and where the next page begins; None where there is none.
+
+    Raises:
+        ConfigError: The cursor is none of this list.
+        StoreError: The database cannot be read.
+    """
+    key = ("latest", "number") if wanted_runs.order is RunOrder.LATEST else ("standing", "latest", "number")
+    conditions, values = [], list[Any]()
+    if wanted_runs.standing:
+        conditions.append(f"standing IN ({', '.join('?' * len(wanted_runs.standing))})")
+        values += [action.rank for action in wanted_runs.standing]
+    for column, sign, value in (
+        ("latest", ">=", wanted_runs.since),
+        ("project", "=", wanted_runs.project),
+        ("agent", "=", wanted_runs.agent),
+    ):
+        if value is not None:
+            conditions.append(f"{column} {sign} ?")
+            values.append(value)
+    if wanted_runs.cursor is not None:
+        conditions.append(f"({', '.join(key)}) < ({', '.join('?' * len(key))})")
+        values += _place(wanted_runs.cursor, len(key))
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    order = ", ".join(f"{column} DESC" for column in key)
+    rows = database.read(f"{_SELECT}{where} ORDER BY {order} LIMIT ?", (*values, wanted_runs.limit + 1))
+    page = rows[: wanted_runs.limit]
+    cursor = None
+    if len(rows) > len(page):
+        last = dict(zip(("number", *_COLUMNS), page[-1], strict=True))
+        cursor = base64.urlsafe_b64encode(json.dumps([last[column] for column in key]).encode()).decode()
+    return [_run(row) for row in page], cursor
+
+
+def find_run(database: RunDatabase, run_id: str) -> dict[str, Any] | None:
+    """One run; None where it is not known."""
+    return next(iter(find_runs(database, [run_id])), None)
+
+
+def find_runs(database: RunDatabase, run_ids: Sequence[str]) -> list[dict[str, Any]]:
+    """Those of some runs that are known."""
+    marks = ", ".join("?" * len(run_ids))
+    return [_run(row) for row in database.read(f"{_SELECT} WHERE run_id IN ({marks})", run_ids)]
+
+
+def count_runs(database: RunDatabase) -> dict[str, int]:
+    """How many runs there are at each action."""
+    rows = dict(database.read("SELECT standing, count(*) FROM runs WHERE NOT ended GROUP BY standing"))
+    return {action.value: rows.get(action.rank, 0) for action in _ACTIONS}
+
+
+def spending(database: RunDatabase, by: SpendingBy, since: float | None) -> list[dict[str, Any]]:
+    """What was spent, by day (oldest first) or by something else (most expensive first).
+
+    Args:
+        database: Where it stands.
+        by: How it is grouped; a group without a name is None.
+        since: From this day on, in seconds since 1970; None takes all.
+    """
+    order = "1" if by is SpendingBy.DAY else "2 DESC, 3 DESC"
+    rows = database.read(
+        f"SELECT {_GROUPS[by]}, sum(spending.cost_usd), sum(spending.tokens), sum(spending.calls),"  # noqa: S608
+        " sum(spending.unpriced), count(DISTINCT spending.run)"
+        " FROM spending JOIN runs ON runs.number = spending.run"
+        f" WHERE spending.day >= ? GROUP BY 1 ORDER BY {order}",
+        (0 if since is None else day_number(since),),
+    )
+    return [
+        {
+            "name": day_name(name) if by is SpendingBy.DAY else name,
+            # Calls without a price, and nothing beside them: what they cost is not known.
+            "cost_usd": None if unpriced and not cost else cost,
+            "tokens": tokens,
+            "model_calls": calls,
+            "unpriced_calls": unpriced,
+            "runs": runs,
+        }
+        for name, cost, tokens, calls, unpriced, runs in rows
+    ]
+
+
+def audit(database: RunDatabase, *, run_id: str | None, limit: int) -> list[dict[str, Any]]:
+    """What people did, the latest first."""
+    names = ("at", "act", "run_id", "caller", "detail")
+    rows = database.read(
+        "SELECT at, act, run_id, caller, detail FROM audit WHERE ?1 IS NULL OR run_id = ?1"
+        " ORDER BY number DESC LIMIT ?2",
+        (run_id, limit),
+    )
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _run(row: Sequence[Any]) -> dict[str, Any]:
+    fields = dict(zip(_COLUMNS, row[1:], strict=True))
+    action = _ACTIONS[fields.pop("standing")]
+    return {**fields, "action": action.value, "ended": bool(fields["ended"])}
+
+
+def _place(cursor: str, size: int) -> list[Any]:
+    try:
+        place = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+    except (ValueError, RecursionError):
+        place = None
+    is_place = isinstance(place, list) and len(place) == size
+    if not is_place or not all(type(part) in (int, float) and abs(part) < 1 << 62 for part in place):
+        raise ConfigError(f"cursor = {cursor!r:.40}: expected `next_cursor` of the page before")
+    return list(place)

@@ -1,0 +1,245 @@
+"""The runs of a service: an event is on disk before anything follows from it, and a person may end a run."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Final
+
+from ebbtide.budget.prices import Prices
+from ebbtide.errors import StoreError, error_text
+from ebbtide.events.event import Event
+from ebbtide.service.runs.run_database import PersonAct, RunDatabase, RunOrigin
+from ebbtide.service.runs.run_event import RunEvent, run_event
+from ebbtide.supervision.facts import PersonFacts
+from ebbtide.supervision.ladder import Action, Cause
+from ebbtide.supervision.runs.advice import Advice
+from ebbtide.supervision.runs.run_store import RunStanding, RunStore
+from ebbtide.supervision.runs.runs import Runs
+from ebbtide.supervision.runs.watched_run import standing_of
+from ebbtide.supervision.supervisor import Supervisor
+from ebbtide.supervision.verdict import Verdict
+from ebbtide.text.redaction import redacted
+
+_WAIT_S: Final = 0.2  # that a hook waits for the disk: its agent waits for it
+_MOST: Final = 1000  # runs at hand, some 60 KB each
+_IDLE_S: Final = 900.0
+
+#: Told of a run whose verdict has changed, and what holds now.
+VerdictListener = Callable[[str, Verdict], object]
+#: Told of a run that was heard of.
+RunListener = Callable[[RunStanding], object]
+
+
+class LiveRuns:
+    """All runs of a service. It may be used from several threads.
+
+    The methods with the names of `Runs` are for callers in this process, as the hooks are: where the disk
+    fails, the run goes on and the fault is counted. `append` and `take` are the two halves of the same for
+    callers who are told so, and send their events again.
+
+    Args:
+        database: Keeps them.
+        store: Keeps their states, where that is not the database itself; it hands them on to it.
+        prices: What tokens cost.
+        most: Runs at hand; the others are in the database.
+        redact: Whether keys and passwords are masked in what is shown.
+        clock: Seconds since 1970.
+
+    Attributes:
+        faults: How often the database or a listener failed, by what failed.
+        last_fault: The latest of them, in words.
+        on_verdict: Told when what is to be done about a run has changed.
+        on_run: Told of each run that was heard of, as it stands.
+    """
+
+    def __init__(
+        self,
+        database: RunDatabase,
+        *,
+        store: RunStore | None = None,
+        prices: Prices | None = None,
+        most: int = _MOST,
+        redact: bool = True,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.database = database
+        self.prices = Prices() if prices is None else prices
+        self._clock = clock
+        self._redact = redact
+        self.on_verdict: list[VerdictListener] = []
+        self.on_run: list[RunListener] = []
+        self._stops = database.stops()
+        self._runs = Runs(
+            lambda _: Supervisor(prices=self.prices),
+            store=database if store is None else store,
+            most=most,
+            idle_s=_IDLE_S,
+            listener=self._tell,
+            clock=clock,
+            log=database,
+        )
+        self.faults = self._runs.faults
+        self._lock = threading.Lock()
+
+    @property
+    def last_fault(self) -> str | None:
+        """The latest fault, in words; None where there was none."""
+        return self._runs.last_fault
+
+    def append(self, run_id: str, events: Sequence[RunEvent], origin: RunOrigin) -> Future[list[int]]:
+        """Keep events; done when they are on disk, with the place of each, 0 for one that was there before.
+
+        Raises:
+            QueueFullError: Too much waits to be written.
+        """
+        return self.database.append(run_id, events, origin, self._clock())
+
+    def take(self, run_id: str, event: Event, place: int) -> None:
+        """Watch an event that is kept."""
+        self._runs.record(run_id, event, place=place)
+
+    def note(self, run_id: str) -> Verdict:
+        """Show a run as it stands now; what holds."""
+        supervisor = self._runs.get(run_id)
+        verdict = self._ending(run_id) or supervisor.verdict()
+        standing = standing_of(run_id, supervisor.tally, verdict, latest=self._clock())
+        self._show(standing)
+        return verdict
+
+    def record(self, run_id: str, event: Event) -> Verdict:
+        """As `Runs.record`, for the hooks: the id begins with the name of the agent."""
+        item = run_event(event, self.prices, self._clock())
+        place = 0
+        try:
+            origin = RunOrigin(agent=run_id.partition(":")[0], source="hooks")
+            future = self.append(run_id, [item], origin)
+            place = future.result(_WAIT_S)[0]
+        except (StoreError, TimeoutError) as error:
+            self._fault("database", error)
+        verdict = self._runs.record(run_id, event, place=place)
+        self.note(run_id)
+        return self._ending(run_id) or verdict
+
+    def before_model(self, run_id: str, *, agent: str | None = None) -> Advice:
+        """As `Runs.before_model`; where a person has ended the run, that."""
+        ending = self._ending(run_id)
+        if ending is not None:
+            return Advice(ending)
+        advice = self._runs.before_model(run_id, agent=agent)
+        if advice.verdict.rank:
+            self.note(run_id)
+        return advice
+
+    def get(self, run_id: str) -> Supervisor:
+        """As `Runs.get`."""
+        return self._runs.get(run_id)
+
+    def standing(self) -> list[RunStanding]:
+        """As `Runs.standing`."""
+        return self._runs.standing()
+
+    def acknowledge(self, run_id: str, *, agent: str | None = None) -> None:
+        """As `Runs.acknowledge`, by the person whose agent it is."""
+        try:
+            self.go_on(PersonAct(act="acknowledge", run_id=run_id, caller="agent"), agent=agent)
+        except StoreError as error:
+            self._fault("database", error)
+
+    def end(self, run_id: str) -> RunStanding:
+        """As `Runs.end`."""
+        standing = self._runs.end(run_id)
+        self._show(standing)
+        return standing
+
+    def stop(self, act: PersonAct) -> Verdict:
+        """A person ends a run: the next check says so, and so does every one after it.
+
+        Raises:
+            StoreError: It cannot be written; the run goes on.
+        """
+        self.database.enter(act, stop_reason=act.detail)
+        with self._lock:
+            self._stops[act.run_id] = act.detail
+        verdict = self.note(act.run_id)
+        self._tell(act.run_id, verdict)
+        return verdict
+
+    def go_on(self, act: PersonAct, *, turns: int | None = None, agent: str | None = None) -> Verdict:
+        """A person lets a run go on, whatever holds, even where they had ended it.
+
+        Args:
+            act: What they did.
+            turns: For some turns of the model; None for good, as `Runs.acknowledge`.
+            agent: Of which agent; None for all.
+
+        Raises:
+            StoreError: It cannot be written.
+            ConfigError: `turns` is no whole number from 1 on.
+        """
+        if turns is None:
+            self._runs.acknowledge(act.run_id, agent=agent)
+        else:
+            self._runs.extend(act.run_id, turns)
+        self._runs.save(act.run_id)
+        self.database.enter(act)
+        with self._lock:
+            self._stops.pop(act.run_id, None)
+        verdict = self.note(act.run_id)
+        self._tell(act.run_id, verdict)
+        return verdict
+
+    def erase(self, act: PersonAct) -> None:
+        """Delete all that is known of a run, but for who did so.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        self._runs.forget(act.run_id)
+        self.database.enter(act)
+        with self._lock:
+            self._stops.pop(act.run_id, None)
+
+    def is_at_hand(self, run_id: str) -> bool:
+        """As `Runs.is_at_hand`."""
+        return self._runs.is_at_hand(run_id)
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def close(self) -> None:
+        """Write what has changed, and end."""
+        self._runs.close()
+        self.database.close()
+
+    def _ending(self, run_id: str) -> Verdict | None:
+        """What a person has said; None where they have not ended the run."""
+        reason = self._stops.get(run_id)
+        if reason is None:
+            return None
+        return Verdict(action=Action.STOP, cause=Cause.PERSON, facts=PersonFacts(reason=reason))
+
+    def _tell(self, run_id: str, verdict: Verdict) -> None:
+        for listener in self.on_verdict:
+            try:
+                listener(run_id, verdict)
+            except Exception as error:  # noqa: BLE001 - the run does not notice
+                self._fault("listener", error)
+
+    def _show(self, standing: RunStanding) -> None:
+        standing = redacted(standing) if self._redact else standing
+        try:
+            self.database.note(standing)
+        except StoreError as error:
+            self._fault("database", error)
+        for listener in self.on_run:
+            try:
+                listener(standing)
+            except Exception as error:  # noqa: BLE001 - likewise
+                self._fault("listener", error)
+
+    def _fault(self, where: str, error: Exception) -> None:
+        self.faults[where] = self.faults.get(where, 0) + 1
+        self._runs.last_fault = f"{where}: {error_text(error)}"

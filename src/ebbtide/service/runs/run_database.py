@@ -1,0 +1,293 @@
+"""The runs of a service on disk: every event, the latest state of each run, what was spent, and who did what.
+
+It is the `RunStore` and the `RunLog` of the registry. One thread writes; reading opens the file anew.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from ebbtide.errors import StoreError
+from ebbtide.events.event import Event
+from ebbtide.service.runs.run_event import RunEvent, stored_event
+from ebbtide.service.runs.writer import DatabaseWriter
+from ebbtide.supervision.runs.run_store import RunStanding, StoredRun
+
+_T = TypeVar("_T")
+
+_PAGE: Final = 5_000  # events that are read at once
+_LINE_BYTES: Final = 300  # that an event takes in memory beside its line
+_NEW_RUN: Final = """
+INSERT INTO runs (run_id, project, agent, source, started, latest) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (run_id) DO UPDATE SET
+    project = coalesce(excluded.project, project), agent = coalesce(excluded.agent, agent),
+    started = min(started, excluded.started), latest = max(latest, excluded.latest)
+RETURNING number
+"""
+_NEW_EVENT: Final = "INSERT OR IGNORE INTO events (run, chain, seq, at, line) VALUES (?, ?, ?, ?, ?)"
+_SPENT: Final = """
+INSERT INTO spending (run, day, model, cost_usd, tokens, calls, unpriced) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (run, day, model) DO UPDATE SET
+    cost_usd = cost_usd + excluded.cost_usd, tokens = tokens + excluded.tokens,
+    calls = calls + excluded.calls, unpriced = unpriced + excluded.unpriced
+"""
+_STATE: Final = """
+INSERT INTO states (run, revision, place, standing, state)
+SELECT number, ?, ?, ?, ? FROM runs WHERE run_id = ?
+ON CONFLICT (run) DO UPDATE SET revision = excluded.revision, place = excluded.place,
+    standing = excluded.standing, state = excluded.state
+WHERE excluded.revision >= states.revision
+"""
+_STANDING: Final = """
+UPDATE runs SET standing = ?, kind = ?, reason = ?, events = ?, cost_usd = ?, tokens = ?, ended = ?,
+    latest = max(latest, ?)
+WHERE run_id = ?
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOrigin:
+    """Where a run comes from.
+
+    Args:
+        project: Of which project it is; None where nobody says.
+        agent: Which agent works, likewise.
+        source: How its events come: ``api``, ``hooks`` or ``otlp``.
+    """
+
+    project: str | None = None
+    agent: str | None = None
+    source: str = "api"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonAct:
+    """Something that a person did about a run.
+
+    Args:
+        act: ``stop``, ``acknowledge``, ``extend`` or ``delete``.
+        run_id: The run.
+        caller: From where: an address, or a program.
+        detail: What they said to it; empty where nothing.
+    """
+
+    act: str
+    run_id: str
+    caller: str
+    detail: str = ""
+
+
+class RunDatabase:
+    """The file of a service.
+
+    Args:
+        path: The file; it is made where there is none.
+
+    Raises:
+        StoreError: It cannot be opened, or is something else.
+    """
+
+    is_durable = True
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._writer = DatabaseWriter(path)
+        self._lock = threading.Lock()
+        self._standings: dict[str, RunStanding] = {}  # to be written with what is written next
+        self._is_noted = False  # a job waits that writes them
+
+    def append(
+        self, run_id: str, events: Sequence[RunEvent], origin: RunOrigin, now: float
+    ) -> Future[list[int]]:
+        """Keep events of a run; the place of each in the log, 0 for one that was there before.
+
+        Args:
+            run_id: The run; it is made where there is none.
+            events: In their order.
+            origin: Where the run comes from.
+            now: Seconds since 1970.
+
+        Raises:
+            QueueFullError: Too much is waiting.
+        """
+
+        def write(database: sqlite3.Connection) -> list[int]:
+            run = _run_number(database, run_id, origin, min((item.at for item in events), default=now), now)
+            places = []
+            sums: dict[tuple[int, str], list[float]] = {}
+            for item in events:
+                cursor = database.execute(_NEW_EVENT, (run, *item.key, item.at, item.line))
+                is_new = cursor.rowcount == 1
+                places.append(cursor.lastrowid or 0 if is_new else 0)
+                if is_new and item.charge is not None:
+                    day, model, cost, tokens, calls = item.charge
+                    total = sums.setdefault((day, model), [0.0, 0, 0, 0])
+                    parts = (cost or 0.0, tokens, calls, int(cost is None and tokens > 0))
+                    total[:] = (before + part for before, part in zip(total, parts, strict=True))
+            database.executemany(_SPENT, [(run, day, model, *total) for (day, model), total in sums.items()])
+            return places
+
+        size = sum(len(item.line) + _LINE_BYTES for item in events)
+        return self._writer.submit(write, size=size)
+
+    def since(self, run_id: str, place: int, /) -> Iterator[tuple[int, Event]]:
+        """As `RunLog.since`."""
+        latest = place
+        while True:
+            rows = self.read(
+                "SELECT place, at, line FROM events WHERE run = (SELECT number FROM runs WHERE run_id = ?)"
+                " AND place > ? ORDER BY place LIMIT ?",
+                (run_id, latest, _PAGE),
+            )
+            for latest, at, line in rows:
+                yield latest, stored_event(line, at)
+            if len(rows) < _PAGE:
+                return
+
+    def note(self, standing: RunStanding) -> None:
+        """Show a run as it stands, soon: the latest counts."""
+        with self._lock:
+            self._standings[standing.run_id] = standing
+            if not self._is_noted:
+                self._writer.submit(self._write_standings)
+                self._is_noted = True
+
+    def flush(self) -> Future[None]:
+        """Done when everything that was handed over before is on disk."""
+        return self._writer.submit(lambda _: None)
+
+    def save(self, runs: Sequence[StoredRun], /) -> None:
+        """As `RunStore.save`; a run that was deleted meanwhile stays so."""
+        rows = [
+            (run.revision, run.place, json.dumps(run.standing.to_dict()), run.state, run.standing.run_id)
+            for run in runs
+        ]
+        origin = RunOrigin()
+
+        def write(database: sqlite3.Connection) -> None:
+            for run in runs:
+                if not run.place:  # it was only asked about, so far
+                    latest = run.standing.latest
+                    _run_number(database, run.standing.run_id, origin, latest, latest)
+            database.executemany(_STATE, rows)
+
+        self._writer.write(write)
+
+    def load(self, run_id: str, /) -> StoredRun | None:
+        """As `RunStore.load`."""
+        rows = self.read(
+            "SELECT standing, revision, state, place FROM states"
+            " WHERE run = (SELECT number FROM runs WHERE run_id = ?)",
+            (run_id,),
+        )
+        if not rows:
+            return None
+        standing, revision, state, place = rows[0]
+        return StoredRun(RunStanding.from_dict(json.loads(standing)), revision, state, place)
+
+    def delete(self, run_id: str, /) -> None:
+        """As `RunStore.delete`."""
+        self._writer.write(lambda database: _erase(database, "run_id = ?", (run_id,)))
+
+    def erase_before(self, ts: float) -> int:
+        """Delete the runs of which nothing was heard since, with all that is known of them; how many."""
+        return self._writer.write(lambda database: _erase(database, "latest < ?", (ts,)))
+
+    def standings(self) -> Iterable[RunStanding]:
+        """As `RunStore.standings`."""
+        rows = self.read("SELECT standing FROM states")
+        return [RunStanding.from_dict(json.loads(text)) for (text,) in rows]
+
+    def enter(self, act: PersonAct, *, stop_reason: str | None = None) -> None:
+        """Write down what a person did; a stop stands with its reason, and anything else lifts it.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+
+        def write(database: sqlite3.Connection) -> None:
+            database.execute("UPDATE runs SET stop_reason = ? WHERE run_id = ?", (stop_reason, act.run_id))
+            database.execute(
+                "INSERT INTO audit (at, act, run_id, caller, detail) VALUES (?, ?, ?, ?, ?)",
+                (time.time(), act.act, act.run_id, act.caller, act.detail),
+            )
+
+        self._writer.write(write)
+
+    def stops(self) -> dict[str, str]:
+        """The runs that a person has ended, each with the reason."""
+        return dict(self.read("SELECT run_id, stop_reason FROM runs WHERE stop_reason IS NOT NULL"))
+
+    def knows(self, run_id: str) -> bool:
+        """Whether there is such a run."""
+        return bool(self.read("SELECT 1 FROM runs WHERE run_id = ?", (run_id,)))
+
+    def write(self, run: Callable[[sqlite3.Connection], _T]) -> _T:
+        """Have something else written, and wait for it, as `DatabaseWriter.write`."""
+        return self._writer.write(run)
+
+    def read(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a query.
+
+        Raises:
+            StoreError: The file cannot be read.
+        """
+        try:
+            with closing(sqlite3.connect(f"{self._path.absolute().as_uri()}?mode=rw", uri=True)) as database:
+                return database.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise StoreError(f"{self._path}: {error}") from error
+
+    def close(self) -> None:
+        """Write what waits, and write no more."""
+        self._writer.close()
+
+    def _write_standings(self, database: sqlite3.Connection) -> None:
+        with self._lock:
+            standings, self._standings, self._is_noted = self._standings, {}, False
+        database.executemany(
+            _STANDING,
+            [
+                (
+                    item.action.rank,
+                    item.kind,
+                    item.reason,
+                    item.events,
+                    item.cost_usd,
+                    item.tokens,
+                    item.ended,
+                    item.latest,
+                    run_id,
+                )
+                for run_id, item in standings.items()
+            ],
+        )
+
+
+def _run_number(
+    database: sqlite3.Connection, run_id: str, origin: RunOrigin, started: float, latest: float
+) -> int:
+    """The number of a run, which is made where there is none."""
+    values = (run_id, origin.project, origin.agent, origin.source, started, latest)
+    rows = database.execute(_NEW_RUN, values).fetchall()
+    number: int = rows[0][0]
+    return number
+
+
+def _erase(database: sqlite3.Connection, condition: str, values: Sequence[Any]) -> int:
+    """Delete runs and all that belongs to them; how many."""
+    for table in ("events", "states", "spending"):
+        database.execute(
+            f"DELETE FROM {table} WHERE run IN (SELECT number FROM runs WHERE {condition})",  # noqa: S608
+            values,
+        )
+    return database.execute(f"DELETE FROM runs WHERE {condition}", values).rowcount  # noqa: S608

@@ -1,0 +1,118 @@
+"""One event as it came: read, as the line that is kept, and what it took."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from ebbtide.budget.prices import Prices
+from ebbtide.budget.tally import is_model_call
+from ebbtide.errors import TranscriptError
+from ebbtide.events.event import Event
+from ebbtide.events.event_json import read_event
+from ebbtide.events.event_wire import event_wire
+from ebbtide.service.runs.moments import calendar_time, day_number
+from ebbtide.traces.agents.ebbtide_events import line_event
+from ebbtide.traces.input.json_value import json_value
+
+_HIGHEST_SEQ: Final = 1 << 62
+_LONGEST_NAME: Final = 200  # characters of a model, a chain
+
+
+class EventCharge(NamedTuple):
+    """What an event took."""
+
+    day: int  # since 1970, UTC
+    model: str  # "" where none is named
+    cost_usd: float | None
+    tokens: int
+    calls: int  # of models: 0 or 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEvent:
+    """One event of a run, ready to be kept.
+
+    Args:
+        event: It.
+        line: Its JSON, in one line.
+        at: When it was, in seconds since 1970: when it came, where it does not say.
+        charge: What it took; None where it took nothing.
+    """
+
+    event: Event
+    line: bytes
+    at: float
+    charge: EventCharge | None
+
+    @property
+    def key(self) -> tuple[str, int | None]:
+        """What tells it from others of its run: chain and number; one without a number is always new."""
+        return plain_name(self.event.chain_id), self.event.seq
+
+
+def read_lines(body: bytes, prices: Prices, now: float) -> list[RunEvent]:
+    """The events in lines of JSON.
+
+    Raises:
+        TranscriptError: A line is not an event; nothing of the body counts then.
+    """
+    events = []
+    for number, line in enumerate(body.split(b"\n"), start=1):
+        if line.strip():
+            event = line_event(line)
+            if event is None:
+                try:
+                    event = read_event(json_value(line.decode()))
+                except UnicodeDecodeError as error:
+                    raise TranscriptError(f"not UTF-8: {error.reason}", line=number) from error
+                except TranscriptError as error:
+                    raise error.located(line=number) from error
+            if event.seq is not None and not -_HIGHEST_SEQ < event.seq < _HIGHEST_SEQ:
+                raise TranscriptError("seq: expected a number of at most 18 digits", line=number)
+            events.append(run_event(event, prices, now, line=line))
+    return events
+
+
+def run_event(event: Event, prices: Prices, now: float, *, line: bytes | None = None) -> RunEvent:
+    """An event, ready to be kept.
+
+    Args:
+        event: It.
+        prices: What tokens cost.
+        now: Seconds since 1970.
+        line: Its JSON, where it came as one.
+    """
+    at = calendar_time(event.ts, now)
+    text = json.dumps(event_wire(event), default=str).encode() if line is None else line
+    return RunEvent(event=event, line=text, at=at, charge=_charge(event, prices, at))
+
+
+def stored_event(line: bytes, at: float) -> Event:
+    """The event in a line that was kept, with the time at which it came where it states none."""
+    event = line_event(line)
+    if event is None:
+        event = read_event(json.loads(line))
+    if event.ts is None:
+        event.ts = at
+    return event
+
+
+def plain_name(text: Any) -> str:
+    """A name that every database takes."""
+    return str(text)[:_LONGEST_NAME].encode("utf-8", "replace").decode().replace("\0", "")
+
+
+def _charge(event: Event, prices: Prices, at: float) -> EventCharge | None:
+    usage = event.usage
+    if usage is None:
+        return None
+    cost = prices.cost(usage, at)
+    return EventCharge(
+        day=day_number(at),
+        model=plain_name(usage.model or ""),
+        cost_usd=cost,
+        tokens=usage.tokens or 0,
+        calls=int(is_model_call(event)),
+    )

@@ -1,0 +1,29 @@
+"""The report of a run, made anew from its events."""
+
+from __future__ import annotations
+
+from ebbtide import __version__
+from ebbtide.checking import check_events
+from ebbtide.report.page import Provenance, page
+from ebbtide.service.runs.live_runs import LiveRuns
+from ebbtide.supervision.run_options import RunOptions
+
+
+def report(runs: LiveRuns, run_id: str, *, redact: bool = True) -> str:
+    """The page of one run, as `ebbtide check --html` writes it.
+
+    Args:
+        runs: The runs.
+        run_id: Which one.
+        redact: Whether keys and passwords are masked.
+
+    Raises:
+        StoreError: Its events cannot be read.
+    """
+    options = RunOptions(prices=runs.prices, timeline=True, redact=redact)
+    events = (event for _, event in runs.database.since(run_id, 0))
+    summary = check_events(events, options, source=run_id, form="service")
+    provenance = Provenance(
+        version=__version__, profile=options.profile.name, prices=runs.prices.origin, masked=redact
+    )
+    return page([summary], provenance=provenance)

@@ -1,0 +1,72 @@
+"""The tables of the service."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+from ebbtide.errors import StoreError
+
+_APPLICATION: Final = 0x45424253  # "EBBS", so that no other file of SQLite is taken for it
+_VERSION: Final = 1
+_TABLES: Final = """
+CREATE TABLE IF NOT EXISTS runs (
+    number INTEGER PRIMARY KEY,
+    run_id TEXT NOT NULL UNIQUE,
+    project TEXT, agent TEXT, source TEXT NOT NULL,
+    started REAL NOT NULL, latest REAL NOT NULL,
+    events INTEGER NOT NULL DEFAULT 0,
+    standing INTEGER NOT NULL DEFAULT 0, kind TEXT, reason TEXT NOT NULL DEFAULT '',
+    cost_usd REAL, tokens INTEGER, wasted_usd REAL,
+    ended INTEGER NOT NULL DEFAULT 0,
+    stop_reason TEXT
+);
+CREATE INDEX IF NOT EXISTS runs_by_latest ON runs (latest);
+CREATE INDEX IF NOT EXISTS runs_by_standing ON runs (standing, latest);
+
+-- A line an event, only ever added; what an event states of itself is in the line.
+CREATE TABLE IF NOT EXISTS events (
+    place INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL, chain TEXT NOT NULL, seq INTEGER, at REAL NOT NULL, line BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS events_by_run ON events (run);
+CREATE UNIQUE INDEX IF NOT EXISTS events_once ON events (run, chain, seq) WHERE seq IS NOT NULL;
+
+CREATE TABLE IF NOT EXISTS states (
+    run INTEGER PRIMARY KEY, revision INTEGER NOT NULL, place INTEGER NOT NULL, standing TEXT NOT NULL,
+    state BLOB NOT NULL
+);
+
+-- What a run took of a model on a day (UTC, days since 1970); an unpriced call has tokens and no cost.
+CREATE TABLE IF NOT EXISTS spending (
+    run INTEGER NOT NULL, day INTEGER NOT NULL, model TEXT NOT NULL,
+    cost_usd REAL NOT NULL, tokens INTEGER NOT NULL, calls INTEGER NOT NULL, unpriced INTEGER NOT NULL,
+    PRIMARY KEY (run, day, model)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS spending_by_day ON spending (day);
+
+CREATE TABLE IF NOT EXISTS audit (
+    number INTEGER PRIMARY KEY, at REAL NOT NULL, act TEXT NOT NULL, run_id TEXT NOT NULL,
+    caller TEXT NOT NULL, detail TEXT NOT NULL
+);
+"""
+
+
+def prepare(database: sqlite3.Connection, path: Path) -> None:
+    """Make the tables where there are none, and have what is committed stay through a loss of power.
+
+    Raises:
+        StoreError: The file is something else, or of a later version.
+    """
+    application, version = (
+        database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+    )
+    tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if (tables and application != _APPLICATION) or version > _VERSION:
+        raise StoreError(f"{path}: not a file of this service, or of a later version. Choose another path")
+    database.execute("PRAGMA journal_mode = WAL")
+    database.execute("PRAGMA synchronous = FULL")
+    database.execute(f"PRAGMA application_id = {_APPLICATION}")
+    database.execute(f"PRAGMA user_version = {_VERSION}")
+    database.executescript(_TABLES)

@@ -1,0 +1,123 @@
+"""The shapes of answers, as the OpenAPI document shows them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+ActionName = Literal["allow", "nudge", "finalize", "escalate", "stop"]
+
+
+class VerdictFields(BaseModel):
+    """What is to be done about a run, and why."""
+
+    action: ActionName = Field(description="From mild to strict.", examples=["nudge"])
+    cause: str = Field(description="Which engine speaks; `person` where somebody ended the run.")
+    kind: str | None = Field(description="What was found.", examples=["retry"])
+    reason: str = Field(
+        description="Why, in one sentence.", examples=["search 3 times in a row, same answer."]
+    )
+    nudge: str | None = Field(description="What to tell the model.")
+    event: int | None = Field(description="Number of the event at which it came.")
+    chain_id: str | None = Field(description="The agent that it is about; null for the whole run.")
+    facts: dict[str, Any] | None = Field(description="What the sentences are made of.")
+
+
+class EventsAnswer(BaseModel):
+    """What came of some events."""
+
+    run_id: str
+    events: int = Field(description="Events that were new.", examples=[2])
+    repeated: int = Field(description="Events that were there before, by chain and `seq`.", examples=[0])
+    verdict: VerdictFields
+
+
+class AdviceAnswer(BaseModel):
+    """What to do with the next call of the model."""
+
+    run_id: str
+    action: ActionName
+    note: str | None = Field(description="Put this before the model.")
+    without_tools: bool = Field(description="The last call: give the model no tools.")
+    ask: str | None = Field(description="Why a person has to be asked first.")
+    end: str | None = Field(description="Why the call is not to be made: the run is over.")
+    verdict: VerdictFields
+
+
+class VerdictAnswer(BaseModel):
+    """How a run stands."""
+
+    run_id: str
+    verdict: VerdictFields
+
+
+class RunFields(BaseModel):
+    """One run."""
+
+    run_id: str
+    project: str | None
+    agent: str | None
+    source: str = Field(description="How its events come.", examples=["api", "hooks"])
+    started: float = Field(description="Seconds since 1970.")
+    latest: float = Field(description="When it was heard of last, likewise.")
+    events: int
+    action: ActionName
+    kind: str | None
+    reason: str
+    cost_usd: float | None = Field(description="Null where it is not known.")
+    tokens: int | None
+    wasted_usd: float | None = Field(description="What bought nothing; null where it is not known yet.")
+    ended: bool
+    stop_reason: str | None = Field(description="What the person said who ended it; null where nobody did.")
+
+
+class RunList(BaseModel):
+    """A page of runs."""
+
+    runs: list[RunFields]
+    next_cursor: str | None = Field(description="For `cursor`, to get the next page; null at the end.")
+
+
+class SpendingGroup(BaseModel):
+    """What one group took."""
+
+    name: str | None = Field(description="A day, project, agent or model; null for what names none.")
+    cost_usd: float | None
+    tokens: int
+    model_calls: int
+    unpriced_calls: int = Field(description="Calls whose cost is not known.")
+    runs: int
+
+
+class SpendingAnswer(BaseModel):
+    """What was spent."""
+
+    by: str
+    groups: list[SpendingGroup]
+
+
+class AuditEntry(BaseModel):
+    """Something that a person did."""
+
+    at: float = Field(description="Seconds since 1970.")
+    act: str = Field(examples=["stop", "acknowledge", "extend", "delete"])
+    run_id: str
+    caller: str
+    detail: str
+
+
+class AuditAnswer(BaseModel):
+    """What people did, the latest first."""
+
+    entries: list[AuditEntry]
+
+
+class HealthAnswer(BaseModel):
+    """How the service is."""
+
+    status: Literal["ok"]
+    version: str
+    runs_at_hand: int
+    readers: int
+    faults: dict[str, int]

@@ -1,0 +1,73 @@
+"""The app: every part of the API is registered here, and nowhere else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Final, NamedTuple
+
+from fastapi import APIRouter, FastAPI
+
+from ebbtide import __version__
+from ebbtide.service.web import check_api, events_api, health_api, people_api, retention, runs_api, stream_api
+from ebbtide.service.web.gate import RequestGate
+from ebbtide.service.web.problems import Problem, answer_with_problems
+from ebbtide.service.web.service import Service
+
+
+class Part(NamedTuple):
+    """One part of the service."""
+
+    router: APIRouter | None = None  # its routes
+    work: Callable[[Service], Awaitable[None]] | None = None  # what it does beside requests, until cancelled
+
+
+#: A new part of the service gets a module and a row.
+PARTS: Final = (
+    Part(events_api.router),
+    Part(people_api.router),
+    Part(runs_api.router),
+    Part(stream_api.router, stream_api.tell_news),
+    Part(check_api.router),
+    Part(health_api.router),
+    Part(work=retention.erase_old_runs),
+)
+_PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
+    code: {"model": Problem, "description": description, "content": {"application/problem+json": {}}}
+    for code, description in (
+        ("4XX", "The request is refused: `detail` says why, `hint` what to do."),
+        ("5XX", "The service cannot do it now: send it again."),
+    )
+}
+
+
+def new_app(service: Service) -> FastAPI:
+    """The app of a service."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        service.news.open()
+        tasks = [asyncio.ensure_future(part.work(service)) for part in PARTS if part.work is not None]
+        try:
+            yield
+        finally:
+            service.news.close()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    app = FastAPI(
+        title="Ebbtide",
+        version=__version__,
+        summary="Which runs are stuck, what they cost, and what to do about them.",
+        lifespan=lifespan,
+        responses=_PROBLEMS,
+    )
+    app.state.service = service
+    for part in PARTS:
+        if part.router is not None:
+            app.include_router(part.router)
+    answer_with_problems(app)
+    app.add_middleware(RequestGate, settings=service.settings)
+    return app

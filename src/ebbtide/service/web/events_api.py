@@ -1,0 +1,115 @@
+"""What a run sends: its events, and the question what to do before it calls its model."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Request
+
+from ebbtide.service.runs.run_database import RunOrigin
+from ebbtide.service.runs.run_event import RunEvent, read_lines
+from ebbtide.service.web.answers import AdviceAnswer, EventsAnswer
+from ebbtide.service.web.problems import PlainJson, ProblemError
+from ebbtide.service.web.service import Here, RunId, Service, name_field
+from ebbtide.supervision.verdict import Verdict
+from ebbtide.text.redaction import redacted
+
+router = APIRouter(tags=["runs that report"])
+
+_SLICE_S: Final = 0.002  # of work after which other requests have their turn
+_MOST_LINES: Final = 20_000
+_EXAMPLE: Final = (
+    '{"seq": 1, "kind": "llm", "model": "claude-sonnet-4-5", "input_tokens": 1200, "output_tokens": 80}\n'
+    '{"seq": 2, "kind": "tool", "name": "search", "args": {"q": "invoice 7"}, "result": "none"}\n'
+)
+_BODY: Final = {
+    "requestBody": {
+        "required": True,
+        "description": "An event a line, as JSON.",
+        "content": {"application/x-ndjson": {"schema": {"type": "string"}, "example": _EXAMPLE}},
+    }
+}
+
+Project = Annotated[str | None, name_field("The project of the run.")]
+AgentName = Annotated[str | None, name_field("The agent that works.")]
+
+
+@router.post("/v1/runs/{run_id}/events", response_model=EventsAnswer, openapi_extra=_BODY)
+async def add_events(
+    request: Request, here: Here, run_id: RunId, project: Project = None, agent: AgentName = None
+) -> PlainJson:
+    """Add events to a run, and hear what is to be done.
+
+    When this answers, the events are on disk. An event with a `seq` counts once for each `chain_id`, however
+    often it is sent: after an error, send the same body again.
+    """
+    body = await request.body()
+    if body.count(b"\n") > _MOST_LINES:
+        raise ProblemError(413, f"More than {_MOST_LINES:,} lines.", hint="Send them in parts.")
+    events = read_lines(body, here.runs.prices, time.time())
+    if not events:
+        raise ProblemError(400, "There is no event in the body.", hint="Send an event a line, as JSON.")
+    async with here.turn(run_id):
+        await here.fetch(run_id)
+        origin = RunOrigin(project=project, agent=agent)
+        places = await asyncio.wrap_future(here.runs.append(run_id, events, origin))
+        await _take(here, run_id, events, places)
+        verdict = here.runs.note(run_id)
+    repeated = places.count(0)
+    return PlainJson(
+        {
+            "run_id": run_id,
+            "events": len(events) - repeated,
+            "repeated": repeated,
+            "verdict": verdict_fields(here, verdict),
+        }
+    )
+
+
+@router.post("/v1/runs/{run_id}/check", response_model=AdviceAnswer)
+async def check(
+    here: Here,
+    run_id: RunId,
+    agent: Annotated[str | None, name_field("Whose model is called, where several work at once.")] = None,
+) -> PlainJson:
+    """Ask what to do before the next call of the model.
+
+    A note is handed over once. Where `ask` or `end` says something, do not make the call.
+    """
+    await here.fetch(run_id)
+    advice = here.runs.before_model(run_id, agent=agent)
+    return PlainJson(
+        {
+            "run_id": run_id,
+            "action": advice.verdict.action.value,
+            "note": masked(here, advice.note),
+            "without_tools": advice.without_tools,
+            "ask": masked(here, advice.ask),
+            "end": masked(here, advice.end),
+            "verdict": verdict_fields(here, advice.verdict),
+        }
+    )
+
+
+def verdict_fields(here: Service, verdict: Verdict) -> dict[str, Any]:
+    """A verdict, for an answer."""
+    fields = verdict.to_dict()
+    return fields if verdict.facts is None else masked(here, fields)
+
+
+def masked(here: Service, value: Any) -> Any:
+    """A value with the keys and passwords in it masked, unless they are to be shown."""
+    return redacted(value) if here.settings.redact and value is not None else value
+
+
+async def _take(here: Service, run_id: str, events: list[RunEvent], places: list[int]) -> None:
+    """Watch the new ones, a slice at a time."""
+    start = time.perf_counter()
+    for item, place in zip(events, places, strict=True):
+        if place:
+            here.runs.take(run_id, item.event, place)
+            if time.perf_counter() - start > _SLICE_S:
+                await asyncio.sleep(0)
+                start = time.perf_counter()

@@ -1,0 +1,146 @@
+"""What every request passes: who may ask, from where, how much and how often."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import time
+from collections import OrderedDict
+from http.cookies import CookieError, SimpleCookie
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ebbtide.service.web.problems import ProblemError
+from ebbtide.service.web.service_settings import ServiceSettings
+
+TOKEN_COOKIE: Final = "ebbtide_token"  # noqa: S105 - its name
+
+_OPEN: Final = frozenset({"/healthz"})  # that say nothing of any run
+_BURST_S: Final = 5.0  # of the rate that a caller may save up
+_MOST_CALLERS: Final = 10_000
+_HEADERS: Final = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+}
+
+
+class RequestGate:
+    """Refuses what is not for the app behind it.
+
+    Args:
+        app: The app.
+        settings: Whom it answers, and what it takes.
+    """
+
+    def __init__(self, app: ASGIApp, settings: ServiceSettings) -> None:
+        self._app = app
+        self._settings = settings
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # what is left, and when
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """As every ASGI app."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        try:
+            self._check(scope)
+        except ProblemError as problem:
+            await problem.response()(scope, receive, send_with_headers)
+            return
+        await self._app(scope, self._bounded(receive), send_with_headers)
+
+    def _check(self, scope: Scope) -> None:
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if not self._settings.answers_to(_name(host)):
+            raise ProblemError(
+                421, f"{host!r:.80}: the service has another name", where="Host",
+                hint="Call it by its address, or start it with --allow-host.",
+            )  # fmt: skip
+        origin = headers.get("origin")
+        is_foreign = headers.get("sec-fetch-site") == "cross-site" and scope["method"] not in ("GET", "HEAD")
+        if is_foreign or (origin is not None and urlsplit(origin).netloc != host):
+            raise ProblemError(403, f"{origin!r:.80}: a page of another site asks", where="Origin")
+        if self._settings.token is not None and scope["path"] not in _OPEN:
+            self._check_token(headers, self._settings.token)
+        self._check_rate((scope.get("client") or ("",))[0])
+        length = headers.get("content-length", "0")
+        if length.isdecimal() and int(length[:18]) > self._settings.largest_body:
+            raise self._too_large()
+
+    def _check_token(self, headers: Headers, token: str) -> None:
+        scheme, _, words = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            try:
+                cookie = SimpleCookie(headers.get("cookie", "")).get(TOKEN_COOKIE)
+            except CookieError:
+                cookie = None
+            words = "" if cookie is None else cookie.value
+        if not hmac.compare_digest(words.strip().encode("utf-8", "replace"), token.encode()):
+            raise ProblemError(
+                401, "The token is missing or wrong.", where="Authorization",
+                hint="Send `Authorization: Bearer TOKEN`.",
+            )  # fmt: skip
+
+    def _check_rate(self, caller: str) -> None:
+        now, rate = time.monotonic(), self._settings.rate
+        rest, since = self._buckets.pop(caller, (rate * _BURST_S, now))
+        rest = min(rate * _BURST_S, rest + (now - since) * rate) - 1
+        self._buckets[caller] = (max(rest, 0.0), now)
+        if len(self._buckets) > _MOST_CALLERS:
+            self._buckets.popitem(last=False)
+        if rest < 0:
+            raise ProblemError(
+                429,
+                f"More than {rate:,.0f} requests a second.",
+                hint="Send several events in one.",
+                retry_s=1,
+            )
+
+    def _bounded(self, receive: Receive) -> Receive:
+        """`receive`, for a body of bounded size that comes in bounded time."""
+        size, is_whole = 0, False
+        deadline = time.monotonic() + self._settings.body_s
+
+        async def receive_bounded() -> Message:
+            nonlocal size, is_whole
+            if is_whole:
+                return await receive()
+            try:
+                async with asyncio.timeout(deadline - time.monotonic()):
+                    message = await receive()
+            except TimeoutError:
+                raise ProblemError(
+                    408, f"The body took more than {self._settings.body_s:g} s.", closes=True
+                ) from None
+            size += len(message.get("body", b""))
+            is_whole = not message.get("more_body", False)
+            if size > self._settings.largest_body:
+                raise self._too_large()
+            return message
+
+        return receive_bounded
+
+    def _too_large(self) -> ProblemError:
+        most = self._settings.largest_body >> 20
+        return ProblemError(413, f"The body has more than {most} MB.", hint="Send it in parts.", closes=True)
+
+
+def _name(host: str) -> str:
+    """A host without its port."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0].lower()

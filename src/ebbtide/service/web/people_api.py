@@ -1,0 +1,102 @@
+"""What a person does about a run: let it go on, end it, delete it. Each act is written down."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel, Field
+
+from ebbtide.service.runs.listing import audit
+from ebbtide.service.runs.run_database import PersonAct
+from ebbtide.service.web.answers import AuditAnswer, VerdictAnswer
+from ebbtide.service.web.events_api import masked, verdict_fields
+from ebbtide.service.web.problems import PlainJson, ProblemError
+from ebbtide.service.web.service import Caller, Here, RunId, Service, name_field
+from ebbtide.supervision.verdict import Verdict
+
+router = APIRouter(tags=["people"])
+
+
+class Extension(BaseModel):
+    """For how long a run may go on."""
+
+    turns: int = Field(ge=1, le=100_000, description="Turns of the model.", examples=[10])
+
+
+class StopOrder(BaseModel):
+    """That a run is over."""
+
+    reason: str = Field("", max_length=500, description="Why.", examples=["It answers the wrong ticket."])
+
+
+@router.post("/v1/runs/{run_id}/acknowledge", response_model=VerdictAnswer)
+async def acknowledge(
+    here: Here,
+    caller: Caller,
+    run_id: RunId,
+    agent: Annotated[str | None, name_field("Of which agent; without it, of all.")] = None,
+) -> PlainJson:
+    """Let a run go on: you have seen what holds."""
+    act = PersonAct(act="acknowledge", run_id=run_id, caller=caller, detail=agent or "")
+    await refuse_unknown(here, run_id)
+    return _answer(here, run_id, await asyncio.to_thread(here.runs.go_on, act, agent=agent))
+
+
+@router.post("/v1/runs/{run_id}/extend", response_model=VerdictAnswer)
+async def extend(here: Here, caller: Caller, run_id: RunId, extension: Extension) -> PlainJson:
+    """Let a run go on for some more turns, whatever holds."""
+    act = PersonAct(act="extend", run_id=run_id, caller=caller, detail=f"{extension.turns} turns")
+    await refuse_unknown(here, run_id)
+    return _answer(here, run_id, await asyncio.to_thread(here.runs.go_on, act, turns=extension.turns))
+
+
+@router.post("/v1/runs/{run_id}/stop", response_model=VerdictAnswer)
+async def stop(here: Here, caller: Caller, run_id: RunId, order: StopOrder | None = None) -> PlainJson:
+    """End a run: its next check says so, until somebody acknowledges."""
+    reason = plain_text("" if order is None else masked(here, order.reason))
+    await refuse_unknown(here, run_id)
+    act = PersonAct(act="stop", run_id=run_id, caller=caller, detail=reason)
+    return _answer(here, run_id, await asyncio.to_thread(here.runs.stop, act))
+
+
+@router.delete("/v1/runs/{run_id}", status_code=204)
+async def delete(here: Here, caller: Caller, run_id: RunId) -> Response:
+    """Delete a run with all its events; that you did so stays in the audit."""
+    await refuse_unknown(here, run_id)
+    async with here.turn(run_id):
+        await asyncio.to_thread(here.runs.erase, PersonAct(act="delete", run_id=run_id, caller=caller))
+    return Response(status_code=204)
+
+
+@router.get("/v1/audit", response_model=AuditAnswer)
+async def audit_entries(
+    here: Here,
+    run_id: Annotated[str | None, name_field("Of this run alone.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000, description="How many at most.")] = 100,
+) -> PlainJson:
+    """List what people did, the latest first."""
+    entries = await asyncio.to_thread(audit, here.runs.database, run_id=run_id, limit=limit)
+    return PlainJson({"entries": entries})
+
+
+async def refuse_unknown(here: Service, run_id: str) -> None:
+    """Refuse what is about a run that is not there.
+
+    Raises:
+        ProblemError: It is not.
+    """
+    if not await asyncio.to_thread(here.runs.database.knows, run_id):
+        raise ProblemError(
+            404, f"{run_id!r:.80}: no such run", where="run_id", hint="GET /v1/runs lists them."
+        )
+
+
+def plain_text(text: str) -> str:
+    """A text that every database takes."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "")
+
+
+def _answer(here: Service, run_id: str, verdict: Verdict) -> PlainJson:
+    return PlainJson({"run_id": run_id, "verdict": verdict_fields(here, verdict)})

@@ -1,0 +1,101 @@
+"""What is known of the runs."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query
+from fastapi.responses import HTMLResponse
+
+from ebbtide.service.runs.listing import RunFilter, RunOrder, SpendingBy, find_run, list_runs, spending
+from ebbtide.service.runs.moments import moment
+from ebbtide.service.runs.run_report import report
+from ebbtide.service.web.answers import RunFields, RunList, SpendingAnswer
+from ebbtide.service.web.people_api import refuse_unknown
+from ebbtide.service.web.problems import PlainJson, ProblemError
+from ebbtide.service.web.service import Here, RunId, name_field
+from ebbtide.supervision.ladder import Action
+
+router = APIRouter(tags=["what is known"])
+
+_REPORT_POLICY: Final = (
+    "frame-ancestors 'self'"  # the page itself names its script and styles by their hashes
+)
+
+Since = Annotated[
+    str | None,
+    Query(max_length=40, description="24h, 7d, 2w, a day, or seconds since 1970.", examples=["7d"]),
+]
+
+
+@router.get("/v1/runs", response_model=RunList)
+async def runs(  # noqa: PLR0917 - a parameter of the query each
+    here: Here,
+    standing: Annotated[
+        str | None, Query(max_length=60, description="One action, or several.", examples=["stop,escalate"])
+    ] = None,
+    since: Since = None,
+    project: Annotated[str | None, name_field("Of this project alone.")] = None,
+    agent: Annotated[str | None, name_field("Of this agent alone.")] = None,
+    order: Annotated[RunOrder, Query(description="What comes first.")] = RunOrder.LATEST,
+    limit: Annotated[int, Query(ge=1, le=1000, description="How many at most.")] = 100,
+    cursor: Annotated[
+        str | None, Query(max_length=200, description="`next_cursor` of the page before.")
+    ] = None,
+) -> PlainJson:
+    """List runs."""
+    wanted_runs = RunFilter(
+        standing=_actions(standing),
+        since=_moment(since),
+        project=project,
+        agent=agent,
+        order=order,
+        limit=limit,
+        cursor=cursor,
+    )
+    await asyncio.wrap_future(here.runs.database.flush())
+    rows, next_cursor = await asyncio.to_thread(list_runs, here.runs.database, wanted_runs)
+    return PlainJson({"runs": rows, "next_cursor": next_cursor})
+
+
+@router.get("/v1/runs/{run_id}", response_model=RunFields)
+async def run(here: Here, run_id: RunId) -> PlainJson:
+    """Show one run."""
+    await asyncio.wrap_future(here.runs.database.flush())
+    row = await asyncio.to_thread(find_run, here.runs.database, run_id)
+    if row is None:
+        await refuse_unknown(here, run_id)
+    return PlainJson(row)
+
+
+@router.get("/v1/runs/{run_id}/report.html", response_class=HTMLResponse)
+async def run_report(here: Here, run_id: RunId) -> HTMLResponse:
+    """Show the report of a run, as `ebbtide check --html` writes it."""
+    await refuse_unknown(here, run_id)
+    page = await asyncio.to_thread(report, here.runs, run_id, redact=here.settings.redact)
+    return HTMLResponse(page, headers={"Content-Security-Policy": _REPORT_POLICY})
+
+
+@router.get("/v1/spending", response_model=SpendingAnswer)
+async def spent(
+    here: Here,
+    by: Annotated[SpendingBy, Query(description="How it is grouped.")] = SpendingBy.DAY,
+    since: Since = None,
+) -> PlainJson:
+    """Say what was spent, and on what."""
+    groups = await asyncio.to_thread(spending, here.runs.database, by, _moment(since))
+    return PlainJson({"by": by.value, "groups": groups})
+
+
+def _moment(words: str | None) -> float | None:
+    return None if words is None else moment(words, time.time())
+
+
+def _actions(words: str | None) -> tuple[Action, ...]:
+    try:
+        return () if words is None else tuple(map(Action, words.split(",")))
+    except ValueError:
+        names = ", ".join(Action)
+        raise ProblemError(400, f"{words!r:.60}: expected some of {names}", where="standing") from None

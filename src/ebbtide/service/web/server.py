@@ -1,0 +1,200 @@
+"""The process of the service: the API on its port, and the hooks of this machine beside it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Final
+
+import uvicorn
+
+from ebbtide.errors import ConfigError, StoreError
+from ebbtide.service.file_lock import lock_file
+from ebbtide.service.hooks.asking import ask_status
+from ebbtide.service.hooks.daemon import LocalService
+from ebbtide.service.hooks.hook_client import exchange
+from ebbtide.service.hooks.hook_service import HookService
+from ebbtide.service.hooks.hook_store import HookStore
+from ebbtide.service.hooks.state_folder import StateFolder
+from ebbtide.service.runs.live_runs import LiveRuns
+from ebbtide.service.runs.run_database import RunDatabase
+from ebbtide.service.web.app import new_app
+from ebbtide.service.web.broadcast import Broadcast
+from ebbtide.service.web.service import Service
+from ebbtide.service.web.service_settings import ServiceSettings
+
+_FILE: Final = "service.db"
+_TAKE_OVER_S: Final = 5.0  # that the service of the hooks may take to end
+_GRACE_S: Final = 3  # that open requests have at the end
+_BACKLOG: Final = 2048
+_SPARE: Final = 1000  # connections beside the readers of the stream
+
+
+class _Server(uvicorn.Server):
+    """A server that lets the readers of the stream go when it is to end.
+
+    Args:
+        config: As of the base.
+        news: What the readers are told.
+        idle_s: Seconds without a request after which it ends; None goes on.
+    """
+
+    def __init__(self, config: uvicorn.Config, news: Broadcast, idle_s: float | None) -> None:
+        super().__init__(config)
+        self._news = news
+        self._idle_s = idle_s
+        self._requests = 0
+        self._since = time.monotonic()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """SIGTERM and Ctrl-C end it; the base would send them to us again before anything was written."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        numbers = (signal.SIGTERM, signal.SIGINT)
+        before = [signal.signal(number, self.handle_exit) for number in numbers]
+        try:
+            yield
+        finally:
+            for number, handler in zip(numbers, before, strict=True):
+                signal.signal(number, handler)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Whether to end; called ten times a second."""
+        if self._idle_s is not None:
+            if self.server_state.total_requests != self._requests:
+                self._requests, self._since = self.server_state.total_requests, time.monotonic()
+            if time.monotonic() - self._since >= self._idle_s:
+                self._news.close()
+                self.should_exit = True
+        return await super().on_tick(counter)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End soon."""
+        self._news.close()
+        super().handle_exit(sig, frame)
+
+
+def serve_web(settings: ServiceSettings, db: str | None, *, announce: Callable[[str], object]) -> None:
+    """Serve until Ctrl-C or SIGTERM.
+
+    Args:
+        settings: Where, and for whom.
+        db: The file of the runs, or its URL; None takes that of the user.
+        announce: Told the address when requests are taken.
+
+    Raises:
+        ConfigError: The address cannot be had, or the URL is of no database that it knows.
+        StoreError: The file cannot be written, or another service has it.
+    """
+    folder = StateFolder()
+    path = folder.path / _FILE if db is None else _path(db)
+    with ExitStack() as stack:
+        before = os.umask(0o077)
+        stack.callback(os.umask, before)
+        stack.enter_context(_alone(path))
+        listener = stack.enter_context(_listening(settings))
+        database = RunDatabase(path)
+        sessions = HookStore(database, folder.sessions)
+        runs = LiveRuns(database, store=sessions, redact=settings.redact)
+        stack.callback(runs.close)
+        hooks = HookService(sessions, runs=runs)
+        stack.enter_context(_hooks_served(folder, hooks))
+        news = Broadcast(readers=settings.readers)
+        config = uvicorn.Config(
+            new_app(Service(runs=runs, news=news, settings=settings)),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            lifespan="on",
+            limit_concurrency=settings.readers + _SPARE,
+            timeout_graceful_shutdown=_GRACE_S,
+        )
+        port = listener.getsockname()[1]
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        announce(f"http://{host}:{port}")
+        _Server(config, news, settings.idle_s).run(sockets=[listener])
+
+
+def _path(db: str) -> Path:
+    scheme, is_url, place = db.partition("://")
+    if not is_url:
+        return Path(db)
+    if scheme != "sqlite":
+        raise ConfigError(f"--db {scheme}://: the service keeps its runs in a file of SQLite; name one")
+    return Path(place.removeprefix("/"))
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """No other service has the file meanwhile."""
+    lock = path.with_name(f"{path.name}.lock")
+    try:
+        handle = lock_file(lock)
+    except OSError as error:
+        raise StoreError(
+            f"{lock}: {error.strerror or error}. Name a --db in a folder that can be written"
+        ) from error
+    if handle is None:
+        raise StoreError(f"{path}: another service has this file. End it, or name another --db")
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _listening(settings: ServiceSettings) -> Iterator[socket.socket]:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        listener = socket.create_server((settings.host, settings.port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        raise ConfigError(
+            f"--host {settings.host} --port {settings.port}: {error.strerror or error}. Choose another --port"
+        ) from error
+    with listener:
+        yield listener
+
+
+@contextmanager
+def _hooks_served(folder: StateFolder, hooks: HookService) -> Iterator[None]:
+    """The hooks of this machine are answered here meanwhile, unless another service of this kind does so."""
+    if not _take_over(folder):
+        yield
+        return
+    try:
+        local = LocalService(folder, hooks, idle_s=None)
+        thread = threading.Thread(target=local.run, name="ebbtide-hooks", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            local.end()
+            thread.join()
+    finally:
+        folder.unlock()
+
+
+def _take_over(folder: StateFolder) -> bool:
+    """Whether the hooks are ours now: the service that they have started by themselves makes room."""
+    if folder.lock():
+        return True
+    status = ask_status()
+    if status is None or not status.get("ends_alone"):
+        return False
+    exchange("POST", "/end", b"", time.monotonic() + _TAKE_OVER_S)
+    deadline = time.monotonic() + _TAKE_OVER_S
+    while time.monotonic() < deadline:
+        if folder.lock():
+            return True
+        time.sleep(0.05)
+    return False

@@ -1,0 +1,73 @@
+"""The running service, as every part of the API reaches it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+from weakref import WeakValueDictionary
+
+from fastapi import Depends, Path, Query, Request
+
+from ebbtide.service.runs.live_runs import LiveRuns
+from ebbtide.service.web.broadcast import Broadcast
+from ebbtide.service.web.service_settings import ServiceSettings
+
+_PLAIN = r"^[^\x00-\x1f\x7f/]+$"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """What a request needs.
+
+    Args:
+        runs: The runs.
+        news: What the readers of the stream are told.
+        settings: What the service was started with.
+    """
+
+    runs: LiveRuns
+    news: Broadcast
+    settings: ServiceSettings
+    _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+
+    @asynccontextmanager
+    async def turn(self, run_id: str) -> AsyncIterator[None]:
+        """One request after the other for the events of a run, as they came."""
+        lock = self._turns.get(run_id)
+        if lock is None:
+            lock = self._turns[run_id] = asyncio.Lock()
+        async with lock:
+            yield
+
+    async def fetch(self, run_id: str) -> None:
+        """Put a run at hand, without holding up the others."""
+        if not self.runs.is_at_hand(run_id):
+            await asyncio.to_thread(self.runs.get, run_id)
+
+
+def _service_of(request: Request) -> Service:
+    service: Service = request.app.state.service
+    return service
+
+
+def _caller(request: Request, by: ByName = None) -> str:
+    address = request.client.host if request.client else "?"
+    return address if by is None else f"{by} ({address})"
+
+
+def name_field(description: str) -> Any:
+    """A query parameter that is a name."""
+    return Query(min_length=1, max_length=200, pattern=_PLAIN.replace("/", ""), description=description)
+
+
+ByName = Annotated[str | None, name_field("Who does it, for the audit.")]
+RunId = Annotated[
+    str, Path(min_length=1, max_length=200, pattern=_PLAIN, description="The run.", examples=["invoice-7"])
+]
+#: The service, in the signature of a route.
+Here = Annotated[Service, Depends(_service_of)]
+#: Who asks, for the audit.
+Caller = Annotated[str, Depends(_caller)]

@@ -1,0 +1,70 @@
+"""The news as they come, as server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, Header
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+
+from ebbtide.service.runs.listing import SpendingBy, find_runs, spending
+from ebbtide.service.web.broadcast import Reader
+from ebbtide.service.web.events_api import verdict_fields
+from ebbtide.service.web.problems import ProblemError
+from ebbtide.service.web.service import Here, Service
+from ebbtide.supervision.runs.run_store import RunStanding
+from ebbtide.supervision.verdict import Verdict
+
+router = APIRouter(tags=["what is known"])
+
+_EVERY_S: Final = 0.25  # between two rows of one run
+_MOST_ROWS: Final = 200  # of one look
+
+
+async def _reader(
+    here: Here,
+    last_event_id: Annotated[str | None, Header(max_length=100, description="Go on after it.")] = None,
+) -> Reader:
+    """A reader, who misses nothing from before the answer begins."""
+    if not here.news.has_room:
+        raise ProblemError(429, "There are too many readers of the stream.", retry_s=10)
+    return here.news.join(last_event_id)
+
+
+@router.get("/v1/stream", response_class=EventSourceResponse)
+async def stream(here: Here, reader: Annotated[Reader, Depends(_reader)]) -> AsyncIterator[ServerSentEvent]:
+    """Follow what happens: `verdict`, `run` and `spend`, each with JSON.
+
+    `verdict` says that something else is to be done about a run, `run` is a row of `/v1/runs`, `spend` what
+    was spent today. `reset` says that news were missed: read `/v1/runs` again.
+    """
+    async for news in here.news.listen(reader):
+        yield ServerSentEvent(data=news.data, event=news.kind, id=news.id)
+
+
+async def tell_news(here: Service) -> None:
+    """Tell the readers of each verdict at once, and of runs and money a few times a second."""
+    changes: dict[str, None] = {}
+
+    def on_run(standing: RunStanding) -> None:
+        changes[standing.run_id] = None
+
+    def on_verdict(run_id: str, verdict: Verdict) -> None:
+        here.news.publish("verdict", {"run_id": run_id, "verdict": verdict_fields(here, verdict)})
+
+    here.runs.on_run.append(on_run)
+    here.runs.on_verdict.append(on_verdict)
+    while True:
+        await asyncio.sleep(_EVERY_S)
+        run_ids = list(changes)[:_MOST_ROWS]
+        for run_id in run_ids:
+            changes.pop(run_id, None)
+        if run_ids and len(here.news):
+            await asyncio.wrap_future(here.runs.database.flush())
+            for row in await asyncio.to_thread(find_runs, here.runs.database, run_ids):
+                here.news.publish("run", row)
+            today = await asyncio.to_thread(spending, here.runs.database, SpendingBy.DAY, time.time())
+            here.news.publish("spend", {"today": today})

@@ -1,0 +1,82 @@
+"""A service of its own for each test, as a real process."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+
+class ServiceProcess:
+    """A service that runs, and a client of it."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.folder = folder
+        self.options = options
+        self.file = folder / "runs.db"
+        self.environment = {**os.environ, "EBBTIDE_STATE": str(folder / "state")}
+        self.start()
+
+    def start(self) -> None:
+        line = [sys.executable, "-m", "ebbtide", "serve", "--port", "0", "--db", str(self.file), "--json"]
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(
+            [*line, *self.options], env=self.environment, stdout=pipe, stderr=pipe, encoding="utf-8"
+        )
+        assert self.process.stdout is not None
+        first = self.process.stdout.readline()
+        if not first:
+            _, errors = self.process.communicate()
+            raise RuntimeError(errors)
+        self.url = json.loads(first)["url"]
+        self.client = httpx.Client(base_url=self.url, timeout=20)
+
+    def kill(self) -> None:
+        """As a crash would."""
+        self.client.close()
+        self.process.kill()
+        self.process.communicate()
+
+    def end(self) -> int:
+        """As SIGTERM would."""
+        self.client.close()
+        self.process.terminate()
+        self.process.communicate(timeout=20)
+        return self.process.returncode
+
+    def send(self, run_id: str, *events: dict[str, Any], **query: str) -> dict[str, Any]:
+        body = "\n".join(map(json.dumps, events))
+        answer = self.client.post(f"/v1/runs/{run_id}/events", params=query, content=body)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def check(self, run_id: str) -> dict[str, Any]:
+        return self.client.post(f"/v1/runs/{run_id}/check").json()
+
+    def get(self, path: str, **query: Any) -> Any:
+        answer = self.client.get(path, params=query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., ServiceProcess]]:
+    services: list[ServiceProcess] = []
+
+    def start_one(*options: str) -> ServiceProcess:
+        services.append(ServiceProcess(tmp_path, *options))
+        return services[-1]
+
+    yield start_one
+    for service in services:
+        service.kill()
+
+
+@pytest.fixture
+def service(start: Callable[..., ServiceProcess]) -> ServiceProcess:
+    return start()
