@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from ebbtide.decision_log.decision_log import DecisionLog as DecisionLog
     from ebbtide.decision_log.deliberation import Deliberation as Deliberation
     from ebbtide.decision_log.entry import Added as Added
+    from ebbtide.decision_log.particulars import Particulars as Particulars
+    from ebbtide.decision_log.particulars import RecordOption as RecordOption
+    from ebbtide.decision_log.particulars import RecordStatus as RecordStatus
     from ebbtide.decision_log.record import Decision as Decision
     from ebbtide.decision_log.record import DecisionOutcome as DecisionOutcome
     from ebbtide.decision_log.record import Review as Review
@@ -131,6 +134,9 @@ _HOMES = {
     "DecisionOutcome": "decision_log.record",
     "DegradedEventWarning": "errors",
     "Deliberation": "decision_log.deliberation",
+    "Particulars": "decision_log.particulars",
+    "RecordOption": "decision_log.particulars",
+    "RecordStatus": "decision_log.particulars",
     "EbbtideError": "errors",
     "Event": "events.event",
     "ExecutionContext": "guard.execution_context",

@@ -315,12 +315,82 @@ def test_links(shell: Shell) -> None:
     assert len(shell.json("list")["decisions"]) == 2
 
 
+RECORD = (
+    *("--context", "Readers ask for one run of many", "--option", "SQLite", "--option", "Files: on a disk"),
+    *("--pro", "SQLite: no server", "--con", "Files: on a disk: slow", "--chosen", "SQLite"),
+    *("--consequence", "Backups copy one file", "--decider", "Ann Lee", "--proposed"),
+)
+
+
+def test_what_a_record_says(shell: Shell) -> None:
+    """Context, options with arguments, choice, consequences and deciders: recorded, amended, accepted."""
+    one = shell.json("record", CHOICE, *RECORD)["decision"]
+    assert one["particulars"] == {
+        "standing": "proposed",
+        "context": "Readers ask for one run of many",
+        "choice": "SQLite",
+        "options": [
+            {"title": "SQLite", "pros": ["no server"]},
+            {"title": "Files: on a disk", "cons": ["slow"]},
+        ],
+        "consequences": ["Backups copy one file"],
+        "deciders": ["Ann Lee"],
+    }
+    assert "proposed" in shell.printed("list")
+    amended = shell.json(
+        "amend", one["id"], "--con", "SQLite: one writer", "--decider", "Bo Chan", "--option", "S3"
+    )
+    assert amended["candidate"]["options"] == ["SQLite", "Files: on a disk", "S3"]
+    assert amended["particulars"]["options"][0] == {
+        "title": "SQLite",
+        "pros": ["no server"],
+        "cons": ["one writer"],
+    }
+    accepted = shell.json("accept", one["id"], "--why", "the vote of March")
+    assert accepted["particulars"]["standing"] == "accepted"
+    assert '"why": "the vote of March"' in shell.printed("show", one["id"], "--events")
+    assert shell.json("deprecate", one["id"])["status"] == "kept"
+    shell.printed("reject", one["id"])
+    assert "rejected" in shell.printed("list")
+    shell.printed("export", "records")
+    page = shell.folder / "records" / "0001-use-sqlite-for-the-decision-log-because-there-is-one-writer.md"
+    text = page.read_text(encoding="utf-8")
+    for expected in (
+        'status: "rejected"',
+        'decision-makers: ["Ann Lee", "Bo Chan"]',
+        'Chosen option: "SQLite"',
+        "### Files: on a disk\n\n* Bad, because slow",
+    ):
+        assert expected in text
+    assert shell.json("import", "records", "--log", "copy.db")["created"] == [one["id"]]
+    copy = shell.json("show", one["id"], "--log", "copy.db")["particulars"]
+    assert copy["deciders"] == ["Ann Lee", "Bo Chan"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--pro", "PostgreSQL: fast"), "expected OPTION: TEXT, where the options are SQLite"),
+        (("--con", "SQLite:"), "expected OPTION: TEXT"),
+        (("--context", " "), "need a text"),
+        (("--context", "late", "--at-version", "7"), "has version 1 now, not 7"),
+        ((), "there is nothing to amend"),
+    ],
+)
+def test_amendments_that_cannot_be(shell: Shell, arguments: tuple[str, ...], expected: str) -> None:
+    """The message says what was expected, and nothing is written."""
+    one = shell.json("record", CHOICE, "--option", "SQLite")["decision"]
+    process = shell.run("amend", one["id"], *arguments)
+    assert (process.returncode, expected in process.stderr.decode()) == (2, True), process.stderr
+    assert shell.json("show", one["id"])["version"] == one["version"]
+
+
 def test_no_command_without_help(shell: Shell) -> None:
     """Each command of the list says what it does."""
     help_text = shell.printed("--help")
     names = (
-        "record start think finalize review supersede amend list search show overdue stats sample audit "
-        "apply restore purge verify calibration export import from"
+        "record start think finalize review supersede amend accept reject deprecate list search show overdue stats "
+        "sample audit apply restore purge verify calibration export import from"
     ).split()
     for name in names:
         assert f" {name} " in help_text

@@ -100,7 +100,7 @@ def test_page_of_a_decision() -> None:
         "\n## Decision Drivers\n\n* **analysis:** it needs no server\n* one writer\n"
         "\n## Considered Options\n\n* SQLite\n* PostgreSQL\n"
         '\n## Decision Outcome\n\nChosen option: "Use SQLite for the log"\n'
-        "\n### Consequences\n\n* No report of a locked file in a month\n"
+        "\n### Consequences\n\n* **expected:** No report of a locked file in a month\n"
         "\n## Assumptions\n\n* there is one writer\n"
         "\n## Links\n\n* supersedes [ADR-0001](0001-use-postgresql.md): it was a server\n"
         "\n## More Information\n\nhigh stakes.\n"
@@ -188,7 +188,8 @@ def test_pages_of_others_are_read_by_their_headings() -> None:
     assert one.candidate.options == ("Redis streams", "RabbitMQ")
     assert [reason.text for reason in one.candidate.reasons] == ["it runs already."]
     assert (one.status, one.opened_at) == (Status.SUPERSEDED, 1706745600.0)
-    assert one.thoughts[0] == "Requests time out."
+    assert one.particulars is not None
+    assert (one.particulars.context, one.thoughts) == ("Requests time out.", ())
 
 
 def test_a_page_without_a_decision_is_none() -> None:

@@ -17,6 +17,7 @@ from ebbtide.decision_log.exchange.madr import write_madr
 from ebbtide.decision_log.exchange.markdown import block, inline, item, items, sections, unescape
 from ebbtide.decision_log.exchange.reading import read_decisions
 from ebbtide.decision_log.exchange.rows import RowFields
+from ebbtide.decision_log.particulars import Particulars, RecordOption, RecordStatus
 from ebbtide.decision_log.record import (
     Decision,
     DecisionOutcome,
@@ -79,6 +80,24 @@ ASSESSMENTS = RULES.flatmap(
         profile=st.just("default"),
     )
 )
+PARTICULARS = st.builds(
+    Particulars,
+    standing=some(st.sampled_from(RecordStatus)),
+    context=some(SAID),
+    choice=some(SAID),
+    options=st.lists(
+        st.builds(
+            RecordOption,
+            title=SAID,
+            pros=st.lists(SAID, max_size=2).map(tuple),
+            cons=st.lists(SAID, max_size=2).map(tuple),
+            neutral=st.lists(SAID, max_size=1).map(tuple),
+        ),
+        max_size=2,
+    ).map(tuple),
+    consequences=st.lists(SAID, max_size=2).map(tuple),
+    deciders=st.lists(SAID, max_size=2).map(tuple),
+).filter(lambda particulars: particulars != Particulars())
 DECISIONS = st.builds(
     Decision,
     id=IDS,
@@ -106,6 +125,8 @@ DECISIONS = st.builds(
     ).map(tuple),
     review_by=some(TIMES),
     prediction=some(SAID),
+    particulars=some(PARTICULARS),
+    amended=st.sampled_from(((), ("context", "deciders"))),
 )
 LISTS = st.lists(DECISIONS, max_size=4, unique_by=lambda decision: decision.id)
 

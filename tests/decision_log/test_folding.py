@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ebbtide.decision_log.decision_log import DecisionLog
 from ebbtide.decision_log.deliberation import Deliberation
 from ebbtide.decision_log.folding import SHOWN, fold
+from ebbtide.decision_log.particulars import Particulars, RecordOption
 from ebbtide.decision_log.record import Decision, DecisionOutcome, Mode, Relation, Review, Status
 from ebbtide.decision_log.wire import decision_document, from_wire
 from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
@@ -33,7 +34,7 @@ TEXTS = st.sampled_from(
 STEPS = st.lists(
     st.tuples(
         st.sampled_from(
-            "start think finalize record force review link supersede restore quarantine redact purge "
+            "start think finalize record force review link amend supersede restore quarantine redact purge "
             "sweep back".split()
         ),
         st.integers(0, 5),
@@ -64,7 +65,8 @@ def walk(log: DecisionLog, clock: Clock, mode: Mode, steps) -> None:
             elif what == "think":
                 work.think(identifier, text)
             elif what == "finalize":
-                work.finalize(identifier, description=text, reasons=["so"], prediction=text or None)
+                beside = {"particulars": Particulars(consequences=(text,))} if which else {}
+                work.finalize(identifier, description=text, reasons=["so"], prediction=text or None, **beside)
             elif what in {"record", "force"}:
                 answer = work.record_decision(
                     text, agent_id=f"a{which % 2}", session="s", force=what == "force"
@@ -77,6 +79,9 @@ def walk(log: DecisionLog, clock: Clock, mode: Mode, steps) -> None:
                 )
             elif what == "link":
                 log.link(identifier, Relation.RELATED_TO, other, why=text)
+            elif what == "amend":
+                option = RecordOption(title=text or "none", cons=("slow",))
+                log.amend(identifier, Particulars(context=text, options=(option,) * (which % 2)))
             elif what == "supersede":
                 log.supersede(identifier, by=other)
             elif what == "restore":

@@ -10,6 +10,7 @@ from ebbtide.decision_log.decision_log import DecisionLog
 from ebbtide.decision_log.deliberation import Deliberation
 from ebbtide.decision_log.entry import Change, Entry
 from ebbtide.decision_log.outcomes.review import outcome_of
+from ebbtide.decision_log.particulars import Particulars, RecordOption, RecordStatus
 from ebbtide.decision_log.record import DecisionOutcome, Relation, Review, Status
 from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
 from ebbtide.decisions.candidate import Candidate, Reason, Source, Stakes
@@ -212,6 +213,36 @@ def test_superseding_links_both(log):
     assert log.link(new.id, Relation.DEPENDS_ON, old.id) == other
 
 
+def test_an_amendment_is_kept_with_what_was_there_before(log):
+    """Texts are replaced and lists added to; saying it again is nothing, and who comes late is told so."""
+    one = log.add(candidate("Use SQLite for the log"))
+    first = log.amend(one.id, Particulars(context="Reports are slow", deciders=("Ann",)))
+    option = RecordOption(title="SQLite", pros=("no server",))
+    change = Particulars(context="Reports take a minute", options=(option,), deciders=("Ann", "Bo"))
+    second = log.amend(one.id, change, why="measured", version=first.version)
+    assert second.particulars == change
+    assert (second.amended, second.candidate.options) == (("context", "deciders", "options"), ("SQLite",))
+    assert log.events(one.id)[-1].body == {
+        "before": {"context": "Reports are slow", "deciders": ["Ann"]},
+        "after": {
+            "context": "Reports take a minute",
+            "deciders": ["Ann", "Bo"],
+            "options": [{"title": "SQLite", "pros": ["no server"]}],
+        },
+        "why": "measured",
+    }
+    assert [hit.decision.id for hit in log.search("minute server")] == [one.id]
+    assert log.amend(one.id, change) == second
+    with pytest.raises(LifecycleError, match="somebody changed it"):
+        log.amend(one.id, Particulars(context="late"), version=first.version)
+    log.supersede(one.id, by=log.add(candidate("Use PostgreSQL for the log")).id)
+    with pytest.raises(LifecycleError, match="superseded: it cannot be rejected too"):
+        log.amend(one.id, Particulars(standing=RecordStatus.REJECTED))
+    log.quarantine(one.id, REFUSED, by="clean-up")
+    with pytest.raises(LifecycleError, match="quarantined: it cannot be amended"):
+        log.amend(one.id, Particulars(context="too late"))
+
+
 def test_reviews_append_and_the_overdue_queue_empties(log, clock):
     """Nothing of a review is overwritten, and what was reviewed is not overdue."""
     due = log.add(candidate("Use A for the log"), review_by=clock.now + 100)
@@ -255,6 +286,7 @@ def test_purging_takes_the_words_and_leaves_the_rest(log, clock, place):
     """After retention no table has the text; when, which rule and how it turned out stay; the chain holds."""
     word = "zebrafinch"
     kept = log.add(candidate(f"Use {word} for the log", reasons=(Reason(text=word),), category="tooling"))
+    log.amend(kept.id, Particulars(standing=RecordStatus.PROPOSED, context=word))
     log.review(kept.id, Review(outcome=DecisionOutcome.NOT_A_DECISION, by="ana", evidence=word, ts=clock()))
     log.quarantine(kept.id, REFUSED, by="clean-up")
     young = log.add(candidate("Use B for the mail"))
@@ -271,7 +303,8 @@ def test_purging_takes_the_words_and_leaves_the_rest(log, clock, place):
     tables = ("decisions", "decision_events")
     rows = log.store.read(lambda s: [s.rows(f"SELECT * FROM {table}") for table in tables])  # noqa: S608 - names of ours
     assert word not in repr(rows)
-    assert log.verify().purged == 3
+    assert rest.particulars == Particulars(standing=RecordStatus.PROPOSED)
+    assert log.verify().purged == 4
     assert log.verify().ok
     log.rebuild()
     assert log.get(kept.id) == rest
@@ -393,6 +426,7 @@ def test_nothing_crosses_tenants_agents_or_sessions(open_log, clock):
             "stored": lambda s: s.stored(kept.id),
             "events": lambda s: s.events(kept.id),
             "review": lambda s: s.review(kept.id, review),
+            "amend": lambda s: s.amend(kept.id, Particulars(context="mine")),
             "link": lambda s: s.link(kept.id, Relation.RELATED_TO, kept.id),
             "link to": lambda s, o=own: s.link(o.id, Relation.RELATED_TO, kept.id),
             "supersede": lambda s, o=own: s.supersede(kept.id, by=o.id),
@@ -453,6 +487,7 @@ def test_nothing_crosses_tenants_agents_or_sessions(open_log, clock):
         "add",
         "add_batch",
         "review",
+        "amend",
         "link",
     }
     methods |= {"supersede", "restore", "restore_batch", "quarantine", "quarantine_batch", "sweep", "purge"}

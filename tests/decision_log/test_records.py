@@ -3,6 +3,7 @@
 import gzip
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,10 @@ from ebbtide.decision_log.exchange.importing import import_decisions
 from ebbtide.decision_log.exchange.numbering import NUMBERS, read_files
 from ebbtide.decision_log.exchange.reading import read_decisions
 from ebbtide.decision_log.exchange.record_edits import edited_record
-from ebbtide.decision_log.exchange.record_fields import RecordLink, RecordOption, record_fields
+from ebbtide.decision_log.exchange.record_fields import RecordLink, record_fields
 from ebbtide.decision_log.exchange.record_links import linked_records
 from ebbtide.decision_log.packing import pack, unpack
+from ebbtide.decision_log.particulars import Particulars, RecordOption, RecordStatus
 from ebbtide.decision_log.record import (
     Decision,
     DecisionOutcome,
@@ -127,6 +129,82 @@ def test_only_the_lines_change_that_say_what_was_done(tool: str, tmp_path: Path)
         put(copy, tmp_path / "again")
         assert all_of(copy) == before
         assert read_files(tmp_path / "again").keys() == read_files(tmp_path).keys()
+
+
+AMENDMENT = Particulars(
+    standing=RecordStatus.REJECTED,
+    context="Nobody asked.\n\n# Not a heading",
+    choice="Another way",
+    consequences=("Good, because it lasts", "Bad, because it costs\nmoney"),
+    deciders=("Eve Fox", "no: name"),
+    options=(RecordOption(title="Another way", pros=("it is cheap",), cons=("it is *slow*",)),),
+)
+
+
+@pytest.mark.parametrize("tool", EDITS)
+def test_only_the_texts_change_that_were_amended(tool: str, tmp_path: Path) -> None:
+    """A record that was amended is the page in the folder ``TOOL.amended``; the others are as they were."""
+    name = EDITS[tool][1]
+    with DecisionLog.open(":memory:") as log:
+        decisions = put(log, FOLDERS / tool)
+        weighed = decisions[name].particulars.options[:1]
+        more = tuple(RecordOption(title=option.title, pros=("it is tested",)) for option in weighed)
+        log.amend(decisions[name].id, replace(AMENDMENT, options=(*AMENDMENT.options, *more)))
+        export_folder(all_of(log), tmp_path)
+        expected = pages_in(FOLDERS / tool) | pages_in(FOLDERS / f"{tool}.amended")
+        assert pages_in(tmp_path) == expected
+        assert export_folder(all_of(log), tmp_path).changed == 0
+        before = all_of(log)
+        put(log, tmp_path)
+        assert all_of(log) == before
+
+
+def test_one_amendment_is_one_change(tmp_path: Path) -> None:
+    """Fields that were not amended are not written, whatever somebody wrote on the page since."""
+    with DecisionLog.open(":memory:") as log:
+        decisions = put(log, FOLDERS / "madr-2")
+        export_folder(all_of(log), tmp_path)
+        page = tmp_path / "0001-use-postgres.md"
+        by_hand = (
+            page.read_text(encoding="utf-8").replace("sells out", "sold out").replace("accepted", "draft")
+        )
+        page.write_text(by_hand, encoding="utf-8")
+        log.amend(decisions[page.name].id, Particulars(deciders=("Ann Lee", "Eve Fox")))
+        export_folder(all_of(log), tmp_path)
+        assert page.read_text(encoding="utf-8") == by_hand.replace("Bo Chan", "Bo Chan, Eve Fox")
+
+
+@pytest.mark.parametrize(
+    ("front", "expected"),
+    [
+        ("deciders: Ann", "deciders: Ann, Eve"),
+        ("deciders: [Ann]  # both", "deciders: [Ann, Eve]  # both"),
+        ("deciders: []", "deciders: [Eve]"),
+        ("deciders:", "deciders: Eve"),
+        ("deciders:\n  - Ann\n  - Bo", "deciders:\n  - Ann\n  - Bo\n  - Eve"),
+        ("status: accepted", "status: accepted\ndecision-makers: [Eve]"),
+    ],
+)
+def test_a_decider_in_front_matter(front: str, expected: str) -> None:
+    """A name is put where the names are, in the way in which they are written."""
+    text = f"---\n{front}\n---\n# Use a queue\n\n## Decision Outcome\n\nA queue.\n"
+    one = record(text, particulars=Particulars(deciders=("Eve",)), amended=("deciders",))
+    assert edited_record(one, text, {}, {}) == text.replace(front, expected, 1)
+
+
+@pytest.mark.parametrize("word", ["proposed", "accepted", "rejected", "deprecated"])
+def test_what_the_team_says_goes_in_and_out(word: str, tmp_path: Path) -> None:
+    """The four words of the templates are read, and written where they were changed."""
+    text = f"# 1. Use a queue\n\n## Status\n\n{word.capitalize()}\n\n## Decision\n\nWe will.\n"
+    (tmp_path / "0001-use-a-queue.md").write_text(text, encoding="utf-8")
+    with DecisionLog.open(":memory:") as log:
+        (one,) = put(log, tmp_path).values()
+        assert (one.status, one.particulars.standing) == (Status.KEPT, RecordStatus(word))
+        for after in RecordStatus:
+            log.amend(one.id, Particulars(standing=after))
+            export_folder(all_of(log), tmp_path)
+            page = (tmp_path / "0001-use-a-queue.md").read_text(encoding="utf-8")
+            assert page == text.replace(word.capitalize(), after.value.capitalize())
 
 
 def test_fields_of_madr() -> None:

@@ -9,7 +9,9 @@ from typing import Self, TypeVar
 
 from ebbtide.clock import Clock, system_clock
 from ebbtide.decision_log import steps, upkeep
+from ebbtide.decision_log.amending import amend
 from ebbtide.decision_log.entry import Added, Change, Entry
+from ebbtide.decision_log.particulars import Particulars
 from ebbtide.decision_log.reading import ReadableLog, Statuses, statuses_of
 from ebbtide.decision_log.record import Decision, Link, Relation, Review, Status
 from ebbtide.decision_log.store import questions
@@ -18,7 +20,7 @@ from ebbtide.decision_log.store.transaction import Transaction, checked_time
 from ebbtide.decision_log.view import View
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate
-from ebbtide.errors import StaleDecisionError
+from ebbtide.errors import StaleDecisionError, expect
 
 _T = TypeVar("_T")
 
@@ -167,6 +169,28 @@ class DecisionLog(ReadableLog):
             return steps.add_link(tx, decision, Link(relation=relation, to=other.id, why=why), at)
 
         return self._step(decision_id, step)
+
+    def amend(
+        self, decision_id: str, change: Particulars, *, why: str = "", version: int | None = None
+    ) -> Decision:
+        """Change what the record of a decision says beside it.
+
+        The texts of `change` take the place of those that are there, its lists are added to them.
+
+        Args:
+            decision_id: Which decision.
+            change: What is said anew.
+            why: Why.
+            version: Only if nothing happened to it since it had this version.
+
+        Raises:
+            LifecycleError: Something happened to it since, or it is neither kept nor open nor superseded.
+        """
+        expect("change", change, Particulars)
+        return self._step(
+            decision_id,
+            lambda tx, decision, at: amend(tx, decision, change, at, why=why, version=version),
+        )
 
     def supersede(self, decision_id: str, *, by: str, why: str = "") -> Decision:
         """A decision takes the place of another one; the old one, as it is then.

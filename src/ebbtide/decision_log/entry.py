@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Self
 
+from ebbtide.decision_log.particulars import Particulars
 from ebbtide.decision_log.record import Decision, Link, Mode, Occurrence, Review, SourceDocument, Status
 from ebbtide.decision_log.wire import decision_document
 from ebbtide.decisions.assessment import Assessment
@@ -40,6 +41,8 @@ class Entry:
         origin: Where it comes from, such as ``notes.jsonl:17``. The same origin at the same time is the
             same decision.
         document: The record that it was read from.
+        particulars: What a record says of it beside.
+        amended: The fields of `particulars` that were changed since.
     """
 
     candidate: Candidate
@@ -64,6 +67,8 @@ class Entry:
     id: str | None = None
     origin: str | None = None
     document: SourceDocument | None = None
+    particulars: Particulars | None = None
+    amended: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, decision: Decision) -> Self:
@@ -91,6 +96,8 @@ class Entry:
             id=decision.id,
             origin=decision.origin,
             document=decision.document,
+            particulars=decision.particulars,
+            amended=decision.amended,
         )
 
 

@@ -30,6 +30,7 @@ class EventKind(StrEnum):
     ASSESSED = "assessed"  #: a clean-up put it into quarantine
     ABANDONED = "abandoned"  #: it was never taken, and its time is over
     LINKED = "linked"  #: it stands in a relation to another one
+    AMENDED = "amended"  #: what its record says beside the decision was changed
     SUPERSEDED = "superseded"  #: another one took its place
     REVIEWED = "reviewed"  #: somebody saw how it turned out
     OCCURRED_AGAIN = "occurred_again"  #: it was decided once more, and that was refused as a duplicate

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from ebbtide.decision_log.events import EventKind, LogEvent
+from ebbtide.decision_log.particulars import Particulars
 from ebbtide.decision_log.record import Decision, DecisionScope, Link, Mode, Occurrence, Review, Status
 from ebbtide.decision_log.wire import from_wire, to_wire
 from ebbtide.decisions.assessment import Assessment
@@ -52,6 +53,7 @@ def apply(decision: Decision | None, event: LogEvent) -> Decision:
             settled_at=event.at,
             prediction=body.get("prediction", decision.prediction),
             review_by=body.get("review_by", decision.review_by),
+            particulars=_particulars(decision, body.get("particulars")),
             forced=body.get("forced", False),
             version=seq,
         )
@@ -63,6 +65,8 @@ def apply(decision: Decision | None, event: LogEvent) -> Decision:
         return replace(decision, status=Status.ABANDONED, settled_at=event.at, version=seq)
     if kind is EventKind.LINKED:
         return replace(decision, links=(*decision.links, from_wire(Link, body)), version=seq)
+    if kind is EventKind.AMENDED:
+        return replace(with_amendment(decision, body["after"]), version=seq)
     if kind is EventKind.SUPERSEDED:
         return replace(decision, status=Status.SUPERSEDED, superseded_by=body["by"], version=seq)
     if kind is EventKind.REVIEWED:
@@ -74,6 +78,23 @@ def apply(decision: Decision | None, event: LogEvent) -> Decision:
         return replace(decision, status=Status.KEPT, restored=not body.get("undo", False), version=seq)
     # What is left says all of it: IMPORTED, REDACTED, PURGED.
     return replace(from_wire(Decision, body["state"]), version=seq)
+
+
+def with_amendment(decision: Decision, after: Mapping[str, Any]) -> Decision:
+    """A decision with the fields of its particulars that an event gives."""
+    before = decision.particulars
+    table = {} if before is None else to_wire(before)
+    particulars = from_wire(Particulars, {**table, **after})
+    candidate = decision.candidate
+    if "options" in after:
+        titles = (option.title for option in particulars.options)
+        candidate = replace(candidate, options=tuple(dict.fromkeys((*candidate.options, *titles))))
+    amended = tuple(sorted({*decision.amended, *after}))
+    return replace(decision, particulars=particulars, amended=amended, candidate=candidate)
+
+
+def _particulars(decision: Decision, body: dict[str, Any] | None) -> Particulars | None:
+    return decision.particulars if body is None else from_wire(Particulars, body)
 
 
 def _assessed(decision: Decision, body: dict[str, Any], seq: int) -> Decision:
@@ -118,11 +139,16 @@ def tombstone(decision: Decision) -> Decision:
         prediction=None,
         origin=None,
         document=None,
+        particulars=_without_texts(decision.particulars),
         assessment=_without_words(decision.assessment),
         links=tuple(replace(link, why="") for link in decision.links),
         reviews=tuple(replace(review, evidence="") for review in decision.reviews),
         again=tuple(replace(each, text="", reasons=(), thoughts=()) for each in decision.again),
     )
+
+
+def _without_texts(particulars: Particulars | None) -> Particulars | None:
+    return None if particulars is None else Particulars(standing=particulars.standing)
 
 
 def without_occurrence(decision: Decision, of_id: str) -> Decision:

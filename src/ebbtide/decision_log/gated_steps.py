@@ -11,6 +11,7 @@ from typing import Any, Required, TypedDict
 
 from ebbtide.decision_log import steps
 from ebbtide.decision_log.answer import DecisionAnswer, DecisionVerdict
+from ebbtide.decision_log.particulars import Particulars
 from ebbtide.decision_log.record import Decision, DecisionScope, Link, Mode, Occurrence, Relation, Status
 from ebbtide.decision_log.steps import Settlement
 from ebbtide.decision_log.store.transaction import Transaction, checked_time
@@ -20,7 +21,7 @@ from ebbtide.decisions.candidate import Candidate, ConfidenceSource, Reason, Sou
 from ebbtide.decisions.repeats.duplicate_assessment import duplicate_assessment
 from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict
 from ebbtide.decisions.repeats.reversals import find_reversal
-from ebbtide.errors import ConfigError, LifecycleError
+from ebbtide.errors import ConfigError, LifecycleError, expect
 from ebbtide.profile import Profile
 from ebbtide.profile.duplicates import DuplicateRules
 
@@ -40,6 +41,7 @@ class FinalWords(TypedDict, total=False):
         category: Any name.
         prediction: What is expected to happen, and how one would tell.
         review_by: When somebody should look how it turned out, in seconds since the epoch.
+        particulars: What a record says beside: the context, the consequences and so on.
         context: The turn that it came from, for layer 1 of the gate.
         force: Keep it whatever the gate says; the record says so.
         ts: When it was taken, in seconds since the epoch; without it the clock is asked.
@@ -54,6 +56,7 @@ class FinalWords(TypedDict, total=False):
     category: str | None
     prediction: str | None
     review_by: float | None
+    particulars: Particulars | None
     context: TurnContext | None
     force: bool
     ts: float | None
@@ -135,10 +138,17 @@ def propose(
     at = checked_time(now if ts is None else ts)
     due = None if review_by is None else checked_time(review_by, "review_by")
     prediction = _optional_text(words, "prediction")
+    particulars = words.get("particulars")
+    expect("particulars", particulars, Particulars, optional=True)
     assessment, degraded = judge(candidate, words.get("context"))
     return Proposal(
         settlement=Settlement(
-            candidate=candidate, at=at, assessment=assessment, prediction=prediction, review_by=due
+            candidate=candidate,
+            at=at,
+            assessment=assessment,
+            prediction=prediction,
+            review_by=due,
+            particulars=particulars,
         ),
         degraded=degraded,
         force=bool(words.get("force", False)),

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from ebbtide.decision_log.packing import WORTH_IT, pack
+from ebbtide.decision_log.particulars import Particulars
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate, Reason
 from ebbtide.errors import ConfigError, shown
@@ -170,6 +171,8 @@ class Decision:
         prediction: What is expected to happen, and how one would tell.
         origin: Where an imported decision came from.
         document: The record that it was imported from; None where it came from none.
+        particulars: What a record says of it beside; None where nobody said anything.
+        amended: The fields of `particulars` that were changed after it was final or imported.
         thoughts: What was thought before it was final, oldest first.
         assessment: What the gate made of it; None while it is open.
         mode: What the gate was allowed to do with it; None where no gate was asked.
@@ -195,6 +198,8 @@ class Decision:
     prediction: str | None = None
     origin: str | None = None
     document: SourceDocument | None = None
+    particulars: Particulars | None = None
+    amended: tuple[str, ...] = ()
     thoughts: tuple[str, ...] = ()
     assessment: Assessment | None = None
     mode: Mode | None = None

@@ -10,6 +10,7 @@ from ebbtide.decision_log.entry import Entry
 from ebbtide.decision_log.events import EventKind
 from ebbtide.decision_log.folding import opening_body
 from ebbtide.decision_log.identifiers import is_id, origin_id
+from ebbtide.decision_log.particulars import Particulars
 from ebbtide.decision_log.record import (
     Decision,
     DecisionScope,
@@ -42,6 +43,7 @@ class Settlement:
         mode: What the gate was allowed to do; None where it was not asked.
         prediction: What is expected to happen; None keeps what was said before.
         review_by: When somebody should look; None keeps what was said before.
+        particulars: What its record says beside; None keeps what was said before.
         forced: Whether it is kept over the objection of the gate.
         links: How it stands to others.
     """
@@ -53,6 +55,7 @@ class Settlement:
     mode: Mode | None = None
     prediction: str | None = None
     review_by: float | None = None
+    particulars: Particulars | None = None
     forced: bool = False
     links: tuple[Link, ...] = ()
 
@@ -268,6 +271,8 @@ def import_entry(tx: Transaction, scope: DecisionScope, entry: Entry, now: float
         restored=entry.restored,
         origin=origin,
         document=entry.document,
+        particulars=entry.particulars,
+        amended=entry.amended,
     )
     tx.save(tx.happen(decision, EventKind.IMPORTED, now, {"state": to_wire(decision)}), new=True)
     return identifier, True
@@ -338,6 +343,7 @@ def _apply_settlement(tx: Transaction, decision: Decision, settlement: Settlemen
         mode=decision.mode if settlement.mode is None else settlement.mode,
         prediction=decision.prediction if settlement.prediction is None else settlement.prediction,
         review_by=decision.review_by if settlement.review_by is None else settlement.review_by,
+        particulars=decision.particulars if settlement.particulars is None else settlement.particulars,
         forced=settlement.forced,
         links=(*decision.links, *settlement.links),
         version=version,
@@ -360,6 +366,8 @@ def _settlement_body(settlement: Settlement) -> dict[str, Any]:
         body["prediction"] = settlement.prediction
     if settlement.review_by is not None:
         body["review_by"] = settlement.review_by
+    if settlement.particulars is not None:
+        body["particulars"] = to_wire(settlement.particulars)
     if settlement.forced:
         body["forced"] = True
     return body

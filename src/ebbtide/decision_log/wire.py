@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from ebbtide.codec import Codec, WireError, WireForm
 from ebbtide.decision_log.packing import unpack
+from ebbtide.decision_log.particulars import Particulars, RecordOption
 from ebbtide.decision_log.record import Decision, SourceDocument, Status
 from ebbtide.decisions.assessment import Assessment, RuleFired
 from ebbtide.decisions.candidate import Candidate, Reason
@@ -62,7 +63,9 @@ _CODEC = Codec(
             ),
             inline=("scope",),
         ),
+        Particulars: WireForm(always=()),
         Reason: WireForm(always=("text",)),
+        RecordOption: WireForm(always=("title",)),
         SourceDocument: WireForm(read=_document),
     }
 )

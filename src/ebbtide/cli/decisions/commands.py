@@ -22,6 +22,7 @@ from ebbtide.cli.decisions.options import (
     Why,
     with_details,
     with_log,
+    with_record_texts,
 )
 from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.declaration import Argument, CommandGroup, Option
@@ -171,20 +172,58 @@ def supersede(
 
 @app.command()
 @with_log(session=False)
+@with_record_texts
 def amend(
+    texts: Details,
     place: Place,
     decision: Identifier,
     link: Links = None,
     why: Why = "",
+    version: Annotated[
+        int | None,
+        Option("--at-version", metavar="N", help="Only if it has this version still; `show --json` has it."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add links to a decision: how it stands to others."""
+    """Change what the record of a decision says, or how it stands to others.
+
+    A context and a chosen option take the place of those before; the rest is added.
+    """
     from ebbtide.cli.decisions import recording as commands
-    from ebbtide.cli.decisions.typed_input import links_of
+    from ebbtide.cli.decisions.typed_input import RecordTexts, links_of
 
     links = links_of(link or ())
     with commands.Work.open(place, as_json=as_json) as work:
-        work.amend(decision, links, why=why)
+        work.amend(decision, RecordTexts(**texts), links, why=why, version=version)
+
+
+@app.command()
+@with_log(session=False)
+def accept(place: Place, decision: Identifier, why: Why = "", as_json: AsJson = False) -> None:
+    """Say that a decision is accepted: one that was proposed, rejected or deprecated."""
+    _say(place, decision, "accepted", why=why, as_json=as_json)
+
+
+@app.command()
+@with_log(session=False)
+def reject(place: Place, decision: Identifier, why: Why = "", as_json: AsJson = False) -> None:
+    """Say that a decision is rejected; it stays in the log, as its record does."""
+    _say(place, decision, "rejected", why=why, as_json=as_json)
+
+
+@app.command()
+@with_log(session=False)
+def deprecate(place: Place, decision: Identifier, why: Why = "", as_json: AsJson = False) -> None:
+    """Say that a decision holds no longer, and that none took its place."""
+    _say(place, decision, "deprecated", why=why, as_json=as_json)
+
+
+def _say(place: Place, decision: str, standing: str, *, why: str, as_json: bool) -> None:
+    from ebbtide.cli.decisions import recording as commands
+    from ebbtide.decision_log.particulars import RecordStatus
+
+    with commands.Work.open(place, as_json=as_json) as work:
+        work.say(decision, RecordStatus(standing), why=why)
 
 
 @app.command(name="list")

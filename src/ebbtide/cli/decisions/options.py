@@ -65,6 +65,21 @@ Links = Annotated[
         help="How it stands to another one: depends_on, related_to, contradicts or supersedes. Repeatable.",
     ),
 ]
+Context = Annotated[str | None, Option("--context", metavar="TEXT", help="The problem that is decided.")]
+Chosen = Annotated[str | None, Option("--chosen", metavar="TEXT", help="The option that was chosen.")]
+Consequences = Annotated[
+    list[str] | None, Option("--consequence", metavar="TEXT", help="What follows from it. Repeatable.")
+]
+Pros = Annotated[
+    list[str] | None,
+    Option("--pro", metavar="TEXT", help="What speaks for an option: 'SQLite: no server'. Repeatable."),
+]
+Cons = Annotated[
+    list[str] | None,
+    Option("--con", metavar="TEXT", help="What speaks against one: 'SQLite: one writer'. Repeatable."),
+]
+Deciders = Annotated[list[str] | None, Option("--decider", metavar="NAME", help="Who decided. Repeatable.")]
+Proposed = Annotated[bool, Option("--proposed", help="It is proposed, and not accepted yet.")]
 Force = Annotated[bool, Option("--force", help="Record it over the objection of the gate.")]
 By = Annotated[str, Option("--by", metavar="NAME", help="Who says so.")]
 Why = Annotated[str, Option("--why", metavar="TEXT", help="Why.")]
@@ -96,12 +111,26 @@ def with_log(*, session: bool) -> Callable[[Callable[..., None]], Callable[..., 
     return shared(options, Place)
 
 
-Details = dict[str, Any]  # what `Said.of` takes beside the text
+Details = dict[str, Any]  # what `DecisionOptions.of` takes beside the text
+
+_OF_A_RECORD = {
+    "context": (Context, None),
+    "choice": (Chosen, None),
+    "options": (Options, None),
+    "pros": (Pros, None),
+    "cons": (Cons, None),
+    "consequences": (Consequences, None),
+    "deciders": (Deciders, None),
+}
+
+#: What a record says, as `RecordTexts` takes it.
+with_record_texts = shared(_OF_A_RECORD, dict)
 
 with_details = shared(
     {
+        **_OF_A_RECORD,
+        "proposed": (Proposed, False),
         "reasons": (Reasons, None),
-        "options": (Options, None),
         "assumptions": (Assumptions, None),
         "stakes": (StakesOf, None),
         "category": (Category, None),

@@ -10,12 +10,13 @@ from typing import Any, Self
 from rich.text import Text
 
 from ebbtide.cli.decisions.place import Place
-from ebbtide.cli.decisions.typed_input import moment_of, reasons_of
+from ebbtide.cli.decisions.typed_input import RecordTexts, moment_of, reasons_of
 from ebbtide.cli.terminal import console, plain, print_json, styled
 from ebbtide.decision_log.answer import DecisionAnswer, DecisionVerdict
 from ebbtide.decision_log.decision_log import DecisionLog
 from ebbtide.decision_log.deliberation import Deliberation
 from ebbtide.decision_log.outcomes.review import SIGNAL
+from ebbtide.decision_log.particulars import Particulars, RecordStatus
 from ebbtide.decision_log.record import Decision, DecisionOutcome, Mode, Relation, Review, Status
 from ebbtide.decision_log.wire import decision_document
 from ebbtide.decisions.candidate import ConfidenceSource, Reason, Stakes
@@ -45,6 +46,7 @@ class DecisionOptions:
     confidence_source: ConfidenceSource | None
     prediction: str | None
     review_by: float | None
+    particulars: Particulars | None
 
     @classmethod
     def of(
@@ -52,7 +54,6 @@ class DecisionOptions:
         *,
         text: str | None,
         reasons: Sequence[str] | None,
-        options: Sequence[str] | None,
         assumptions: Sequence[str] | None,
         stakes: Stakes | None,
         category: str | None,
@@ -60,18 +61,22 @@ class DecisionOptions:
         confidence_source: ConfidenceSource | None,
         prediction: str | None,
         review_by: str | None,
+        proposed: bool,
+        **texts: Any,
     ) -> Self:
         """As typed.
 
         Raises:
-            ConfigError: The confidence is no number from 0 to 1, or the date is none.
+            ConfigError: The confidence is no number from 0 to 1, the date is none, or an argument is of no
+                option.
         """
+        record = RecordTexts(**texts)
         if confidence is not None and not 0 <= confidence <= 1:
             raise ConfigError(f"--confidence {confidence}: expected a number from 0 to 1")
         return cls(
             text=text,
             reasons=reasons_of(reasons or ()),
-            options=tuple(options or ()),
+            options=tuple(record.options or ()),
             assumptions=tuple(assumptions or ()),
             stakes=stakes,
             category=category,
@@ -79,6 +84,7 @@ class DecisionOptions:
             confidence_source=confidence_source,
             prediction=prediction,
             review_by=moment_of(review_by, "--review-by"),
+            particulars=record.particulars(RecordStatus.PROPOSED if proposed else None),
         )
 
     def arguments(self) -> dict[str, Any]:
@@ -93,6 +99,7 @@ class DecisionOptions:
             "confidence_source": self.confidence_source,
             "prediction": self.prediction,
             "review_by": self.review_by,
+            "particulars": self.particulars,
         }
         return {name: value for name, value in values.items() if value not in (None, ())}
 
@@ -199,22 +206,41 @@ class Work:
         decision = self._log.supersede(self._log.resolve(old), by=self._log.resolve(new), why=why)
         self._print_decision(decision, "superseded")
 
-    def amend(self, beginning: str, links: Sequence[tuple[Relation, str]], *, why: str) -> None:
-        """Note how a decision stands to others.
+    def amend(
+        self,
+        beginning: str,
+        texts: RecordTexts,
+        links: Sequence[tuple[Relation, str]],
+        *,
+        why: str,
+        version: int | None,
+    ) -> None:
+        """Change what the record of a decision says, and how the decision stands to others.
 
         Raises:
-            ConfigError: There is nothing to add, or a link that cannot be.
+            ConfigError: There is nothing to amend, or a link that cannot be.
+            LifecycleError: It has another version, or cannot be amended.
         """
-        if not links:
-            raise ConfigError(
-                "there is nothing to add: --link KIND=ID says how it stands to another decision"
-            )
         decision_id = self._log.resolve(beginning)
+        titles = self._log.get(decision_id).candidate.options
+        change = texts.particulars(titles=titles, every=True)
+        if not links and change is None:
+            raise ConfigError(
+                "there is nothing to amend: --context, --chosen, --option, --pro, --con, --consequence, "
+                "--decider or --link KIND=ID"
+            )
         targets = self._targets(links)
         if any(other == decision_id for _, other in targets):
             raise ConfigError(f"--link: decision {decision_id} cannot be linked to itself")
+        if change is not None:
+            self._log.amend(decision_id, change, why=why, version=version)
         self._link(decision_id, targets, why=why)
         self._print_decision(self._log.get(decision_id), "amended")
+
+    def say(self, beginning: str, standing: RecordStatus, *, why: str) -> None:
+        """Note what the team says of a decision."""
+        decision = self._log.amend(self._log.resolve(beginning), Particulars(standing=standing), why=why)
+        self._print_decision(decision, standing.value)
 
     def _targets(self, links: Sequence[tuple[Relation, str]]) -> list[tuple[Relation, str]]:
         """The links with whole ids, before anything is written."""

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from ebbtide.cli.terminal import plain, styled
 from ebbtide.decision_log.outcomes.review import outcome_of
+from ebbtide.decision_log.particulars import Particulars, RecordStatus
 from ebbtide.decision_log.record import Decision, DecisionOutcome, SourceDocument, Status
 
 STATUS_STYLES = {
@@ -90,6 +91,8 @@ def _facts(decision: Decision) -> Iterator[tuple[str, str]]:
     yield "source", f"{candidate.source}, frame {candidate.frame}" + (", forced" if decision.forced else "")
     if decision.document is not None:
         yield from _record_facts(decision.document)
+    if decision.particulars is not None:
+        yield from _particulars(decision.particulars)
     if decision.question and decision.question != candidate.description:
         yield "asked", decision.question
     if candidate.category:
@@ -151,25 +154,40 @@ def _record_facts(document: SourceDocument) -> Iterator[tuple[str, str]]:
         ("record", document.name),
         ("status there", fields.status or ""),
         ("date", fields.date or ""),
-        ("deciders", ", ".join(fields.deciders)),
         ("consulted", ", ".join(fields.consulted)),
         ("informed", ", ".join(fields.informed)),
     )
     yield from (row for row in rows if row[1])
-    for option in fields.options:
+
+
+def _particulars(particulars: Particulars) -> Iterator[tuple[str, str]]:
+    if particulars.deciders:
+        yield "deciders", ", ".join(particulars.deciders)
+    if particulars.context:
+        yield "context", particulars.context
+    if particulars.choice:
+        yield "choice", particulars.choice
+    for option in particulars.options:
         sides = (("pro", option.pros), ("con", option.cons), ("neutral", option.neutral))
         yield from (
             (side, f"{option.title}: {argument}") for side, arguments in sides for argument in arguments
         )
-    yield from (("consequence", text) for text in fields.consequences)
+    yield from (("consequence", text) for text in particulars.consequences)
 
 
 def _status(decision: Decision) -> Text:
-    text = Text(decision.status.value, style=STATUS_STYLES[decision.status])
+    text = Text(_status_word(decision), style=STATUS_STYLES[decision.status])
     outcome = outcome_of(decision)
     if outcome is not None:
         text.append(f"\n{outcome.value}", style=OUTCOME_STYLES[outcome])
     return text
+
+
+def _status_word(decision: Decision) -> str:
+    """Where it stands, or what the team says of it where that is not that it is accepted."""
+    standing = decision.particulars.standing if decision.particulars else None
+    is_said = standing not in (None, RecordStatus.ACCEPTED) and decision.status is Status.KEPT
+    return standing.value if standing and is_said else decision.status.value
 
 
 def _described(decision: Decision) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ebbtide.clock import system_clock
+from ebbtide.decision_log.particulars import Particulars, RecordOption, RecordStatus
 from ebbtide.decision_log.record import Relation
 from ebbtide.decisions.candidate import Reason, ReasonKind
 from ebbtide.errors import ConfigError, TranscriptError
@@ -88,6 +90,66 @@ def links_of(texts: Sequence[str]) -> tuple[tuple[Relation, str], ...]:
             raise ConfigError(f"--link {text!r:.60}: expected KIND=ID, where KIND is {', '.join(_LINKS)}")
         links.append((Relation(name), beginning.strip()))
     return tuple(links)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordTexts:
+    """What a record says, as it is written on the command line."""
+
+    context: str | None = None
+    choice: str | None = None
+    options: Sequence[str] | None = None
+    pros: Sequence[str] | None = None
+    cons: Sequence[str] | None = None
+    consequences: Sequence[str] | None = None
+    deciders: Sequence[str] | None = None
+
+    def particulars(
+        self, standing: RecordStatus | None = None, *, titles: Sequence[str] = (), every: bool = False
+    ) -> Particulars | None:
+        """What was typed; None where nothing was.
+
+        Args:
+            standing: What the team says of the decision.
+            titles: The options that it has already.
+            every: Whether options without arguments are among it.
+
+        Raises:
+            ConfigError: A text is empty, or an argument is of no option.
+        """
+        options, consequences, deciders = self.options or (), self.consequences or (), self.deciders or ()
+        texts = (self.context, self.choice, *options, *consequences, *deciders)
+        if any(text is not None and not text.strip() for text in texts):
+            raise ConfigError("--context, --choice, --option, --consequence and --decider need a text")
+        names = list(dict.fromkeys((*titles, *options)))
+        pros, cons = _arguments(self.pros or (), names, "--pro"), _arguments(self.cons or (), names, "--con")
+        weighed = tuple(
+            RecordOption(title=name, pros=tuple(pros[name]), cons=tuple(cons[name]))
+            for name in names
+            if pros[name] or cons[name] or (every and name in options)
+        )
+        particulars = Particulars(
+            standing=standing,
+            context=self.context,
+            choice=self.choice,
+            options=weighed,
+            consequences=tuple(consequences),
+            deciders=tuple(deciders),
+        )
+        return None if particulars == Particulars() else particulars
+
+
+def _arguments(texts: Sequence[str], names: Sequence[str], flag: str) -> dict[str, list[str]]:
+    """The arguments of each option; of two names with which one begins, the longer counts."""
+    arguments: dict[str, list[str]] = {name: [] for name in names}
+    for text in texts:
+        fitting = [name for name in names if text.startswith(f"{name}:") and text[len(name) + 1 :].strip()]
+        if not fitting:
+            there = ", ".join(names) or "none; --option names one"
+            raise ConfigError(f"{flag} {text!r:.60}: expected OPTION: TEXT, where the options are {there}")
+        name = max(fitting, key=len)
+        arguments[name].append(text[len(name) + 1 :].strip())
+    return arguments
 
 
 def _utf8(data: bytes, source: str) -> str:

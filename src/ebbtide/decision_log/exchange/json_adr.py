@@ -16,8 +16,9 @@ from ebbtide.decision_log.exchange.arrivals import Arrival, Broken, Origins
 from ebbtide.decision_log.exchange.full import read_full
 from ebbtide.decision_log.exchange.jsonl import json_object
 from ebbtide.decision_log.exchange.madr import day, status_line, title_of
-from ebbtide.decision_log.exchange.madr_reading import STATUS
+from ebbtide.decision_log.exchange.record_fields import SUPERSEDED, standing_of
 from ebbtide.decision_log.exchange.values import moment, tables, text, texts
+from ebbtide.decision_log.particulars import Particulars
 from ebbtide.decision_log.record import Decision, Status
 from ebbtide.decision_log.wire import decision_json
 from ebbtide.decisions.candidate import Candidate, Reason, Source
@@ -57,14 +58,14 @@ def read_json_adr(document: Mapping[str, Any], source: str) -> Iterator[Arrival]
 
 
 def _record(decision: Decision, numbers: Mapping[str, int]) -> dict[str, Any]:
-    candidate = decision.candidate
+    candidate, beside = decision.candidate, decision.particulars or Particulars()
     at = decision.opened_at if decision.settled_at is None else decision.settled_at
     table: dict[str, Any] = {
         "number": numbers[decision.id],
         "title": title_of(decision) or "?",
         "status": status_line(decision, {}),
         "date": None if at is None else day(at),
-        "deciders": [decision.scope.agent],
+        "deciders": list(beside.deciders) or [decision.scope.agent],
         "decision": candidate.description,
         "links": [
             {
@@ -79,14 +80,14 @@ def _record(decision: Decision, numbers: Mapping[str, int]) -> dict[str, Any]:
     }
     if candidate.category:
         table["tags"] = [candidate.category]
-    if decision.thoughts:
-        table["context"] = "\n\n".join(decision.thoughts)
+    if context := [*([beside.context] if beside.context else []), *decision.thoughts]:
+        table["context"] = "\n\n".join(context)
     if candidate.reasons:
         table["decision_drivers"] = [reason.text for reason in candidate.reasons]
     if candidate.options:
         table["considered_options"] = [{"name": option or "?"} for option in candidate.options]
-    if decision.prediction:
-        table["consequences"] = [decision.prediction]
+    if consequences := [*beside.consequences, *([decision.prediction] if decision.prediction else [])]:
+        table["consequences"] = consequences
     return table
 
 
@@ -102,7 +103,7 @@ def _entry(table: Mapping[str, Any], origins: Origins) -> Entry:
     at = moment(table, "date")
     names = (text(option, "name") for _, option in tables(table, "considered_options"))
     tags = texts(table, "tags")
-    status = (text(table, "status") or "").lower().split()
+    status = next(iter((text(table, "status") or "").lower().split()), "")
     return Entry(
         candidate=Candidate(
             description=f"{title}: {decision}" if decision else title,
@@ -111,9 +112,14 @@ def _entry(table: Mapping[str, Any], origins: Origins) -> Entry:
             category=tags[0] if tags else None,
             source=Source.IMPORT,
         ),
-        status=STATUS.get(status[0], Status.KEPT) if status else Status.KEPT,
+        status=Status.SUPERSEDED if status == SUPERSEDED else Status.KEPT,
+        particulars=Particulars(
+            standing=standing_of(status),
+            context=context,
+            consequences=texts(table, "consequences"),
+            deciders=texts(table, "deciders"),
+        ),
         opened_at=at,
         settled_at=at,
-        thoughts=() if context is None else (context,),
         origin=origins.of(table),
     )

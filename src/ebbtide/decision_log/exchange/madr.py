@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 
 from ebbtide.decision_log.exchange.front_matter import front_matter
 from ebbtide.decision_log.exchange.markdown import block, inline, item
+from ebbtide.decision_log.particulars import Particulars, RecordOption
 from ebbtide.decision_log.record import Decision, Link, Relation, Status
 from ebbtide.decision_log.wire import to_wire
 from ebbtide.decisions.candidate import Reason
@@ -27,6 +28,7 @@ OUTCOME = "Decision Outcome"
 CONSEQUENCES = "Consequences"
 CONFIRMATION = "Confirmation"
 ASSUMPTIONS = "Assumptions"
+ARGUMENTS = "Pros and Cons of the Options"
 LINKS = "Links"
 MORE = "More Information"
 
@@ -38,7 +40,10 @@ _STATUS = {
     Status.SUPERSEDED: "superseded",
     Status.PURGED: "rejected",
 }
+EXPECTED = "**expected:** "
+SIDES = {"pros": "Good, because ", "cons": "Bad, because ", "neutral": "Neutral, because "}
 _IN_PAGE = ("description", "options", "reasons", "assumptions")
+_GAP = "\n"
 _TITLE = 100  # characters
 _SLUG = 60
 
@@ -67,6 +72,9 @@ def status_line(decision: Decision, names: Mapping[str, str]) -> str:
     """The status as records have it, with the record that took its place where it is known."""
     by = names.get(decision.superseded_by or "")
     name = _STATUS[decision.status]
+    standing = decision.particulars.standing if decision.particulars else None
+    if standing and decision.status is Status.KEPT:
+        name = standing.value
     return (
         f"{name} by [ADR-{by.partition('-')[0]}]({by})"
         if by and decision.status is Status.SUPERSEDED
@@ -81,11 +89,12 @@ def write_madr(decision: Decision, names: Mapping[str, str]) -> str:
         decision: The decision.
         names: The file of each decision, by id; links to others show the id.
     """
+    deciders = decision.particulars.deciders if decision.particulars else ()
     head = front_matter(
         {
             "status": status_line(decision, names),
             "date": day(decision.settled_at or decision.opened_at),
-            "decision-makers": [decision.scope.agent],
+            "decision-makers": list(deciders) or [decision.scope.agent],
             OWN: _rest(decision),
         }
     )
@@ -96,19 +105,25 @@ def _rest(decision: Decision) -> dict[str, object]:
     """What the page does not say."""
     table = to_wire(decision)
     candidate = {key: value for key, value in table["candidate"].items() if key not in _IN_PAGE}
-    left_out = ("tenant", "agent", "thoughts", "prediction", "version", "document")
+    left_out = ["tenant", "thoughts", "prediction", "version", "document", "particulars"]
+    particulars = decision.particulars
+    if not (particulars and particulars.deciders):
+        left_out.append("agent")
     return {
         "schema": 1,
+        "standing": particulars.standing.value if particulars and particulars.standing else None,
         **{key: value for key, value in table.items() if key not in left_out and value is not None},
         "candidate": candidate,
     }
 
 
 def _page(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
-    candidate = decision.candidate
+    candidate, beside = decision.candidate, decision.particulars or Particulars()
     yield f"# {inline(title_of(decision))}"
-    if decision.thoughts:
+    if beside.context or decision.thoughts:
         yield f"\n## {CONTEXT}\n"
+        if beside.context:
+            yield f"{block(beside.context)}{_GAP if decision.thoughts else ''}"
         yield from map(item, decision.thoughts)
     if candidate.reasons:
         yield f"\n## {DRIVERS}\n"
@@ -118,15 +133,25 @@ def _page(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
         yield from map(item, candidate.options)
     yield f"\n## {OUTCOME}\n"
     text = candidate.description
-    yield f"{CHOSEN}\n\n{block(text)}" if "\n" in text else f'{CHOSEN} "{inline(text)}"'
-    if decision.prediction is not None:
+    if beside.choice is not None:
+        yield f'{CHOSEN} "{inline(beside.choice)}"\n\n{block(text)}'
+    else:
+        yield f"{CHOSEN}\n\n{block(text)}" if "\n" in text else f'{CHOSEN} "{inline(text)}"'
+    if beside.consequences or decision.prediction is not None:
         yield f"\n### {CONSEQUENCES}\n"
-        yield item(decision.prediction)
+        yield from map(item, beside.consequences)
+        if decision.prediction is not None:
+            yield f"* {EXPECTED}{item(decision.prediction)[2:]}"
     if decision.reviews:
         yield f"\n### {CONFIRMATION}\n"
         for review in decision.reviews:
             by, evidence = inline(review.by), inline(review.evidence)
             yield f"* {day(review.ts)}: {review.outcome}, says {by}{f': {evidence}' if evidence else ''}"
+    if beside.options:
+        yield f"\n## {ARGUMENTS}"
+        for option in beside.options:
+            yield f"\n### {inline(option.title)}\n"
+            yield from argument_items(option)
     if candidate.assumptions:
         yield f"\n## {ASSUMPTIONS}\n"
         yield from map(item, candidate.assumptions)
@@ -136,6 +161,12 @@ def _page(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     facts = list(_known(decision))
     if facts:
         yield f"\n## {MORE}\n\n{'; '.join(facts)}."
+
+
+def argument_items(option: RecordOption) -> Iterator[str]:
+    """What speaks for and against an option, as items of a list."""
+    for side, words in SIDES.items():
+        yield from (f"* {words}{item(text)[2:]}" for text in getattr(option, side))
 
 
 def _reason(reason: Reason) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Any
 
 from ebbtide.decision_log.entry import Entry
@@ -22,16 +23,20 @@ from ebbtide.decision_log.exchange.record_fields import (
     DRIVERS,
     NUMBER,
     OPTIONS,
+    SUPERSEDED,
+    particulars_of,
     plain,
+    record_fields,
 )
 from ebbtide.decision_log.record import SourceDocument, Status, page_name
 from ebbtide.decisions.candidate import Candidate, Reason, ReasonKind, Source
 from ebbtide.errors import TranscriptError
 
 _KIND = re.compile(rf"\*\*({'|'.join(ReasonKind)}):\*\* ")
+_ARGUMENTS_LEVEL = 2
 _NUMBERED = re.compile(r"\d{1,8}[-_ ]")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_OLD_STYLE = re.compile(r"[*-]?\s*\**(status|date)\**\s*:\s*\**\s*(.+?)\s*", re.IGNORECASE)
+_OLD_STYLE = re.compile(r"[*-]?\s*\**(date)\**\s*:\s*\**\s*(.+?)\s*", re.IGNORECASE)
 _HEADINGS = {
     "context": CONTEXT,
     "drivers": DRIVERS,
@@ -40,14 +45,6 @@ _HEADINGS = {
     "consequences": CONSEQUENCES,
     "assumptions": ("assumptions",),
     "status": ("status",),
-}
-#: What the status of a record means, by its first word; any other one is in force.
-STATUS = {
-    "rejected": Status.ABANDONED,
-    "declined": Status.ABANDONED,
-    "superseded": Status.SUPERSEDED,
-    "superceded": Status.SUPERSEDED,
-    "deprecated": Status.SUPERSEDED,
 }
 
 
@@ -72,37 +69,85 @@ def read_record(page: str, source: str, origins: Origins) -> Entry:
     name = page_name(source)
     parts = sections(_COMMENT.sub("", body))
     entry = _foreign(values, parts, body, origins, numbered=bool(_NUMBERED.match(name)))
-    document = SourceDocument(name=name, text=page, status=entry.status)
-    return replace(entry, document=document)
+    fields = record_fields(page, name)
+    status = Status.SUPERSEDED if fields.status == SUPERSEDED else Status.KEPT
+    document = SourceDocument(name=name, text=page, status=status)
+    return replace(entry, document=document, status=status, particulars=particulars_of(fields))
 
 
 def _own(own: Mapping[str, Any], values: Mapping[str, Any], parts: Sequence[Section]) -> Entry:
-    under = {part.title: part for part in parts}
+    weighed = _weighed(parts)
+    under = {part.title: part for part in parts if part not in weighed}
     makers = values.get("decision-makers")
+    makers = makers if isinstance(makers, list) else []
+    description, choice = _outcome(under)
+    expected, consequences = _consequences(under)
+    particulars = {
+        "standing": own.get("standing"),
+        "context": _context(under),
+        "choice": choice,
+        "options": [_arguments(part) for part in weighed],
+        "consequences": consequences,
+        # Where only the agent decided it stands there itself.
+        "deciders": makers if "agent" in own else [],
+    }
     table: dict[str, Any] = {
         **own,
-        "agent": makers[0] if isinstance(makers, list) and makers else None,
+        "agent": own.get("agent") or next(iter(makers), None),
         "thoughts": _items(under, madr.CONTEXT),
+        "particulars": {name: value for name, value in particulars.items() if value} or None,
+        "prediction": expected,
         "candidate": {
             **own["candidate"],
-            "description": _outcome(under),
+            "description": description,
             "options": _items(under, madr.OPTIONS),
             "reasons": [_reason(text) for text in items(_lines(under, madr.DRIVERS))],
             "assumptions": _items(under, madr.ASSUMPTIONS),
         },
     }
-    if table["agent"] is None:
-        del table["agent"]
-    if expected := _items(under, madr.CONSEQUENCES):
-        table["prediction"] = expected[0]
-    return read_full(table)
+    return read_full({key: value for key, value in table.items() if value is not None})
 
 
-def _outcome(under: Mapping[str, Section]) -> str:
+def _weighed(parts: Sequence[Section]) -> list[Section]:
+    """The sections of the options, below that of their arguments."""
+    titles = [part.title for part in parts]
+    if madr.ARGUMENTS not in titles:
+        return []
+    below = parts[titles.index(madr.ARGUMENTS) + 1 :]
+    return list(takewhile(lambda part: part.level > _ARGUMENTS_LEVEL, below))
+
+
+def _arguments(part: Section) -> dict[str, Any]:
+    texts = items(part.lines)
+    sides = {
+        side: [unescape(text.removeprefix(words)) for text in texts if text.startswith(words)]
+        for side, words in madr.SIDES.items()
+    }
+    return {"title": unescape(part.title), **sides}
+
+
+def _context(under: Mapping[str, Section]) -> str:
+    before = takewhile(lambda line: not items([line]), _lines(under, madr.CONTEXT))
+    return unescape("\n".join(before).strip("\n"))
+
+
+def _consequences(under: Mapping[str, Section]) -> tuple[str | None, list[str]]:
+    """What is expected to happen, and what else follows."""
+    texts = items(_lines(under, madr.CONSEQUENCES))
+    expected = (text.removeprefix(madr.EXPECTED) for text in texts if text.startswith(madr.EXPECTED))
+    others = [unescape(text) for text in texts if not text.startswith(madr.EXPECTED)]
+    return next(map(unescape, expected), None), others
+
+
+def _outcome(under: Mapping[str, Section]) -> tuple[str, str | None]:
+    """What is decided, and the option that was chosen where that is said beside it."""
     text = under[madr.OUTCOME].text if madr.OUTCOME in under else ""
     words = text.removeprefix(madr.CHOSEN).lstrip("\n").removeprefix(" ")
-    in_quotes = words[:1] == '"' == words[-1:] and "\n" not in words and len(words) > 1
-    return unescape(words[1:-1] if in_quotes and text.startswith(f'{madr.CHOSEN} "') else words)
+    first, _, more = words.partition("\n\n")
+    if not (text.startswith(f'{madr.CHOSEN} "') and first.endswith('"') and "\n" not in first):
+        return unescape(words), None
+    inside = unescape(first[1:-1])
+    return (unescape(more), inside) if more else (inside, None)
 
 
 def _lines(under: Mapping[str, Section], title: str) -> tuple[str, ...]:
@@ -127,6 +172,7 @@ def _foreign(
     title = plain(NUMBER.sub("", headed.title, count=1))
     parts_of = _by_kind(parts)
     old = _old_style([*parts[0].lines, *headed.lines])
+    below = parts_of.get("decision", ())[1:]
     decision = "\n".join(part.text for part in parts_of.get("decision", ())).strip()
     # A numbered page may only point to where the decision is written down.
     if not numbered and not decision and not {"context", "consequences", "status"} & parts_of.keys():
@@ -140,8 +186,8 @@ def _foreign(
     outcome = plain(choice[1] if choice else first)
     at = _moment(values.get("date") or old.get("date"))
     reasons = [*_list_items(parts_of, "drivers"), *([plain(choice[2])] if choice and choice[2] else [])]
-    thoughts = [part.text for part in parts_of.get("context", ())] + [more.strip()]
-    thoughts += [part.text for part in parts_of.get("consequences", ())]
+    # What is not the choice itself stays as it is.
+    thoughts = [more.strip()] if choice else [part.text for part in below]
     adds_to_title = outcome.casefold() not in ("", title.casefold())
     return Entry(
         candidate=Candidate(
@@ -151,7 +197,6 @@ def _foreign(
             assumptions=tuple(_list_items(parts_of, "assumptions")),
             source=Source.IMPORT,
         ),
-        status=_status(values.get("status") or old.get("status") or _first_line(parts_of.get("status", ()))),
         opened_at=at,
         settled_at=at,
         thoughts=tuple(text for text in thoughts if text),
@@ -182,15 +227,6 @@ def _list_items(by_kind: Mapping[str, Sequence[Section]], kind: str) -> list[str
 
 def _old_style(lines: Iterable[str]) -> dict[str, str]:
     return {match[1].lower(): match[2] for line in lines if (match := _OLD_STYLE.fullmatch(line))}
-
-
-def _first_line(parts: Sequence[Section]) -> str:
-    return next((line for part in parts for line in part.lines if line.strip()), "")
-
-
-def _status(value: object) -> Status:
-    word = re.search(r"[a-z]+", str(value or "").lower())
-    return STATUS.get(word[0] if word else "", Status.KEPT)
 
 
 def _moment(value: object) -> float | None:

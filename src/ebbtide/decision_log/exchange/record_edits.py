@@ -7,7 +7,9 @@ from collections.abc import Mapping
 
 from ebbtide.decision_log.exchange.madr import day
 from ebbtide.decision_log.exchange.markdown import inline
-from ebbtide.decision_log.exchange.record_fields import LINKS, number_of
+from ebbtide.decision_log.exchange.page_lines import appended, inserted, replaced, states, with_entry
+from ebbtide.decision_log.exchange.record_amendments import with_amendments
+from ebbtide.decision_log.exchange.record_fields import LINKS, number_of, status_text, status_word
 from ebbtide.decision_log.exchange.record_page import LineSpan, RecordPage, last_line
 from ebbtide.decision_log.record import Decision, Link, Relation, Status
 
@@ -17,7 +19,7 @@ _UNSAFE = re.compile(r"""^[\W_]|: | #|["']|:$""")
 
 
 def edited_record(decision: Decision, text: str, names: Mapping[str, str], titles: Mapping[str, str]) -> str:
-    """A record with the status, the links and the reviews that its decision got since it was imported.
+    """A record with the status, the texts, the links and the reviews of its decision since it was imported.
 
     What the text states already is not stated twice.
 
@@ -31,7 +33,14 @@ def edited_record(decision: Decision, text: str, names: Mapping[str, str], title
     if document is None:
         return text
     if decision.status is Status.SUPERSEDED and document.status is not Status.SUPERSEDED:
-        text = _with_status(text, decision.superseded_by or "", names, titles)
+        to = names.get(decision.superseded_by or "")
+        title = titles.get(decision.superseded_by or "", "")
+        long = f"Superseded by {_long(to, title)}" if to else "Superseded"
+        text = _with_status(text, f"superseded by {_short(to)}" if to else "superseded", long)
+    standing = decision.particulars.standing if decision.particulars else None
+    if standing and "standing" in decision.amended and decision.status is Status.KEPT:
+        text = _with_standing(text, standing.value)
+    text = with_amendments(decision, text)
     for link in decision.links[document.links :]:
         text = _with_link(text, link, names, titles)
     for review in decision.reviews:
@@ -41,10 +50,16 @@ def edited_record(decision: Decision, text: str, names: Mapping[str, str], title
     return text
 
 
-def _with_status(text: str, by: str, names: Mapping[str, str], titles: Mapping[str, str]) -> str:
+def _with_standing(text: str, word: str) -> str:
+    before = status_text(RecordPage(text))
+    if status_word(before) == word:
+        return text
+    return _with_status(text, word.capitalize() if before[:1].isupper() else word, word.capitalize())
+
+
+def _with_status(text: str, short: str, value: str) -> str:
+    """The record with another status: `short` beside a name, `value` as a line of its own."""
     page = RecordPage(text)
-    to = names.get(by)
-    short = f"superseded by {_short(to)}" if to else "superseded"
     if span := page.front_value("status"):
         return _with_value(page, span, short)
     if span := page.label("status"):
@@ -53,18 +68,17 @@ def _with_status(text: str, by: str, names: Mapping[str, str], titles: Mapping[s
         comment = re.search(r"\s*<!--.*", after.rstrip("\r"))
         bold = re.match(r"\**", after)
         line = f"{head}:{bold[0] if bold else ''} {short}{comment[0] if comment else ''}"
-        return _replaced(page, span, [line])
-    value = f"Superseded by {_long(to, titles.get(by, ''))}" if to else "Superseded"
+        return replaced(page, span, [line])
     span = page.status_section()
     if span is None and page.front.end:
         end = page.front.end - 1
-        return _replaced(page, LineSpan(start=end, end=end), [f"status: {short}"])
+        return replaced(page, LineSpan(start=end, end=end), [f"status: {short}"])
     if span is None:
         return _with_status_section(page, value)
     filled = [at for at in range(span.start, span.end) if page.plain[at].strip()]
     if filled:  # The first line says the status; what stands below it are links and notes.
-        return _replaced(page, LineSpan(start=filled[0], end=filled[0] + 1), [value])
-    return _replaced(page, LineSpan(start=span.start, end=span.start), ["", value])
+        return replaced(page, LineSpan(start=filled[0], end=filled[0] + 1), [value])
+    return replaced(page, LineSpan(start=span.start, end=span.start), ["", value])
 
 
 def _with_value(page: RecordPage, span: LineSpan, value: str) -> str:
@@ -73,14 +87,14 @@ def _with_value(page: RecordPage, span: LineSpan, value: str) -> str:
     quote = before[2] if before and before[2] else '"' if _UNSAFE.search(value) else ""
     comment = (before[4] or "") if before else ""
     gap = before[1] if before and before[1] else " "
-    return _replaced(page, span, [f"{key}:{gap}{quote}{value}{quote}{comment}"])
+    return replaced(page, span, [f"{key}:{gap}{quote}{value}{quote}{comment}"])
 
 
 def _with_status_section(page: RecordPage, value: str) -> str:
     at = page.first_section()
     if at == len(page.lines):
-        return _appended(page, ["## Status", "", value])
-    return _replaced(page, LineSpan(start=at, end=at), ["## Status", "", value, ""])
+        return appended(page, ["## Status", "", value])
+    return replaced(page, LineSpan(start=at, end=at), ["## Status", "", value, ""])
 
 
 def _with_link(text: str, link: Link, names: Mapping[str, str], titles: Mapping[str, str]) -> str:
@@ -94,10 +108,10 @@ def _with_link(text: str, link: Link, names: Mapping[str, str], titles: Mapping[
     status = page.status_section()
     if status is None or link.relation is not Relation.SUPERSEDES or short:
         return _with_item(text, line, *LINKS)
-    if _states(page, line, status):
+    if states(page, line, status):
         return text
     end = last_line(page.plain, status)
-    return _replaced(page, LineSpan(start=end, end=end), ["", line])
+    return inserted(page, end, ["", line])
 
 
 def _with_item(text: str, line: str, *names: str) -> str:
@@ -105,18 +119,8 @@ def _with_item(text: str, line: str, *names: str) -> str:
     page = RecordPage(text)
     span = page.section(*names)
     if span is None:
-        return _appended(page, [f"## {names[0].capitalize()}", "", f"* {line}"])
-    if _states(page, line, span):
-        return text
-    bullets = [match[0] for row in page.plain[span.start : span.end] if (match := re.match(r"[*+-] +", row))]
-    end = last_line(page.plain, span)
-    gap = [] if bullets else [""]
-    return _replaced(page, LineSpan(start=end, end=end), [*gap, f"{bullets[0] if bullets else '* '}{line}"])
-
-
-def _states(page: RecordPage, line: str, span: LineSpan) -> bool:
-    rows = (row.lstrip("*+- ").rstrip() for row in page.plain[span.start : span.end])
-    return line in rows
+        return appended(page, [f"## {names[0].capitalize()}", "", f"* {line}"])
+    return with_entry(page, span, line)
 
 
 def _short(name: str | None) -> str:
@@ -130,25 +134,3 @@ def _long(name: str | None, title: str) -> str:
     """A link as adr-tools writes it."""
     number = number_of(name or "")
     return f"[{'' if number is None else f'{number}. '}{inline(title)}]({name})"
-
-
-def _replaced(page: RecordPage, span: LineSpan, lines: list[str]) -> str:
-    rows = [f"{line}{page.line_end}" for line in lines]
-    before, after = page.lines[: span.start], page.lines[span.end :]
-    if not after:  # There is no newline at the end, and none is put there.
-        rows[-1] = lines[-1]
-        before[-1:] = [f"{line.removesuffix(page.line_end)}{page.line_end}" for line in before[-1:]]
-    return "\n".join([*before, *rows, *after])
-
-
-def _appended(page: RecordPage, lines: list[str]) -> str:
-    """The page with lines at its end, an empty one before them."""
-    count = len(page.lines)
-    if page.lines[-1]:  # There is no newline at the end; its last line stays as it is.
-        page = RecordPage("\n".join([*page.lines[:-1], f"{page.lines[-1]}{page.line_end}", ""]))
-        return _appended(page, lines)
-    fence = page.open_fence()
-    if fence:  # What follows would be code.
-        lines = [fence, "", *lines]
-    gap = [""] if not fence and count > 1 and page.plain[-2].strip() else []
-    return _replaced(page, LineSpan(start=count - 1, end=count - 1), [*gap, *lines])

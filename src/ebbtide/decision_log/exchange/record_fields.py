@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ebbtide.decision_log.exchange.front_matter import split_front_matter
 from ebbtide.decision_log.exchange.markdown import items
 from ebbtide.decision_log.exchange.record_page import LineSpan, RecordPage, heading_name
+from ebbtide.decision_log.particulars import Particulars, RecordOption, RecordStatus
 
 CONTEXT = ("context and problem statement", "context", "problem", "background")
 DRIVERS = ("decision drivers", "drivers", "rationale", "justification")
@@ -19,6 +20,7 @@ OPTIONS = ("considered options", "options considered", "options", "alternatives 
 DECISION = ("decision outcome", "decision", "outcome")
 ARGUMENTS = ("pros and cons of the options", "pros and cons")
 CONSEQUENCES = ("consequences", "positive consequences", "negative consequences")
+MAKERS = ("decision-makers", "deciders", "decision makers", "authors")
 LINKS = ("links", "related decisions")
 NUMBER = re.compile(r"(?:ADR[ -]*)?\d+\s*[.:)\u2013\u2014-]\s+|(?:ADR|RFC)[ -]\d+:?\s+", re.IGNORECASE)
 CHOSEN = re.compile(
@@ -36,18 +38,9 @@ _RELATION = re.compile(
 )
 _ARGUMENT = re.compile(r"(good|bad|neutral|pro|con)\b[,:]?\s*(?:because\s*)?(.*)", re.IGNORECASE | re.DOTALL)
 _SIDES = {"good": "pros", "pro": "pros", "bad": "cons", "con": "cons", "neutral": "neutral"}
-_WORDS = ("proposed", "accepted", "rejected", "deprecated", "superseded")
+SUPERSEDED = "superseded"
+_STANDINGS = {**{each.value: each for each in RecordStatus}, "declined": RecordStatus.REJECTED}
 _FILE_NUMBER = re.compile(r"(?:adr[-_]?)?(\d{1,6})[-_ ]", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordOption:
-    """An option that was weighed, with what speaks for it, against it, and for neither."""
-
-    title: str
-    pros: tuple[str, ...] = ()
-    cons: tuple[str, ...] = ()
-    neutral: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +65,7 @@ class RecordFields:
     Args:
         title: Its heading, without the number.
         number: As its file or its heading has it.
-        status: One of proposed, accepted, rejected, deprecated and superseded, or its own words.
+        status: One of proposed, accepted, rejected, declined, deprecated and superseded, or its own words.
         date: As it is written.
         deciders: Who decided.
         consulted: Who was asked.
@@ -80,7 +73,7 @@ class RecordFields:
         context: The problem.
         drivers: What mattered.
         options: What was weighed.
-        choice: The option that was chosen, or what was decided.
+        choice: The option that was choice, or what was decided, without sections below it.
         justification: Why.
         consequences: What follows.
         links: To other records.
@@ -125,17 +118,34 @@ def record_fields(text: str, name: str = "") -> RecordFields:
         number=number_of(name, page.title),
         status=status_word(status_text(page)),
         date=None if date is None else str(date),
-        deciders=people("decision-makers", "deciders", "decision makers", "authors"),
+        deciders=people(*MAKERS),
         consulted=people("consulted"),
         informed=people("informed"),
         context=page.text_of(page.section(*CONTEXT)),
         drivers=_entries(page, page.section(*DRIVERS)),
         options=tuple(_options(page)),
-        choice=plain(choice[1]) if choice else decision,
+        choice=plain(choice[1]) if choice else page.text_of(page.own_lines(page.section(*DECISION))),
         justification=(choice[2] or "").strip() if choice else "",
         consequences=tuple(text for name in CONSEQUENCES for text in _entries(page, page.section(name))),
         links=tuple(_links(page)),
     )
+
+
+def particulars_of(fields: RecordFields) -> Particulars:
+    """What a record says beside its decision, in the parts that a decision has."""
+    return Particulars(
+        standing=standing_of(fields.status or ""),
+        context=fields.context or None,
+        choice=fields.choice or None,
+        options=fields.options,
+        consequences=fields.consequences,
+        deciders=fields.deciders,
+    )
+
+
+def standing_of(word: str) -> RecordStatus | None:
+    """What a word says of a decision; None for any other word."""
+    return _STANDINGS.get(word)
 
 
 def status_text(page: RecordPage) -> str:
@@ -150,8 +160,8 @@ def status_text(page: RecordPage) -> str:
 def status_word(text: str) -> str | None:
     """The status by its usual name; else its first line, or None where there is none."""
     first = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    word = next(iter(re.findall(r"[a-z]+", first.lower())), "").replace("superceded", "superseded")
-    return word if word in _WORDS else first or None
+    word = next(iter(re.findall(r"[a-z]+", first.lower())), "").replace("superceded", SUPERSEDED)
+    return word if word in _STANDINGS or word == SUPERSEDED else first or None
 
 
 def number_of(name: str, title: str = "") -> int | None:

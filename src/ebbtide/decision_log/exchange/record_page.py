@@ -78,7 +78,11 @@ class RecordPage:
 
     def status_section(self) -> LineSpan | None:
         """The lines of the section of the status, without those under a heading of their own."""
-        if (span := self.section("status")) is None:
+        return self.own_lines(self.section("status"))
+
+    def own_lines(self, span: LineSpan | None) -> LineSpan | None:
+        """The lines of a section above the first heading in it."""
+        if span is None:
             return None
         end = next((at for at, _, _ in self.headings if at >= span.start), span.end)
         return LineSpan(start=span.start, end=min(end, span.end))

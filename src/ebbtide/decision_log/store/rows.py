@@ -9,6 +9,7 @@ from typing import Any
 from ebbtide.decision_log.events import canonical_json
 from ebbtide.decision_log.identifiers import sample_key
 from ebbtide.decision_log.outcomes.review import outcome_of
+from ebbtide.decision_log.particulars import Particulars
 from ebbtide.decision_log.record import Decision, Status
 from ebbtide.decision_log.search_words import search_words
 from ebbtide.decision_log.wire import from_wire, to_wire
@@ -112,4 +113,13 @@ def _texts(decision: Decision) -> Iterator[str]:
         yield decision.prediction
     if candidate.category is not None:
         yield candidate.category
+    if decision.particulars is not None:
+        yield from _texts_beside(decision.particulars)
     yield from decision.thoughts
+
+
+def _texts_beside(particulars: Particulars) -> Iterator[str]:
+    yield from (text for text in (particulars.context, particulars.choice) if text)
+    for option in particulars.options:
+        yield from (option.title, *option.pros, *option.cons, *option.neutral)
+    yield from (*particulars.consequences, *particulars.deciders)
