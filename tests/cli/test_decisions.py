@@ -389,8 +389,8 @@ def test_no_command_without_help(shell: Shell) -> None:
     """Each command of the list says what it does."""
     help_text = shell.printed("--help")
     names = (
-        "record start think finalize review supersede amend accept reject deprecate list search show overdue stats "
-        "sample audit apply restore purge verify calibration export import from"
+        "record start think finalize review supersede amend accept reject deprecate list search show "
+        "overdue stats sample audit apply restore purge verify calibration export import from"
     ).split()
     for name in names:
         assert f" {name} " in help_text

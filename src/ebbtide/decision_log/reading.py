@@ -10,7 +10,7 @@ from ebbtide.decision_log import upkeep
 from ebbtide.decision_log.counters import Counters, Sample, counters_of
 from ebbtide.decision_log.entry import Page, SearchHit
 from ebbtide.decision_log.events import LogEvent, Verification
-from ebbtide.decision_log.record import Decision, Status
+from ebbtide.decision_log.record import Decision, Status, page_name
 from ebbtide.decision_log.store import questions
 from ebbtide.decision_log.store.connection import Store
 from ebbtide.decision_log.store.questions import Filter
@@ -82,11 +82,18 @@ class ReadableLog:
         return self.store.read(lambda s: questions.get(s, self.view, decision_id))
 
     def resolve(self, beginning: str) -> str:
-        """The one id that begins so.
+        """The one id that begins so, or that of the record that was imported from a file of this name.
 
         Raises:
             UnknownDecisionError: There is none, or more than one.
         """
+        if name := page_name(beginning.strip()):
+            every = self.iterate(status=tuple(Status))
+            records = [each.id for each in every if each.document and each.document.name == name]
+            if len(records) != 1:
+                hint = "several records have this name" if records else "no record of this name was imported"
+                raise UnknownDecisionError(beginning, self.view.where, hint)
+            return records[0]
         prefix = beginning.strip().upper()
         ids = self.store.read(lambda s: questions.ids_that_begin(s, self.view, prefix)) if prefix else []
         if len(ids) != 1:

@@ -21,6 +21,7 @@ from ebbtide.decision_log.exchange.json_adr import write_json_adr
 from ebbtide.decision_log.exchange.jsonl import write_jsonl
 from ebbtide.decision_log.exchange.numbering import assign_numbers, read_files
 from ebbtide.decision_log.exchange.reading import read_decisions
+from ebbtide.decision_log.exchange.record_fields import is_nygard
 from ebbtide.decision_log.exchange.record_links import linked_records
 from ebbtide.decision_log.exchange.rows import RowFields
 from ebbtide.decision_log.record import Decision, Status
@@ -118,7 +119,16 @@ def import_files(
 def _told(to: Path | None) -> WriteFormat:
     if to is None:
         return WriteFormat.JSON
-    return _SUFFIXES.get(to.suffix.lower(), WriteFormat.JSON if to.suffix == ".json" else WriteFormat.MADR)
+    if to.suffix == ".json":
+        return WriteFormat.JSON
+    return _SUFFIXES.get(to.suffix.lower()) or (WriteFormat.NYGARD if _is_nygard(to) else WriteFormat.MADR)
+
+
+def _is_nygard(folder: Path) -> bool:
+    """Whether most records of a folder are in Nygard's style."""
+    pages = sorted(folder.glob("*.md")) if folder.is_dir() else []
+    texts = (page.read_bytes().decode("utf-8", "surrogateescape") for page in pages if page.is_file())
+    return sum(1 if is_nygard(text) else -1 for text in texts) > 0
 
 
 def _export_file(decisions: Sequence[Decision], to: Path | None, kind: WriteFormat) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ebbtide.decision_log.exchange.madr import file_name, title_of, write_madr
+from ebbtide.decision_log.exchange.madr import folder_naming, title_of, write_madr
 from ebbtide.decision_log.exchange.numbering import (
     NUMBERS,
     assign_numbers,
@@ -106,7 +106,9 @@ def _plan(rows: Sequence[Decision], folder: Path) -> _Plan:
     numbers_before, files = read_numbers(folder), read_files(folder)
     names: dict[str, str] = {}
     for entry in rows:
-        name = files.get(entry.id) or (entry.document.name if entry.document else "")
+        if entry.document is None:
+            continue
+        name = files.get(entry.id) or entry.document.name
         if (
             name
             and entry.id not in numbers_before
@@ -117,11 +119,12 @@ def _plan(rows: Sequence[Decision], folder: Path) -> _Plan:
     used = {number for name in names.values() if (number := number_of(name)) is not None}
     others = [entry for entry in rows if entry.id not in names]
     numbers = assign_numbers((entry.id for entry in others), numbers_before, numbers_in(folder) | used)
-    there = {path.name[:4]: path.name for path in sorted(folder.glob("[0-9]*-*.md"))}
+    there = {number_of(path.name): path.name for path in sorted(folder.glob("*.md"))}
+    naming = folder_naming([*there.values(), *names.values()])
     for entry in others:
         number = numbers[entry.id]
-        earlier = there.get(f"{number:04}") if entry.id in numbers_before else None
-        names[entry.id] = earlier or file_name(entry, number)
+        earlier = files.get(entry.id) or there.get(number) if entry.id in numbers_before else None
+        names[entry.id] = earlier or naming(entry, number)
     return _Plan(
         names={entry.id: names[entry.id] for entry in rows},
         numbers=numbers,
@@ -131,9 +134,11 @@ def _plan(rows: Sequence[Decision], folder: Path) -> _Plan:
 
 
 def _not_told(rows: Iterable[Decision], names: Mapping[str, str], pages: Mapping[str, str]) -> Iterator[str]:
-    """The records whose id nobody could tell from their page when it comes again."""
+    """The decisions whose id nobody could tell from their page when it comes again."""
     for entry in rows:
         if entry.document is None:
+            if entry.id not in pages[entry.id]:
+                yield entry.id
             continue
         scope, origin = entry.scope, entry.origin or ""
         own_ids = {origin_id(scope.tenant, scope.agent, origin, at) for at in (entry.opened_at, None)}

@@ -9,8 +9,10 @@ Source: Markdown Architectural Decision Records 4.0, template.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 
 from ebbtide.decision_log.exchange.front_matter import front_matter
 from ebbtide.decision_log.exchange.markdown import block, inline, item
@@ -46,6 +48,8 @@ _IN_PAGE = ("description", "options", "reasons", "assumptions")
 _GAP = "\n"
 _TITLE = 100  # characters
 _SLUG = 60
+_NUMBERED = re.compile(r"(\d{1,8})-")
+_DAY = 8  # digits of a date, as log4brains writes it
 
 
 def title_of(decision: Decision) -> str:
@@ -54,11 +58,39 @@ def title_of(decision: Decision) -> str:
     return line if len(line) <= _TITLE else f"{line[:_TITLE].rsplit(maxsplit=1)[0]}\u2026"
 
 
-def file_name(decision: Decision, number: int) -> str:
+def file_name(decision: Decision, number: int, *, digits: int = 4) -> str:
     """Name of the page: the number and the title, in letters that every file system takes."""
+    return f"{number:0{digits}}-{_slug(decision)}.md"
+
+
+def folder_naming(names: Iterable[str]) -> Callable[[Decision, int], str]:
+    """How pages of a folder are named: by a number of so many digits, or by the day.
+
+    Args:
+        names: The pages that are in the folder.
+
+    >>> from ebbtide.decision_log.record import DecisionScope
+    >>> from ebbtide.decisions.candidate import Candidate
+    >>> one = Decision(
+    ...     id="a",
+    ...     scope=DecisionScope(),
+    ...     candidate=Candidate(description="Use Go"),
+    ...     status=Status.KEPT,
+    ...     opened_at=0.0,
+    ... )
+    >>> folder_naming(["001-use-c.md"])(one, 2), folder_naming(["20230105-use-c.md"])(one, 2)
+    ('002-use-go.md', '19700101-use-go.md')
+    """
+    lengths = Counter(len(match[1]) for name in names if (match := _NUMBERED.match(name)))
+    digits = lengths.most_common(1)[0][0] if lengths else 4
+    if digits != _DAY:
+        return partial(file_name, digits=digits)
+    return lambda decision, _: f"{day(decision.opened_at).replace('-', '')}-{_slug(decision)}.md"
+
+
+def _slug(decision: Decision) -> str:
     words = re.findall(r"[a-z0-9]+", title_of(decision).lower())
-    slug = "-".join(words)[:_SLUG].strip("-")
-    return f"{number:04}-{slug or 'decision'}.md"
+    return "-".join(words)[:_SLUG].strip("-") or "decision"
 
 
 def day(seconds: float | None) -> str:
