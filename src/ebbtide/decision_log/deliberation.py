@@ -22,6 +22,7 @@ from ebbtide.decision_log.gated_steps import (
     checked_text,
     propose,
 )
+from ebbtide.decision_log.guardrails import Guardrail
 from ebbtide.decision_log.record import Decision, DecisionScope, Mode
 from ebbtide.decision_log.rivals import rivals
 from ebbtide.decision_log.store.transaction import Transaction, checked_time
@@ -57,6 +58,7 @@ class Deliberation:
         duplicates: Window and thresholds; None takes those of the profile.
         gate: What judges candidates. Where it fails, the candidate is kept and the answer says `degraded`.
         frames: Frames in which turns are recorded; None takes those of the profile.
+        guardrails: Rules of the team, asked when a decision is taken; see `load_guardrails`.
 
     >>> from ebbtide.decision_log.decision_log import DecisionLog
     >>> with DecisionLog.open(":memory:") as log:
@@ -78,6 +80,7 @@ class Deliberation:
         duplicates: DuplicateRules | None = None,
         gate: Gate = assess,
         frames: Sequence[str] | None = None,
+        guardrails: Sequence[Guardrail] = (),
     ) -> None:
         expect("log", log, DecisionLog)
         expect("profile", profile, Profile)
@@ -87,7 +90,9 @@ class Deliberation:
         self.mode = Mode(mode)
         self.frames = frozenset(profile.decisions.frames if frames is None else frames)
         window = profile.duplicates if duplicates is None else duplicates
-        self._rules = gated_steps.StepRules(profile=profile, duplicates=window, mode=self.mode)
+        self._rules = gated_steps.StepRules(
+            profile=profile, duplicates=window, mode=self.mode, guardrails=tuple(guardrails)
+        )
         self._gate = gate
         self._opened: OrderedDict[str, Decision] = OrderedDict()
         self._lock = threading.Lock()

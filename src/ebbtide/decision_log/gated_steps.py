@@ -11,6 +11,7 @@ from typing import Any, Required, TypedDict
 
 from ebbtide.decision_log import steps
 from ebbtide.decision_log.answer import DecisionAnswer, DecisionVerdict
+from ebbtide.decision_log.guardrails import Guarded, Guardrail, with_guardrails
 from ebbtide.decision_log.particulars import Particulars
 from ebbtide.decision_log.record import Decision, DecisionScope, Link, Mode, Occurrence, Relation, Status
 from ebbtide.decision_log.steps import Settlement
@@ -44,6 +45,7 @@ class FinalWords(TypedDict, total=False):
         particulars: What a record says beside: the context, the consequences and so on.
         context: The turn that it came from, for layer 1 of the gate.
         force: Keep it whatever the gate says; the record says so.
+        links: How it stands to others; what it supersedes is out of force as soon as this is kept.
         ts: When it was taken, in seconds since the epoch; without it the clock is asked.
     """
 
@@ -59,6 +61,7 @@ class FinalWords(TypedDict, total=False):
     particulars: Particulars | None
     context: TurnContext | None
     force: bool
+    links: Sequence[Link]
     ts: float | None
 
 
@@ -149,6 +152,7 @@ def propose(
             prediction=prediction,
             review_by=due,
             particulars=particulars,
+            links=tuple(_row(words, "links")),
         ),
         degraded=degraded,
         force=bool(words.get("force", False)),
@@ -163,11 +167,13 @@ class StepRules:
         profile: The rules of the gate.
         duplicates: Window and thresholds.
         mode: What a refusal does.
+        guardrails: The rules of the team.
     """
 
     profile: Profile
     duplicates: DuplicateRules
     mode: Mode
+    guardrails: Sequence[Guardrail] = ()
 
 
 def start(
@@ -234,6 +240,9 @@ def _judge_and_settle(
             assessment = duplicate_assessment(duplicate, assessment, rules.profile)
         elif duplicate is not None and not duplicate.contradicts:
             duplicate = find_reversal(candidate.description, proposal.rivals) or duplicate
+    assessment = with_guardrails(
+        assessment, rules.guardrails, _guarded(settlement, opened), rules.profile.name
+    )
     is_refused = assessment is not None and not assessment.keep
     enforced = is_refused and rules.mode is Mode.ENFORCE and not proposal.force
     settlement = replace(
@@ -242,12 +251,17 @@ def _judge_and_settle(
         verdict=Status.QUARANTINED if enforced else Status.KEPT,
         mode=rules.mode,
         forced=is_refused and proposal.force,
-        links=_links(duplicate),
+        links=(
+            *_links(duplicate),
+            *(link for link in settlement.links if link.relation is not Relation.SUPERSEDES and not enforced),
+        ),
     )
     if opened is None:
         decision = steps.settle_at_once(tx, scope, settlement)
     else:
         decision = steps.settle_opened(tx, opened, settlement)
+    if not enforced:
+        decision = _superseding(tx, decision, proposal.settlement)
     verdict = _VERDICTS[decision.status]
     if enforced and duplicate is not None and duplicate.is_duplicate and duplicate.of is not None:
         verdict = DecisionVerdict.DUPLICATE
@@ -263,6 +277,33 @@ def _judge_and_settle(
         duplicate=duplicate,
         degraded=proposal.degraded,
     )
+
+
+def _guarded(settlement: Settlement, opened: Decision | None) -> Guarded:
+    """What the guardrails look at: what is said now, and where nothing is, what was said before."""
+    if opened is None:
+        return Guarded(
+            candidate=settlement.candidate,
+            particulars=settlement.particulars,
+            review_by=settlement.review_by,
+            links=settlement.links,
+        )
+    return Guarded(
+        candidate=settlement.candidate,
+        particulars=settlement.particulars or opened.particulars,
+        review_by=opened.review_by if settlement.review_by is None else settlement.review_by,
+        links=(*opened.links, *settlement.links),
+    )
+
+
+def _superseding(tx: Transaction, decision: Decision, settlement: Settlement) -> Decision:
+    """The decision, once those are out of force whose place it takes."""
+    scope = decision.scope
+    for link in settlement.links:
+        if link.relation is Relation.SUPERSEDES:
+            steps.supersede(tx, tx.load(scope.tenant, None, link.to), decision, settlement.at, why=link.why)
+            decision = tx.load(scope.tenant, scope.agent, decision.id)
+    return decision
 
 
 def _links(duplicate: DuplicateVerdict | None) -> tuple[Link, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ebbtide.cli.decisions.place import Place
-from ebbtide.cli.declaration import Argument, Option
+from ebbtide.cli.declaration import FILE, Argument, Option
 from ebbtide.cli.shared_options import OF_AGENT, SINCE, shared
 from ebbtide.decision_log.record import Mode, Status
 from ebbtide.decisions.candidate import ConfidenceSource, Stakes
@@ -80,6 +80,10 @@ Cons = Annotated[
 ]
 Deciders = Annotated[list[str] | None, Option("--decider", metavar="NAME", help="Who decided. Repeatable.")]
 Proposed = Annotated[bool, Option("--proposed", help="It is proposed, and not accepted yet.")]
+GuardrailsFile = Annotated[
+    str | None,
+    Option("--guardrails", metavar="FILE", type=FILE, help="TOML file of rules for decisions."),
+]
 Force = Annotated[bool, Option("--force", help="Record it over the objection of the gate.")]
 By = Annotated[str, Option("--by", metavar="NAME", help="Who says so.")]
 Why = Annotated[str, Option("--why", metavar="TEXT", help="Why.")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 from rich.text import Text
@@ -15,9 +15,10 @@ from ebbtide.cli.terminal import console, plain, print_json, styled
 from ebbtide.decision_log.answer import DecisionAnswer, DecisionVerdict
 from ebbtide.decision_log.decision_log import DecisionLog
 from ebbtide.decision_log.deliberation import Deliberation
+from ebbtide.decision_log.guardrails import load_guardrails
 from ebbtide.decision_log.outcomes.review import SIGNAL
 from ebbtide.decision_log.particulars import Particulars, RecordStatus
-from ebbtide.decision_log.record import Decision, DecisionOutcome, Mode, Relation, Review, Status
+from ebbtide.decision_log.record import Decision, DecisionOutcome, Link, Mode, Relation, Review, Status
 from ebbtide.decision_log.wire import decision_document
 from ebbtide.decisions.candidate import ConfidenceSource, Reason, Stakes
 from ebbtide.errors import ConfigError, UnknownDecisionError
@@ -121,17 +122,24 @@ class Work:
     @classmethod
     @contextmanager
     def open(
-        cls, place: Place, profile: str = "default", mode: Mode = Mode.ENFORCE, *, as_json: bool
+        cls,
+        place: Place,
+        profile: str = "default",
+        mode: Mode = Mode.ENFORCE,
+        *,
+        guardrails: str | None = None,
+        as_json: bool,
     ) -> Iterator[Self]:
         """The work on a log; recording begins one where there is none.
 
         Raises:
             StoreError: The log cannot be opened.
-            ConfigError: There is no such profile.
+            ConfigError: There is no such profile, or the guardrails cannot be used.
         """
-        rules = Profile.load(profile)
+        rules, of_team = Profile.load(profile), () if guardrails is None else load_guardrails(guardrails)
         with place.open(new=True) as log:
-            yield cls(log, Deliberation(log, profile=rules, mode=mode), as_json=as_json)
+            deliberation = Deliberation(log, profile=rules, mode=mode, guardrails=of_team)
+            yield cls(log, deliberation, as_json=as_json)
 
     def record(
         self,
@@ -152,12 +160,9 @@ class Work:
             options.text or "",
             frame=frame,
             force=force,
+            links=[Link(relation=relation, to=other) for relation, other in targets],
             **options.arguments(),
         )
-        if answer.kept and answer.id is not None:
-            self._link(answer.id, targets)
-        if targets and answer.decision is not None:
-            answer = replace(answer, decision=self._log.get(answer.decision.id))
         self._print_answer(answer)
         return answer.kept
 
@@ -266,8 +271,9 @@ class Work:
         verdict = answer.verdict.value.replace("_", " ")
         line = Text.assemble((verdict, _VERDICT_STYLES[answer.verdict]), " ", plain(answer.id or ""))
         terminal.print(line, soft_wrap=True)
-        if answer.reason:
-            terminal.print(styled(answer.reason, indent=2), soft_wrap=True)
+        for text in (answer.reason, *answer.asks):
+            if text:
+                terminal.print(styled(text, indent=2), soft_wrap=True)
         duplicate = answer.duplicate
         if duplicate is not None and duplicate.is_duplicate and duplicate.of is not None:
             terminal.print(styled(self._described(duplicate.of), "dim", indent=2), soft_wrap=True)

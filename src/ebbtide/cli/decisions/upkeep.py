@@ -7,6 +7,7 @@ from typing import Annotated
 
 from ebbtide.cli.decisions.options import (
     By,
+    GuardrailsFile,
     Limit,
     Statuses,
     Why,
@@ -59,6 +60,7 @@ def sample(
 def audit(
     place: Place,
     output: Output = None,
+    guardrails: GuardrailsFile = None,
     profile: ProfileName = "default",
     limit: Limit = 50,
     as_json: AsJson = False,
@@ -66,7 +68,7 @@ def audit(
     """Say which rows of the log are noise or duplicates, and write that as a plan. Nothing is changed."""
     from ebbtide.cli.decisions import cleaning as commands
 
-    commands.audit(place, profile=profile, output=output, limit=limit, as_json=as_json)
+    commands.audit(place, profile=profile, output=output, guardrails=guardrails, limit=limit, as_json=as_json)
 
 
 @app.command()
