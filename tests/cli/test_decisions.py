@@ -385,12 +385,46 @@ def test_amendments_that_cannot_be(shell: Shell, arguments: tuple[str, ...], exp
     assert shell.json("show", one["id"])["version"] == one["version"]
 
 
+RULES = """
+[[guardrails]]
+name = "auth-review"
+words = ["auth*"]
+require = ["review", "decider"]
+"""
+
+
+def test_guardrails_of_the_project(shell: Shell) -> None:
+    """The rules stand in the settings; record refuses, audit and guardrails list what was there before."""
+    before = shell.json("record", "Use tokens for authentication instead of passwords")["id"]
+    (shell.folder / "ebbtide.toml").write_text(RULES, encoding="utf-8")
+    refusal = shell.run("record", "Use keys for authentication instead of tokens", "--decider", "Ann")
+    assert refusal.returncode == 40
+    assert b"guardrail auth-review: a decision like this needs a review" in refusal.stdout
+    late = (
+        "record",
+        "Use keys for authentication instead of tokens",
+        "--decider",
+        "Ann",
+        "--review-by",
+        "30d",
+    )
+    assert shell.run(*late).returncode == 0
+    assert shell.run("record", "Use passwords for authentication, not keys", "--no-config").returncode == 0
+    breaches = shell.json("guardrails")["breaches"]
+    assert [breach["guardrail"] for breach in breaches] == ["auth-review"] * 2
+    assert breaches[0]["id"] == before
+    assert before in shell.printed("guardrails")
+    assert "guardrail auth-review" in shell.printed("audit")
+    process = shell.run("guardrails", "--no-config")
+    assert (process.returncode, b"there are no guardrails" in process.stderr) == (2, True)
+
+
 def test_no_command_without_help(shell: Shell) -> None:
     """Each command of the list says what it does."""
     help_text = shell.printed("--help")
     names = (
         "record start think finalize review supersede amend accept reject deprecate list search show "
-        "overdue stats sample audit apply restore purge verify calibration export import from"
+        "guardrails overdue stats sample audit apply restore purge verify calibration export import from"
     ).split()
     for name in names:
         assert f" {name} " in help_text
