@@ -15,6 +15,11 @@ How each set got its label:
   say what is chosen. Some agents think in a template of their own there, more analysis than narration.
 - Question answering (by what they do): thoughts of agents that search and answer, beside a call each. They
   state facts and name the next search; nothing is decided.
+- Turns (people): the open half of `benchmarks/quality/decisions_blind.md`, six genres. The sentences that
+  state the decision of a turn are decisions, those of turns without decision and proposal are noise.
+
+A genre is where texts come from: people or agents of one kind at one kind of work. Some have only decisions,
+some only noise.
 """
 
 from __future__ import annotations
@@ -24,12 +29,14 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.quality.decisions_blind import fill, rows
 from ebbtide.decisions.candidate import Candidate, Reason, Source, TurnContext
 from ebbtide.text.extraction.turn import extract
+from ebbtide.text.sentence_ends import spans
 
 _NUMBER = re.compile(r"^(?:adr[- ]?)?\d+[.:)]?\s*(?:architecture decision record:\s*)?", re.IGNORECASE)
 _TITLE = re.compile(r"^#\s+(.*)$", re.MULTILINE)
@@ -42,6 +49,9 @@ _PAST = re.compile(
     r"(?!(?:embed|exceed|feed|need|proceed|seed|speed)\b)(?:\w{2,}ed|built|made|ran|rewrote|sent|took|wrote)\b"
 )
 _ALTERNATIVE = re.compile(r"\b(?:instead of|rather than|in favou?r of)\b|, not (?:an?|the)\b", re.IGNORECASE)
+_FENCE = re.compile(r"^ *```.*?(?:^ *```|\Z)", re.DOTALL | re.MULTILINE)
+_LETTERS = re.compile(r"[^\W\d_]{2,}")
+_LEAST_WORDS = 3  # of a sentence of a turn
 _IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)|<!--.*?-->", re.DOTALL)
 
 
@@ -59,6 +69,8 @@ class Labelled:
     is_decision: bool = False
     reasons: tuple[str, ...] = ()
     beside_call: bool = False
+    genre: str = ""
+    said_in: str = ""  # the turn that it is a sentence of
 
     @property
     def fold(self) -> int:
@@ -75,11 +87,13 @@ class Labelled:
         return Candidate(
             description=self.text,
             reasons=tuple(Reason(text=text) for text in self.reasons),
-            source=Source.AUTO if self.beside_call else Source.IMPORT,
+            source=Source.AUTO if self.beside_call or self.said_in else Source.IMPORT,
         )
 
     def turn(self) -> TurnContext | None:
         """The turn, where there is one."""
+        if self.said_in:
+            return TurnContext(text=self.said_in)
         return self.turn_with_call() if self.beside_call else None
 
     def turn_with_call(self) -> TurnContext:
@@ -89,12 +103,20 @@ class Labelled:
 
 def labelled_texts(folder: Path) -> list[Labelled]:
     """Every text once in its set."""
-    readers = (_condec, _records, _relay, _thoughts, _conversations, _questions)
-    seen: dict[tuple[str, str], Labelled] = {}
-    for reader in readers:
+    readers = {
+        _condec: "issue comments",
+        _records: "decision records",
+        _relay: "logs of agents",
+        _thoughts: "narration, SWE agents",
+        _conversations: "narration, conversations",
+        _questions: "question answering",
+        _turns: "",
+    }
+    texts: dict[tuple[str, str], Labelled] = {}
+    for reader, genre in readers.items():
         for item in reader(folder):
-            seen.setdefault((item.group, item.text), item)
-    return list(seen.values())
+            texts.setdefault((item.group, item.text), replace(item, genre=item.genre or genre))
+    return list(texts.values())
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
@@ -175,6 +197,25 @@ def _questions(folder: Path) -> Iterator[Labelled]:
             if thought := step.get("thought"):
                 # The same thoughts come in many runs, so a thought is a document.
                 yield Labelled("question answering", thought, thought, beside_call=True)
+
+
+def _turns(folder: Path) -> Iterator[Labelled]:
+    for row in rows("open"):
+        turn = fill(row, str(folder))
+        genre, text = turn["genre"].replace("_", " "), turn["text"]
+        if turn["label"] == "decision":
+            for sentence in turn["sentences"]:
+                yield replace(
+                    Labelled(f"{genre}, decisions", sentence, turn["id"], is_decision=True),
+                    genre=genre,
+                    said_in=text,
+                )
+        elif turn["label"] == "none":
+            for line in _FENCE.sub("\n", text).splitlines():
+                for start, end in spans(line, 0, len(line)):
+                    if len(_LETTERS.findall(line[start:end])) >= _LEAST_WORDS:
+                        other = Labelled(f"{genre}, others", line[start:end].strip(), turn["id"])
+                        yield replace(other, genre=genre, said_in=text)
 
 
 def _messages(value: Any) -> Iterator[dict[str, Any]]:

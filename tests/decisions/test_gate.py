@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -360,3 +361,46 @@ def test_benchmark_data(data):
     errors = [row["content"] for row in rows("relay_events.jsonl.gz") if row["type"] == "error"]
     assert errors
     assert not [text for text in errors if assess(Candidate(description=text)).keep]
+
+
+TURN = "The parser is slow. {} It reads the file twice."
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Let's drop the XML parser.",
+        "Please no prefix.",
+        "I'd rather have logs.",
+        "We're going to keep both.",
+    ],
+)
+def test_a_sentence_of_a_turn_needs_a_sign_of_a_choice(sentence):
+    """What was cut out of a turn is refused where nothing speaks for it; the rest of the turn says nothing."""
+    turn = TurnContext(text=TURN.format(sentence))
+    assert assess(Candidate(description=sentence), turn).keep
+    statement = Candidate(description="It reads the file twice.")
+    assert assess(statement, turn).primary.id == "turn.quoted"
+    assert assess(statement).keep
+    mild = replace(Profile.DEFAULT, decisions=replace(Profile.DEFAULT.decisions, quoted_noise=0.0))
+    assert assess(statement, turn, mild).keep
+
+
+@pytest.mark.parametrize("order", ["Now add the handler", "Next, update the tests.", "Let's run the tests."])
+def test_an_order_to_oneself_beside_a_call_is_no_decision(order):
+    """The next step of a turn that works is not kept."""
+    assert not assess(Candidate(description=order), TurnContext(text=order, tool_results=("",))).keep
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Here's my recommendation: Postgres for the queue.",
+        "I recommend keeping both because the old clients need it.",
+        "Yes, that's clean. The registry becomes a plain dict.",
+        "Decision: flags are removed two releases later.",
+    ],
+)
+def test_recommendations_and_changes_are_kept(text):
+    """Also beside a call, and behind an acknowledgement."""
+    assert assess(Candidate(description=text), TurnContext(text=text, tool_results=("",))).keep

@@ -18,6 +18,8 @@ class GateRules:
             every rule refuses alone, as in the spec.
         frames: What an agent is doing when its turns are taken for decisions.
         refuse_at: Noise less choice from which a candidate is refused; without `weighs` it is 1.
+        quoted_noise: Noise that one sentence of a longer turn counts as where it has no clear sign of a
+            choice; 0 takes it like any other text. Only with `weighs`.
         short_below: Characters under which a description is too short; wide ones count twice.
         short_words: Words with content from which a short description is kept all the same; None where none
             saves it.
@@ -33,6 +35,7 @@ class GateRules:
     weighs: bool = False
     frames: tuple[str, ...] = ("decision", "debug")
     refuse_at: float = 1.0
+    quoted_noise: float = 0.75
     short_below: int = 20
     short_words: int | None = None
     short_turn_below: int = 50
@@ -51,6 +54,7 @@ class GateRules:
         value = self.refuse_at
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
             raise ConfigError(f"refuse_at = {value!r}: expected a number above 0")
+        unit(self, "quoted_noise")
         for name in ("short_below", "short_turn_below"):
             at_least(self, name, 0)
         for name in ("report_markers", "report_characters"):

@@ -10,11 +10,12 @@ Source: decision quality gate, layers 1 and 3 (clauses Q01 to Q05, Q08 to Q12).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ebbtide.decisions.assessment import Assessment, RuleFired
 from ebbtide.decisions.candidate import Candidate, Source, TurnContext
-from ebbtide.decisions.gate.evidence import WEAK_CHOICE, choice_of, evidence_in, total
-from ebbtide.decisions.gate.informational import LONG, NO_CHOICE, SAYS_MUCH, informational
+from ebbtide.decisions.gate.evidence import LETS, WEAK_CHOICE, choice_of, evidence_in, total
+from ebbtide.decisions.gate.informational import LONG, NO_CHOICE, QUOTED, SAYS_MUCH, informational
 from ebbtide.decisions.gate.quality import letter, weighed
 from ebbtide.decisions.gate.wording import Wording
 from ebbtide.errors import expect
@@ -62,17 +63,22 @@ def assess(
         return _by_letter((*first, *letter(candidate, rules)), profile)
     record = Wording.of(candidate.description)
     evidence = [evidence_in(record)]
-    if turn is not None and turn.text != candidate.description:
+    is_quoted = turn is not None and _is_quoted(candidate, turn)
+    if turn is not None and not is_quoted and turn.text != candidate.description:
         evidence.append(evidence_in(Wording.of(turn.text)))
     noise = evidence[0].noise
     choice = choice_of(candidate, evidence)
+    if turn is not None and turn.tool_results:
+        choice = tuple(rule for rule in choice if rule.id != LETS)
     third = weighed(candidate, record, noise, choice, rules)
     for_it = total(choice)
     if not from_turn:
         return _assessment((), choice, for_it, third, profile)
-    first = () if turn is None else informational(candidate.description, turn, rules)
+    first = () if turn is None or is_quoted else informational(candidate.description, turn, rules)
     if for_it <= WEAK_CHOICE:
-        if turn is not None and turn.tool_results:
+        if is_quoted:
+            first = (*first, replace(QUOTED, weight=rules.quoted_noise))
+        elif turn is not None and turn.tool_results:
             first = (*first, NO_CHOICE)
         elif len(record.text) >= SAYS_MUCH:
             first = (*first, LONG)
@@ -80,6 +86,12 @@ def assess(
         ids = {rule.id for rule in noise}
         noise = (*noise, *(rule for rule in evidence[1].noise if rule.id not in ids))
     return _assessment((*noise, *first), choice, for_it, third, profile)
+
+
+def _is_quoted(candidate: Candidate, turn: TurnContext) -> bool:
+    """Whether a candidate is one part of its turn; the other parts say nothing of it."""
+    text = candidate.description.strip()
+    return len(text) < len(turn.text.strip()) and text in turn.text
 
 
 def _by_letter(fired: Sequence[RuleFired], profile: Profile) -> Assessment:

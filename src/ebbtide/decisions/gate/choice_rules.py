@@ -33,6 +33,65 @@ CHOICES = (
             before=rf"(?:\A|{_WHO} )(?:will |have |has |'ve |should |[^\w\s]+ )*",
         ),
         opening(
+            "choice.declared",
+            2.0,
+            "It says that something was decided",
+            words="decision decisions decided",
+            then=r"(?=\s*[:\u2013\u2014])",
+        ),
+        anywhere(
+            "choice.wish",
+            1.0,
+            "It says what somebody wants",
+            words="want prefer rather wants like",
+            before=rf"{_WHO}(?:'d| would| do|'ll)? ",
+            then=rf"(?! to {LOOK_UP})(?! to (?:know|ask|make sure)\b)",
+        ),
+        anywhere(
+            "choice.unwanted",
+            1.0,
+            "It says what is not wanted",
+            words="want need like no not",
+            before=r"(?:(?:don't|do not) (?:think (?:we|i) )?|please )",
+        ),
+        anywhere(
+            "choice.recommend",
+            1.0,
+            "It recommends",
+            words="recommend recommends recommendation suggest propose proposal",
+            before=r"(?:i|we|i'd|my|our|the)(?: would| strongly|'d)? ",
+        ),
+        opening(
+            "choice.lets",
+            1.0,
+            "It says what is done together",
+            words="let's lets",
+            then=rf" (?:not |just |instead )*(?!{LOOK_UP})\w+",
+        ),
+        anywhere(
+            "choice.approval",
+            1.0,
+            "It approves",
+            words="ahead proceed approved agree best fine",
+            before=r"(?:(?:please|yes,?|yep,?|ok,?|so|and|,|\A) (?:go )?|\A(?:go )?|i |sounds |is |looks )",
+            then=r"(?=\W|\Z)(?! to\b)",
+        ),
+        anywhere(
+            "choice.labelled",
+            1.0,
+            "It names one of the options",
+            words="option variant plan alternative approach",
+            then=r" (?:\d|[a-e])\b|(?<=option),",
+        ),
+        anywhere(
+            "choice.becomes",
+            0.75,
+            "It says what something turns into",
+            words="becomes become moves stays",
+            behind=r"(?<!if )(?<!to )",
+            then=r" \w",
+        ),
+        opening(
             "choice.i-will",
             1.0,
             "It commits to something",
@@ -47,7 +106,7 @@ CHOICES = (
             1.5,
             "It says what is chosen",
             words="go going went stick sticking stay staying",
-            then=r" (?:with|for)",
+            then=r" (?:with|w/|for|on)",
         ),
         anywhere(
             "choice.instead",
@@ -109,11 +168,11 @@ CHOICES = (
             "choice.we",
             1.0,
             "It says what is done from now on",
-            words="we we'll",
+            words="we we'll we're",
             then=(
-                rf"(?: will| shall| are going to|'ll)? ?{_ADVERB}(?:do not|don't|use|used|keep|adopt|add|change|split|set|store|manage|restrict|limit|implement|make"
+                rf"(?: will| shall|(?: are|(?<='re)) going to|'ll)? ?{_ADVERB}(?:do not|don't|use|used|keep|adopt|add|change|split|set|store|manage|restrict|limit|implement|make"
                 r"|introduce|treat|allow|support|override|rename|remove|show|define|follow|provide|separate|copy|delete|call|create|enable|disable"
-                r"|update|distinguish|save|move|run|deploy|build|require|prefer|avoid|replace|apply|solved|went)\b"
+                r"|update|take|stay|stick|ship|drop|postpone|leave|accept|skip|merge|distinguish|save|move|run|deploy|build|require|prefer|avoid|replace|apply|solved|went)\b"
             ),
         ),
         anywhere(

@@ -25,6 +25,8 @@ from ebbtide.text.phrase_table import PhraseTable
 WORDINGS = PhraseTable((*TALK, *FINDINGS, *REPORTS, *CHOICES), lower=True)
 _CHOICES = frozenset(rule.id for rule in CHOICES)
 _WEAK = 0.5  # a weight up to which a sign of a choice, such as "because", stands in any text
+#: "Let's run the tests": beside a call an agent says so to itself.
+LETS = "choice.lets"
 #: What such signs come to where there are no others.
 WEAK_CHOICE = 0.25
 _SHOWN = 80  # characters of a phrase

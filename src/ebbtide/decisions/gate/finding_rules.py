@@ -21,13 +21,6 @@ FINDINGS = (
         ),
     ),
     opening(
-        "state.unable",
-        1.0,
-        "It says what the agent cannot do",
-        words="i",
-        then=r" (?:was|am) (?:not |un)able\b",
-    ),
-    opening(
         "state.everything",
         1.0,
         "It says how everything stands",
@@ -39,7 +32,7 @@ FINDINGS = (
         1.0,
         "It shows something",
         words="here's here screenshot screenshots attached mockup mock",
-        then=r"(?:(?<=here's)|(?<=here) (?:is|are)\b|(?<=shot)|(?<=shots)|(?<=attached)|(?<=mockup)|(?<=mock)[ -]up\b)",
+        then=r"(?:(?<=here's)(?! (?:my|our) (?:recommend|decision|choice|pick))|(?<=here) (?:is|are)\b(?! (?:my|our) (?:recommend|decision|choice|pick))|(?<=shot)|(?<=shots)|(?<=attached)|(?<=mockup)|(?<=mock)[ -]up\b)",
     ),
     opening(
         "state.shows",
@@ -79,13 +72,6 @@ FINDINGS = (
         "It describes what it found",
         words="seems seem appears appear looks look",
         then=r" (?:to|that|like|as if|as though)",
-    ),
-    opening(
-        "state.there",
-        1.0,
-        "It describes what it found",
-        words="it there the this that",
-        then=r" (?:was|were|is|are) (?:an?|no|some|still|also|already) (?:issues?|problems?|errors?|bugs?|additional)",
     ),
     anywhere(
         "state.information",

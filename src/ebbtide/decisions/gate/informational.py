@@ -41,6 +41,15 @@ NO_CHOICE = RuleFired(
     weight=_SHARE,
 )
 
+#: The same against a sentence that was cut out of a turn, which nobody wrote down as a decision; the profile
+#: says how much it counts.
+QUOTED = RuleFired(
+    id="turn.quoted",
+    layer=Layer.INFORMATIONAL,
+    reason="It is one sentence of a turn and has no clear sign of a choice",
+    weight=_SHARE,
+)
+
 #: The same against a long text.
 LONG = RuleFired(
     id="turn.long",

@@ -72,7 +72,6 @@ REPORTS = (
         words="worked works",
         then=r"(?=\s*(?:[.!]|\Z|now\b|as\b|fine\b|well\b))",
     ),
-    anywhere("report.running", 1.0, "It reports that something runs", words="running", behind=r"(?<=up and )"),
     anywhere(
         "report.complete",
         1.0,
@@ -94,13 +93,6 @@ REPORTS = (
         "It reports that checks pass",
         words="tests test suite build typecheck validation lint checks clippy",
         then=r"(?: \w+){0,2} (?:pass|passes|passed|passing|green|succeeds|succeeded|fail|fails|failed|failing|verified|fixed|is clean|are clean)",
-    ),
-    anywhere(
-        "report.passed",
-        0.5,
-        "It reports that checks pass",
-        words="pass passes passed passing",
-        then=r"(?: (?:all|the|its|both|every|\d+|full|focused|\w+)){0,4} (?:tests?|suites?|checks?|build|gates?|smoke)\b",
     ),
     anywhere(
         "report.counted",
@@ -153,7 +145,6 @@ REPORTS = (
         ),
     ),
     opening("report.person", 1.0, "It tells what somebody does", words="he she", then=r" (?!who\b)\w+"),
-    anywhere("report.so-far", 0.5, "It reports how something stands", words="so", then=r" far\b"),
     opening(
         "report.perfect",
         0.5,
@@ -203,8 +194,6 @@ REPORTS = (
         words="failed error errors exception traceback workflow fatal step timeout timed",
         then=r"(?:\s*:| (?:at|to|with|in|out|after|abandoned|failed)\b| \"[^\"\n]*\" (?:failed|exited|timed))",
     ),
-    opening("status.traceback", 1.5, "It is an error", words="traceback"),
-    opening("status.step", 1.0, "It is a line of status", words="step", then=r" \d+(?: of |/)\d+"),
     anywhere(
         "status.exit",
         1.5,
@@ -235,7 +224,6 @@ REPORTS = (
         words="item items ticket tickets release version pr iteration sprint work",
         before=r"(?:future|later|separate|follow-up|another|part of (?:an? |the )?(?:new|next)) (?:work )?",
     ),
-    anywhere("time.meeting", 0.5, "It speaks of a meeting", words="meeting agenda"),
     anywhere(
         "time.later",
         0.5,

@@ -10,9 +10,10 @@ from ebbtide.text.stems import stem
 #: Orders that are carried out and leave nothing behind to hold on to.
 ERRANDS = frozenset(
     """
-    analyse analyze answer ask browse call check close commit confirm contact continue debug describe discuss examine execute
-    explore fetch find finish fix follow get give go hold inspect inform investigate learn look mention notify open
-    ping post proceed push read report reproduce request rerun research retry review run scan search see send
+    analyse analyze answer ask browse call check click close collect commit confirm contact continue count debug describe determine
+    discuss enter examine execute explore extract fetch find finish fix follow gather get give go hold identify inspect inform
+    investigate learn list load locate look mention navigate notify obtain open ping post proceed provide push read repeat report
+    reproduce request rerun research retrieve retry review run scan search see send
     show start study submit summarise summarize take tell test think try verify wait watch
     """.split()
 )
@@ -20,6 +21,8 @@ ORDERS = (IMPERATIVE_VERBS - ERRANDS) | frozenset(
     "combine decommission develop embrace fold honour honor manage overwrite pass reconcile render reread retain"
     " sanitise set store unify write".split()
 )
+#: Before an order they make it one to oneself.
+NEXT_STEP = frozenset("now next".split())
 # Beside those that order: verbs of which reports of work are made.
 WORK_VERBS = """
     address aggregate amend assert attribute batch bundle clarify classify coalesce codify collapse complete

@@ -16,6 +16,7 @@ from ebbtide.decisions.gate.shape_rules import (
     LINK_MARK,
     LINK_WORDS,
     NEXT,
+    NEXT_STEP,
     NOT_ORDERED,
     ORDERS,
     PARTICIPLE,
@@ -38,6 +39,7 @@ class Shape:
     reason: str
 
 
+NOW_ORDER = Shape("narration.order", 2.0, "It tells itself what to do next")
 COMMIT_LINE = Shape("shape.commit-line", 1.0, "It is the subject of a commit")
 STEP_LINE = Shape("shape.step-line", 2.0, "It is the line of a step in a run")
 REPORT = Shape("shape.report", 1.5, "It reports what was done")
@@ -58,6 +60,8 @@ def noise_shapes(wording: Wording) -> list[tuple[Shape, str]]:
     if not wording.words:
         return [(NO_WORDS, text[:60])]
     shapes = []
+    if orders_itself := _own_order(wording):
+        shapes.append((NOW_ORDER, orders_itself))
     if text[0] in "\"'`[" and (step := STEP.match(text)):
         shapes.append((STEP_LINE, step.group()))
     if past := _past_report(wording):
@@ -79,11 +83,23 @@ def choice_shapes(wording: Wording) -> list[tuple[Shape, str]]:
     start, end, first = wording.sentences[0]
     sentence = wording.text[start:end]
     if " " in sentence:
-        if first in ORDERS and not NOT_ORDERED.match(sentence, len(first)):
+        is_code = wording.text[start - 1 : start] == "`"
+        if first in ORDERS and not is_code and not NOT_ORDERED.match(sentence, len(first)):
             return [(ORDER, first)]
         if first.endswith("ing") and first[:-3] not in ERRANDS and stem(first) in VERB_STEMS:
             return [(GERUND, first)]
     return []
+
+
+def _own_order(wording: Wording) -> str | None:
+    """The words by which a text orders the next step: "Now add the handler"."""
+    if len(wording.sentences) < 2:
+        return None
+    (start, _, order), (_, end, first) = wording.sentences[:2]
+    sentence = wording.text[:end]
+    if first in NEXT_STEP and order in ORDERS | ERRANDS and sentence.find(first) < start:
+        return f"{first} {order}"
+    return None
 
 
 def _ending(end: str, wording: Wording) -> Shape | None:

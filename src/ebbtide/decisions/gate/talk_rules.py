@@ -38,28 +38,7 @@ TALK = (
         then=r"(?=\s*(?:[,.!?]|\Z| (?:you|for|thing|that|to hear)\b))",
     ),
     opening("chat.thanks", 1.0, "It thanks", words="thanks thank thx cheers"),
-    opening(
-        "chat.agreed",
-        1.0,
-        "It agrees",
-        words="you're you",
-        then=r"(?: are)? (?:\w+ )?(?:right|correct)\b",
-    ),
-    opening(
-        "chat.requested",
-        1.0,
-        "It answers a request",
-        words="as",
-        then=r" (?:requested|asked|instructed|you (?:asked|requested|wanted))",
-    ),
     opening("chat.wonder", 0.5, "It wonders", words="hm hmm oops ugh wow ah oh"),
-    anywhere(
-        "chat.odd",
-        0.5,
-        "It wonders",
-        words="that's that this",
-        then=r"(?:(?<=that's)| is| was) (?:odd|strange|weird|interesting|unexpected|great|good|it|all)\b",
-    ),
     opening(
         "chat.praise",
         1.0,
