@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from benchmarks.decision_texts import Labelled, labelled_texts
@@ -153,6 +154,10 @@ def main() -> None:
         f"by the thresholds of the five folds: {100 * cross['lost']:.1f} % lost, "
         f"{100 * cross['kept']:.1f} % kept"
     )
+    alike = replace(Profile.DEFAULT, decisions=replace(Profile.DEFAULT.decisions, quoted_noise=0.0))
+    lost, kept_noise = average_at(judge(texts, alike), lambda pair: not pair[1].keep)
+    result["by_genre"]["quoted_noise_0"] = {"lost": round(lost, 4), "kept": round(kept_noise, 4)}
+    print(f"with quoted_noise = 0: {100 * lost:.1f} % lost, {100 * kept_noise:.1f} % kept")
     write_result("gate", {**result, "setup": setup()})
 
 

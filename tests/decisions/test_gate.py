@@ -376,7 +376,7 @@ TURN = "The parser is slow. {} It reads the file twice."
     ],
 )
 def test_a_sentence_of_a_turn_needs_a_sign_of_a_choice(sentence):
-    """What was cut out of a turn is refused where nothing speaks for it; the rest of the turn says nothing."""
+    """What was cut out of a turn is refused where nothing speaks for it; the rest of the turn is silent."""
     turn = TurnContext(text=TURN.format(sentence))
     assert assess(Candidate(description=sentence), turn).keep
     statement = Candidate(description="It reads the file twice.")
