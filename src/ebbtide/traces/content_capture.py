@@ -67,6 +67,17 @@ BY_SCOPE: Final = (
         "google.github.io/adk-docs/observability",
     ),
     Capture(
+        "opentelemetry.util.genai",
+        "Set OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental and "
+        "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY",
+        "opentelemetry-python-contrib.readthedocs.io/en/latest/instrumentation-genai/util.html",
+    ),
+    Capture(
+        "agent_framework",
+        "Set ENABLE_SENSITIVE_DATA=true",
+        "learn.microsoft.com/agent-framework/user-guide/observability",
+    ),
+    Capture(
         "pydantic-ai",
         "Use InstrumentationSettings(include_content=True)",
         "ai.pydantic.dev/api/models/instrumented",
@@ -80,6 +91,11 @@ BY_SCOPE: Final = (
         "ai",
         "Set recordInputs and recordOutputs to true in experimental_telemetry",
         "ai-sdk.dev/docs/ai-sdk-core/telemetry",
+    ),
+    Capture(
+        "com.anthropic.sdk",
+        "Set ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE=content",
+        "github.com/anthropics/anthropic-sdk-python, OpenTelemetryTraces",
     ),
     Capture(
         "com.anthropic.claude_code",
@@ -120,18 +136,22 @@ BY_FORMAT: Final = (
 def capture_advice(form: str, scopes: Iterable[str] = ()) -> str:
     """What to do so that content is recorded; empty where that is not known.
 
+    >>> capture_advice("langsmith")
+    'Unset LANGSMITH_HIDE_INPUTS and LANGSMITH_HIDE_OUTPUTS and record again.'
+
     Args:
         form: Name of the format.
         scopes: Names of the libraries that wrote the spans, where there are any.
-
-    >>> capture_advice("langsmith")
-    'Unset LANGSMITH_HIDE_INPUTS and LANGSMITH_HIDE_OUTPUTS and record again.'
     """
-    rows = [row for row in BY_SCOPE for scope in scopes if _fits(row.writer, scope)]
+    setting = capture_setting(form, scopes)
+    return f"{setting} and record again." if setting else ""
+
+
+def capture_setting(form: str, scopes: Iterable[str] = ()) -> str:
+    """As `capture_advice`, without a word on what was recorded before."""
+    rows = [row for scope in scopes for row in BY_SCOPE if _fits(row.writer, scope)]
     rows = rows or [row for row in BY_FORMAT if row.writer == form]
-    if not rows:
-        return ""
-    return f"{max(rows, key=lambda row: len(row.writer)).advice} and record again."
+    return max(rows, key=lambda row: len(row.writer)).advice if rows else ""
 
 
 def _fits(writer: str, scope: str) -> bool:

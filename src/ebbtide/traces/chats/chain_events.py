@@ -50,9 +50,9 @@ class Slot:
     given: bool = False
 
     def call(self, chain_id: str) -> ToolCall:
-        """The event."""
+        """The event; the slot lets go of what may be large."""
         self.given = True
-        return ToolCall(
+        call = ToolCall(
             name=self.name,
             args=self.args,
             result=self.result,
@@ -64,6 +64,8 @@ class Slot:
             usage=None if self.cost_usd is None else Usage(cost_usd=self.cost_usd),
             chain_id=chain_id,
         )
+        self.args = self.result = None
+        return call
 
 
 @dataclass(slots=True)
@@ -79,6 +81,8 @@ class ChainEvents:
 
     Args:
         chain_id: Its name.
+        is_resumed: Whether this goes on with a chain of which another reader has given events: what stands in
+            its first input is in them.
 
     Attributes:
         tools_have_spans: Whether calls of tools have spans here. Then what a model asks for and no span runs
@@ -86,8 +90,9 @@ class ChainEvents:
         last_words: What a model said last.
     """
 
-    def __init__(self, chain_id: str) -> None:
+    def __init__(self, chain_id: str, *, is_resumed: bool = False) -> None:
         self.chain_id = chain_id
+        self._is_resumed = is_resumed
         self.tools_have_spans = False
         self.last_words: str | None = None
         self._queue: list[_Reply | Slot] = []
@@ -122,7 +127,11 @@ class ChainEvents:
                 fresh.append((number, slot.call(self.chain_id)))
         self._take_answers(messages, ts)
         fresh.sort(key=lambda entry: entry[0])
-        return self._flushed() + [call for _, call in fresh]
+        events = self._flushed() + [call for _, call in fresh]
+        if self._is_resumed and messages:
+            self._is_resumed = False
+            return []
+        return events
 
     def _message(self, message: ChatMessage, ts: float | None) -> Message:
         role = Role.USER if message.role == "user" else Role.SYSTEM
@@ -142,6 +151,11 @@ class ChainEvents:
             self._keep(slot)
             reply.slots.append(slot)
         return self._flushed(everything=True) if len(self._queue) > _MOST_WAITING else []
+
+    @property
+    def has_waiting(self) -> bool:
+        """Whether something waits."""
+        return bool(self._queue)
 
     def open_call(self, name: str) -> bool:
         """Whether a call of this tool was asked for, and no span has run it yet."""
@@ -176,6 +190,20 @@ class ChainEvents:
         ):
             events.append(self._reply(first))
             del self._queue[0]
+        return events
+
+    def settle(self) -> list[Event]:
+        """The events of which nothing more is to be learned, but what spans that still run may tell."""
+        events: list[Event] = []
+        queue: list[_Reply | Slot] = []
+        for item in self._queue:
+            if isinstance(item, _Reply):
+                events.append(item.call)
+            elif item.spanned or item.answered:
+                events.append(item.call(self.chain_id))
+            else:
+                queue.append(item)
+        self._queue = queue
         return events
 
     def finish(self) -> list[Event]:

@@ -242,6 +242,9 @@ STATUS: Final = ("http.response.status_code", "http.status_code", "error.code")
 ERROR: Final = ("error.type", "exception.type")
 ERROR_MESSAGE: Final = ("error.message", "exception.message")
 
+#: What OpenInference writes in place of a value that it was told to hide.
+HIDDEN: Final = "__REDACTED__"
+
 #: Prefixes of attributes by which spans of a model, an agent or a tool are told.
 PREFIXES: Final = (
     "gen_ai.",

@@ -9,16 +9,15 @@ conventions, the names of 2024 to 2026.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event
 from ebbtide.traces.input.document import shape
 from ebbtide.traces.telemetry.message_memory import MessageMemory
-from ebbtide.traces.telemetry.otlp_groups import scope_names
-from ebbtide.traces.telemetry.raw_spans import raw_logs, raw_spans
-from ebbtide.traces.telemetry.span_attributes import span_of
+from ebbtide.traces.telemetry.raw_spans import RawLog, raw_logs, raw_spans
+from ebbtide.traces.telemetry.span_attributes import RawSpan, span_of
 from ebbtide.traces.telemetry.span_logs import SpanLogs
 from ebbtide.traces.telemetry.spans import SpanEvents
 
@@ -26,10 +25,17 @@ _SCOPES = 64  # that are remembered
 
 
 class OtlpReader:
-    """Reads spans, in whatever they are wrapped."""
+    """Reads spans, in whatever they are wrapped.
 
-    def __init__(self) -> None:
-        self._events = SpanEvents()
+    A file is read with `read` and `finish`. Of a run that is under way the spans come as they end: `settle`
+    gives the events of those that have waited long enough.
+
+    Args:
+        resumes: Whether another reader has given events of a chain before; by default no one has.
+    """
+
+    def __init__(self, resumes: Callable[[str], bool] = lambda _: False) -> None:
+        self._events = SpanEvents(resumes=resumes)
         self._logs = SpanLogs(self._events)
         self._memory = MessageMemory()
         #: Names of the libraries that wrote the spans.
@@ -48,17 +54,38 @@ class OtlpReader:
         """
         if not isinstance(value, dict | list):
             raise TranscriptError(f"expected spans, found {shape(value)}")
-        events: list[Event] = []
-        if len(self.scopes) < _SCOPES:
-            self.scopes.update(scope_names(value))
         try:
-            for raw in raw_spans(value):
-                events += self._events.add(span_of(self._logs.joined(raw), self._memory))
-            for log in raw_logs(value):
-                self._logs.add(log)
+            return self.take(raw_spans(value), raw_logs(value))
         except RecursionError:
             raise TranscriptError("nested too deeply to be read") from None
+
+    def take(self, spans: Iterable[RawSpan], logs: Iterable[RawLog]) -> Sequence[Event]:
+        """As `read`, of spans and log records that are unwrapped already."""
+        events: list[Event] = []
+        for raw in spans:
+            if raw.writer.scope is not None and len(self.scopes) < _SCOPES:
+                self.scopes.add(raw.writer.scope)
+            events += self._events.add(span_of(self._logs.joined(raw), self._memory))
+        for log in logs:
+            self._logs.add(log)
         return events
+
+    @property
+    def number(self) -> int:
+        """Grows with each span."""
+        return self._events.number
+
+    def settle(self, number: int) -> Sequence[Event]:
+        """The events of the spans up to a number; what comes later is counted, out of its order."""
+        return self._events.settle(number)
+
+    def conversation(self, trace: str) -> str | None:
+        """The conversation that a trace is a part of; None while that is not known."""
+        return self._events.conversation(trace)
+
+    def base(self, chain_id: str) -> str:
+        """The conversation, or the trace, that a chain is a part of."""
+        return self._events.base(chain_id)
 
     def finish(self) -> Sequence[Event]:
         """The events that still waited."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Any, Final
 
-from ebbtide.traces.records.fields import items, mapping, text
+from ebbtide.traces.records.fields import mapping, text
 
 GROUPS: Final = ("resourceSpans", "resource_spans", "batches")
 SCOPES: Final = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
@@ -21,20 +21,15 @@ PATHS: Final = (
     "item",
     "",
 )
+#: The attribute of a resource that names the program.
+SERVICE: Final = "service.name"
 _SCOPE: Final = ("scope", "instrumentationScope", "instrumentation_scope", "instrumentationLibrary")
 
 
-def scope_names(value: Any) -> Iterator[str]:
-    """The libraries that wrote the spans of a record, by the names of their instrumentation scopes."""
-    record = mapping(value)
-    holders = [record]
-    for group in GROUPS:
-        holders += map(mapping, items(record.get(group)))
-    for holder in tuple(holders):
-        for scopes in SCOPES:
-            holders += map(mapping, items(holder.get(scopes)))
-    for holder in holders:
-        for key in _SCOPE:
-            name = text(mapping(holder.get(key)).get("name"))
-            if name is not None:
-                yield name
+def scope_name(value: Mapping[str, Any]) -> str | None:
+    """The library that wrote what is in here, by the name of its instrumentation scope."""
+    for key in _SCOPE:
+        name = text(mapping(value.get(key)).get("name"))
+        if name is not None:
+            return name
+    return None

@@ -8,8 +8,16 @@ from typing import Any
 
 from ebbtide.traces.records.fields import items, mapping, seconds, text
 from ebbtide.traces.telemetry import genai_names as names
-from ebbtide.traces.telemetry.otlp_groups import GROUPS, LOG_GROUPS, LOG_RECORDS, LOG_SCOPES, SCOPES
-from ebbtide.traces.telemetry.span_attributes import RawSpan, flattened
+from ebbtide.traces.telemetry.otlp_groups import (
+    GROUPS,
+    LOG_GROUPS,
+    LOG_RECORDS,
+    LOG_SCOPES,
+    SCOPES,
+    SERVICE,
+    scope_name,
+)
+from ebbtide.traces.telemetry.span_attributes import NOBODY, RawSpan, SpanWriter, flattened
 
 _DEEPEST = 32  # values in each other
 _WRAPPINGS = 12  # lists and objects around a span
@@ -44,27 +52,34 @@ class RawLog:
     at: float | None
 
 
-def raw_spans(value: Any, depth: int = 0) -> Iterator[RawSpan]:
-    """The spans in a record; a table may be told by rows, or by columns with a key for every row."""
+def raw_spans(value: Any, depth: int = 0, writer: SpanWriter = NOBODY) -> Iterator[RawSpan]:
+    """The spans in a record; a table may be told by rows, or by columns with a key for every row.
+
+    Args:
+        value: The record.
+        depth: How many lists and objects are around it.
+        writer: Who wrote the spans, where what is around them says so.
+    """
     if isinstance(value, list) and depth < _WRAPPINGS:
         for item in value:
-            yield from raw_spans(item, depth + 1)
+            yield from raw_spans(item, depth + 1, writer)
         return
     if not isinstance(value, dict):
         return
+    writer = SpanWriter(scope_name(value) or writer.scope, _service_of(value) or writer.service)
     for group in (*GROUPS, *SCOPES, "spans", "data"):
         if isinstance(value.get(group), list) and depth < _WRAPPINGS:
-            yield from raw_spans(value[group], depth + 1)
+            yield from raw_spans(value[group], depth + 1, writer)
             return
     if isinstance(value.get("trace"), dict) and "resourceSpans" in value["trace"]:
-        yield from raw_spans(value["trace"], depth + 1)
+        yield from raw_spans(value["trace"], depth + 1, writer)
         return
     columns = value.get("context.span_id")
     if isinstance(columns, dict):
         for row in columns:
             yield from raw_spans({name: mapping(column).get(row) for name, column in value.items()})
         return
-    raw = _raw_span(value)
+    raw = _raw_span(value, writer)
     if raw is not None:
         yield raw
 
@@ -81,14 +96,33 @@ def raw_logs(value: Any, depth: int = 0) -> Iterator[RawLog]:
         if isinstance(value.get(group), list):
             yield from raw_logs(value[group], depth + 1)
             return
-    attributes = plain_attributes(value.get("attributes"))
-    name = _either(value, "eventName", "event_name") or attributes.get("event.name")
-    trace, span = _id(_either(value, "traceId", "trace_id")), _id(_either(value, "spanId", "span_id"))
-    if isinstance(name, str) and name.startswith("gen_ai.") and trace and span:
-        body = plain_value(value.get("body"))
-        at = _either(value, "timeUnixNano", "time_unix_nano", "observedTimeUnixNano", "timestamp")
-        fields = {**attributes, **(body if isinstance(body, dict) else {"content": body} if body else {})}
-        yield RawLog(name=name, fields=fields, trace=trace, span=span, at=_time(at))
+    log = raw_log(
+        name=_either(value, "eventName", "event_name"),
+        attributes=plain_attributes(value.get("attributes")),
+        body=plain_value(value.get("body")),
+        trace=_id(_either(value, "traceId", "trace_id")),
+        span=_id(_either(value, "spanId", "span_id")),
+        at=_time(_either(value, "timeUnixNano", "time_unix_nano", "observedTimeUnixNano", "timestamp")),
+    )
+    if log is not None:
+        yield log
+
+
+def raw_log(
+    *,
+    name: object,
+    attributes: Mapping[str, Any],
+    body: object,
+    trace: str | None,
+    span: str | None,
+    at: float | None,
+) -> RawLog | None:
+    """A log record that is an event of the GenAI conventions, and belongs to a span; None for any other."""
+    name = name or attributes.get("event.name")
+    if not (isinstance(name, str) and name.startswith("gen_ai.") and trace and span):
+        return None
+    fields = {**attributes, **(body if isinstance(body, dict) else {"content": body} if body else {})}
+    return RawLog(name=name, fields=fields, trace=trace, span=span, at=at)
 
 
 def plain_value(value: Any, depth: int = 0) -> Any:
@@ -168,7 +202,7 @@ def _plainly_keyed(attributes: object) -> dict[str, Any]:
     }
 
 
-def _raw_span(value: Mapping[str, Any]) -> RawSpan | None:
+def _raw_span(value: Mapping[str, Any], writer: SpanWriter) -> RawSpan | None:
     if isinstance(value.get("SpanContext"), dict):
         value = _plainly_named(value)
     attributes = value.get("attributes", value.get("tags"))
@@ -214,7 +248,15 @@ def _raw_span(value: Mapping[str, Any]) -> RawSpan | None:
         or (isinstance(code, str) and code.rpartition("_")[2].rpartition(".")[2].upper() in ("ERROR", "2"))
         or flat.get("error") is True,
         message=text(_either(status, "message", "description")) or text(value.get("status_message")),
+        writer=writer,
     )
+
+
+def _service_of(value: Mapping[str, Any]) -> str | None:
+    resource = value.get("resource")
+    if not isinstance(resource, dict):
+        return None
+    return text(plain_attributes(resource.get("attributes")).get(SERVICE))
 
 
 def _parent(value: Mapping[str, Any]) -> Any:

@@ -36,6 +36,7 @@ class Span:
         error: Whether it failed.
         status: HTTP status, where there is one.
         agent: Who acts.
+        response: The id that the provider gave the answer.
     """
 
     id: str | None
@@ -57,6 +58,7 @@ class Span:
     error: bool = False
     status: int | None = None
     agent: str | None = None
+    response: str | None = None
 
     @property
     def has_tokens(self) -> bool:

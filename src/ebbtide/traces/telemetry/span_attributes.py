@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.message_parts import call_id
@@ -46,6 +46,16 @@ _TREES = frozenset(
 _DEEPEST = 8
 
 
+class SpanWriter(NamedTuple):
+    """Who wrote a span; None where that is not told."""
+
+    scope: str | None = None  # the library
+    service: str | None = None  # the program
+
+
+NOBODY = SpanWriter()  #: where it is not told
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawSpan:
     """One span before anybody knows what it is.
@@ -61,6 +71,7 @@ class RawSpan:
         end: Seconds.
         failed: Whether its status says so.
         message: What its status says.
+        writer: Who wrote it.
     """
 
     name: str = ""
@@ -73,6 +84,7 @@ class RawSpan:
     end: float | None = None
     failed: bool = False
     message: str | None = None
+    writer: SpanWriter = NOBODY
 
 
 def flattened(attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -153,7 +165,7 @@ def span_of(raw: RawSpan, memory: MessageMemory | None = None) -> Span:
         raw: The span as it was written.
         memory: What reads its messages; one that read those of earlier spans is faster.
     """
-    attributes = dict(raw.attributes)
+    attributes = {name: value for name, value in raw.attributes.items() if value != names.HIDDEN}
     for name, fields in raw.events:
         if name in (DETAILS, "exception"):
             attributes = {**fields, **attributes}
@@ -194,6 +206,7 @@ def span_of(raw: RawSpan, memory: MessageMemory | None = None) -> Span:
         error=failed,
         status=count(names.first(attributes, names.STATUS)),
         agent=agent or (raw.name or None if kind is SpanKind.AGENT else None),
+        response=text(attributes.get("gen_ai.response.id")),
     )
 
 
@@ -236,6 +249,8 @@ def _tool_values(
     attributes: Mapping[str, Any], events: Sequence[tuple[str, Mapping[str, Any]]]
 ) -> tuple[object, object]:
     args = names.first(attributes, names.TOOL_ARGUMENTS)
+    if args is not None and args == attributes.get("tool.parameters") and _is_schema(args):
+        args = attributes.get("input.value")
     result = names.first(attributes, names.TOOL_RESULT)
     for name, fields in events:
         if name == "gen_ai.tool.message" and args is None:
@@ -257,10 +272,16 @@ def _parts_of(fields: Mapping[str, Any], args: object, result: object) -> tuple[
     return args, result
 
 
+def _is_schema(value: object) -> bool:
+    """Whether parameters are described, not given."""
+    fields = mapping(from_json(value)).values()
+    return bool(fields) and all("type" in mapping(field) for field in fields)
+
+
 def unwrapped_args(value: object) -> object:
     """Arguments without the wrapping that a tracer of functions puts around them."""
     inner = mapping(value)
-    if set(inner) == {"args", "kwargs"}:
+    if set(inner) - {"sanitize_inputs_outputs"} == {"args", "kwargs"}:  # smolagents has it, too
         return inner["kwargs"] if not inner["args"] else (inner["args"] if not inner["kwargs"] else value)
     if "input_str" in inner and "metadata" in inner:  # OpenLLMetry keeps all that a callback was given.
         return arguments(inner.get("inputs") or inner["input_str"])

@@ -11,8 +11,9 @@ from __future__ import annotations
 import heapq
 import math
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from ebbtide.events.event import Event, ModelCall, ModelPart
 from ebbtide.events.usage import Usage
@@ -21,12 +22,18 @@ from ebbtide.traces.chats.message_shapes import ChatMessage
 from ebbtide.traces.records.joining import Seen
 from ebbtide.traces.records.provider_usage import reported
 from ebbtide.traces.telemetry.contexts import Contexts
+from ebbtide.traces.telemetry.same_calls import SameCalls, joined
 from ebbtide.traces.telemetry.span import Span
 from ebbtide.traces.telemetry.span_kind import SpanKind
 from ebbtide.traces.telemetry.span_tree import MOST_KNOWN, Detail, Key, SpanTree
 
 _MOST_WAITING = 10_000  # spans; one that comes later than that is still read, out of order
 _MOST_CHAINS = 1_000
+
+_T = TypeVar("_T")
+# Where a span stands among those that wait: start, end from the late one, number, key, whether it is its end.
+_Place = tuple[float, float, int, Key, bool]
+_FIRST: _Place = (-math.inf, -math.inf, 0, ("", ""), False)
 
 
 class SpanEvents:
@@ -37,24 +44,30 @@ class SpanEvents:
 
     Args:
         most: So many spans wait.
+        resumes: Whether another reader has given events of a chain before; by default no one has.
 
     Attributes:
         duplicates: Spans that were there before.
+        number: Grows with each span.
     """
 
-    def __init__(self, most: int = _MOST_WAITING) -> None:
+    def __init__(self, most: int = _MOST_WAITING, resumes: Callable[[str], bool] = lambda _: False) -> None:
         self.duplicates = 0
+        self.number = 0
         self._most = most
-        self._number = 0
+        self._resumes = resumes
         self._latest = -math.inf
         self._seen = Seen()
         self._begun = Seen()  # traces in which a model was called
         self._waiting: dict[Key, Span] = {}
-        self._order: list[tuple[float, float, int, Key, bool]] = []
+        self._order: list[_Place] = []
         self._endings: set[Key] = set()
         self._tree = SpanTree()
+        self._same_calls = SameCalls()
         self._contexts = Contexts()
-        self._conversations: OrderedDict[str, str] = OrderedDict()
+        self._conversations: OrderedDict[str, str] = OrderedDict()  # of traces
+        self._names: OrderedDict[str, str] = OrderedDict()  # of conversations that began without theirs
+        self._bases: OrderedDict[str, str] = OrderedDict()  # conversations of chains
         self._tools_have_spans: OrderedDict[str, None] = OrderedDict()
         self._chains: OrderedDict[str, ChainEvents] = OrderedDict()
         self._ready: list[tuple[float, int, Event]] = []
@@ -62,8 +75,8 @@ class SpanEvents:
 
     def add(self, span: Span) -> list[Event]:
         """The events that need not wait any longer."""
-        self._number += 1
-        key = (span.trace, span.id or f"#{self._number}")
+        self.number += 1
+        key = (span.trace, span.id or f"#{self.number}")
         if key in self._waiting:
             self.duplicates += 1
             self._waiting[key] = span
@@ -73,17 +86,31 @@ class SpanEvents:
         if span.id is not None and self._seen.before("\0".join(key)):
             self.duplicates += 1
             return []
-        self._waiting[key] = span
         self._register(key, span)
+        if self._is_same_call(key, span):
+            self.duplicates += 1
+            return []
+        self._waiting[key] = span
         start = span.start if span.start is not None else self._latest
         end = span.end if span.end is not None else start
         self._latest = start
-        heapq.heappush(self._order, (start, -end, self._number, key, False))
+        heapq.heappush(self._order, (start, -end, self.number, key, False))
         self._await_end(key, span)
         events: list[Event] = []
         while len(self._waiting) > self._most:
             events += self._next()
         return events
+
+    def _is_same_call(self, key: Key, span: Span) -> bool:
+        """Whether another span, not inside this one, records the same call; it learns from this one."""
+        first = self._same_calls.first(key, span)
+        if first is None or any(place == key for place, _ in self._tree.around(first)):
+            return False
+        waiting = self._waiting.get(first)
+        if waiting is not None:
+            self._waiting[first] = joined(waiting, span)
+            self._register(first, self._waiting[first])
+        return True
 
     def _await_end(self, key: Key, span: Span) -> None:
         """Look at a span that sums up what is inside it once more, when all of that is over."""
@@ -92,7 +119,7 @@ class SpanEvents:
         if span.has_spent or span.text:
             start = span.start if span.start is not None else self._latest
             end = span.end if span.end is not None else start
-            heapq.heappush(self._order, (max(start, end), 0.0, self._number, key, True))
+            heapq.heappush(self._order, (max(start, end), 0.0, self.number, key, True))
             self._endings.add(key)
 
     def hears(
@@ -107,6 +134,33 @@ class SpanEvents:
         self._register((trace, number), span)
         return True
 
+    def settle(self, number: int) -> list[Event]:
+        """The events of the spans up to a number, and of all that began before them in their traces."""
+        latest: dict[str, _Place] = {}
+        for place in self._order:
+            if place[2] <= number:
+                trace = place[3][0]
+                latest[trace] = max(latest.get(trace, place), place)
+        due = sorted(place for place in self._order if place <= latest.get(place[3][0], _FIRST))
+        if due:
+            self._order = [place for place in self._order if place > latest.get(place[3][0], _FIRST)]
+            heapq.heapify(self._order)
+        events: list[Event] = []
+        for place in due:
+            events += self._look(place)
+        for chain in self._chains.values():
+            if chain.has_waiting:
+                self._make_ready(chain.settle())
+        return events + self._released(math.inf)
+
+    def conversation(self, trace: str) -> str | None:
+        """The conversation that a trace is a part of; None while that is not known."""
+        return self._conversations.get(trace)
+
+    def base(self, chain_id: str) -> str:
+        """The conversation, or the trace, that a chain is a part of."""
+        return self._bases.get(chain_id, chain_id)
+
     def finish(self) -> list[Event]:
         """The events of all that still waits."""
         events: list[Event] = []
@@ -119,19 +173,25 @@ class SpanEvents:
     def _register(self, key: Key, span: Span) -> None:
         self._tree.register(key, span)
         if span.conversation:
-            self._conversations.setdefault(span.trace, span.conversation)
-            if len(self._conversations) > MOST_KNOWN:
-                self._conversations.popitem(last=False)
+            name = self._conversations.get(span.trace)
+            if name is None:
+                _remember(
+                    self._conversations, span.trace, self._names.get(span.conversation, span.conversation)
+                )
+            elif name == span.trace and span.conversation not in self._bases:
+                # It goes on under the name with which it began.
+                _remember(self._names, span.conversation, name)
         if span.kind is SpanKind.TOOL:
             self._note_tools(span.trace)
 
     def _note_tools(self, trace: str) -> None:
-        self._tools_have_spans[trace] = None
-        if len(self._tools_have_spans) > MOST_KNOWN:
-            self._tools_have_spans.popitem(last=False)
+        _remember(self._tools_have_spans, trace, None)
 
     def _next(self) -> list[Event]:
-        start, _, _, key, ending = heapq.heappop(self._order)
+        return self._look(heapq.heappop(self._order))
+
+    def _look(self, place: _Place) -> list[Event]:
+        start, _, _, key, ending = place
         span = self._waiting.get(key)
         if span is None:
             return []
@@ -145,7 +205,7 @@ class SpanEvents:
             self._model(key, span)
         elif span.kind is SpanKind.TOOL:
             self._tool(key, span)
-        elif span.kind is SpanKind.OTHER and self._chain(key).open_call(span.name):
+        elif span.kind is SpanKind.OTHER and self._is_open(key, span.name):
             self._tree.nodes[key].kind = SpanKind.TOOL
             self._note_tools(span.trace)
             self._tool(key, span)
@@ -158,8 +218,8 @@ class SpanEvents:
         if Detail.LLM in inside:
             self._tree.nodes[key].wrapper = span
             return  # A wrapper around the call that stands inside it.
-        chain = self._chain(key, span if span.kind is SpanKind.LLM else None)
         span = self._with_sums(key, self._unwrapped(key, span))
+        chain = self._chain(key, span if span.kind is SpanKind.LLM else None)
         self._make_ready(chain.take_input(span.inputs, span.start))
         usage = span.usage if Detail.TOKENS not in inside else Usage()
         model = span.model or next((node.model for _, node in self._tree.around(key) if node.model), None)
@@ -274,36 +334,48 @@ class SpanEvents:
         Where no conversation is named, the context of a trace's first call of a `model` may show that it goes
         on with an earlier one.
         """
-        around = self._tree.around(key)
-        tools = [place for place, (_, node) in enumerate(around) if place and node.kind is SpanKind.TOOL]
-        outside = around[tools[0] :] if tools else around
-        base = next((node.conversation for _, node in outside if node.conversation), None)
-        name = base or self._conversations.get(key[0])
-        if name is None and model is not None and not tools and not self._begun.before(key[0]):
-            name = self._contexts.goes_on(model.inputs)
-            if name is not None:
-                self._conversations[key[0]] = name
-        name = name or key[0]
-        if tools:
-            name = f"{name}/{around[tools[0]][0][1]}"
+        trace = key[0]
+        base, tool = self._place(key)
+        if base == trace and model is not None and tool is None and not self._begun.before(trace):
+            base = self._contexts.goes_on(model.inputs) or trace
+            _remember(self._conversations, trace, base)
+        if trace not in self._conversations:
+            _remember(self._conversations, trace, base)
+        name = base if tool is None else f"{base}/{tool}"
+        _remember(self._bases, name, base)
         chain = self._chains.get(name)
         if chain is None:
-            chain = self._chains[name] = ChainEvents(name)
+            chain = self._chains[name] = ChainEvents(name, is_resumed=tool is None and self._resumes(name))
             if len(self._chains) > _MOST_CHAINS:
                 self._make_ready(self._chains.popitem(last=False)[1].finish())
         else:
             self._chains.move_to_end(name)
-        if key[0] in self._tools_have_spans:
+        if trace in self._tools_have_spans:
             chain.tools_have_spans = True
         return chain
+
+    def _place(self, key: Key) -> tuple[str, str | None]:
+        """The conversation of a span, else its trace, and the call of a tool that it is inside of."""
+        around = self._tree.around(key)
+        tools = [place for place, (_, node) in enumerate(around) if place and node.kind is SpanKind.TOOL]
+        outside = around[tools[0] :] if tools else around
+        inner = next((node.conversation for _, node in outside if node.conversation), None)
+        base = self._conversations.get(key[0], key[0]) if inner is None else self._names.get(inner, inner)
+        return base, around[tools[0]][0][1] if tools else None
+
+    def _is_open(self, key: Key, name: str) -> bool:
+        """Whether a model has asked for a call of this tool, in the chain that a span belongs to."""
+        base, tool = self._place(key)
+        chain = self._chains.get(base if tool is None else f"{base}/{tool}")
+        return chain is not None and chain.open_call(name)
 
     def _make_ready(self, events: Sequence[Event]) -> None:
         for event in events:
             if event.ts is not None:
                 self._ready_at = event.ts
-            self._number += 1
+            self.number += 1
             heapq.heappush(
-                self._ready, (event.ts if event.ts is not None else self._ready_at, self._number, event)
+                self._ready, (event.ts if event.ts is not None else self._ready_at, self.number, event)
             )
 
     def _released(self, before: float) -> list[Event]:
@@ -312,6 +384,12 @@ class SpanEvents:
         while self._ready and self._ready[0][0] <= before:
             events.append(heapq.heappop(self._ready)[2])
         return events
+
+
+def _remember(names: OrderedDict[str, _T], key: str, value: _T) -> None:
+    names[key] = value
+    if len(names) > MOST_KNOWN:
+        names.popitem(last=False)
 
 
 def _words(span: Span) -> str | None:

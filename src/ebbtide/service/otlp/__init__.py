@@ -1,0 +1,1 @@
+"""The receiver of OTLP: exports of spans and of log records in, events of runs out."""
