@@ -80,3 +80,11 @@ def start(tmp_path: Path) -> Iterator[Callable[..., ServiceProcess]]:
 @pytest.fixture
 def service(start: Callable[..., ServiceProcess]) -> ServiceProcess:
     return start()
+
+
+@pytest.fixture(scope="module")
+def shared_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
+    """One for all tests of a file that do not end it."""
+    service = ServiceProcess(tmp_path_factory.mktemp("service"))
+    yield service
+    service.kill()

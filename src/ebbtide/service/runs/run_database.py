@@ -157,9 +157,15 @@ class RunDatabase:
         """Show a run as it stands, soon: the latest counts."""
         with self._lock:
             self._standings[standing.run_id] = standing
-            if not self._is_noted:
-                self._writer.submit(self._write_standings)
-                self._is_noted = True
+            if self._is_noted:
+                return
+            self._is_noted = True
+            try:
+                future = self._writer.submit(self._write_standings)
+            except StoreError:
+                self._is_noted = False
+                raise
+        future.add_done_callback(self._standings_done)
 
     def flush(self) -> Future[None]:
         """Done when everything that was handed over before is on disk."""
@@ -251,26 +257,31 @@ class RunDatabase:
         """Write what waits, and write no more."""
         self._writer.close()
 
-    def _write_standings(self, database: sqlite3.Connection) -> None:
+    def _write_standings(self, database: sqlite3.Connection) -> dict[str, RunStanding]:
+        """Write what was noted; it."""
         with self._lock:
-            standings, self._standings, self._is_noted = self._standings, {}, False
-        database.executemany(
-            _STANDING,
-            [
-                (
-                    item.action.rank,
-                    item.kind,
-                    item.reason,
-                    item.events,
-                    item.cost_usd,
-                    item.tokens,
-                    item.ended,
-                    item.latest,
-                    run_id,
-                )
-                for run_id, item in standings.items()
-            ],
-        )
+            standings = dict(self._standings)
+            self._is_noted = False
+        database.executemany(_STANDING, [_standing_row(item) for item in standings.values()])
+        return standings
+
+    def _standings_done(self, future: Future[dict[str, RunStanding]]) -> None:
+        """What is written is noted no more; what is not waits for the next."""
+        with self._lock:
+            if future.exception() is not None:
+                self._is_noted = False
+                return
+            for run_id, item in future.result().items():
+                if self._standings.get(run_id) is item:
+                    del self._standings[run_id]
+
+
+def _standing_row(item: RunStanding) -> tuple[Any, ...]:
+    """The values of `_STANDING`."""
+    return (
+        item.action.rank, item.kind, item.reason, item.events, item.cost_usd, item.tokens, item.ended,
+        item.latest, item.run_id,
+    )  # fmt: skip
 
 
 def _run_number(

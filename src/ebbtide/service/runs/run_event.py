@@ -12,6 +12,7 @@ from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event
 from ebbtide.events.event_json import read_event
 from ebbtide.events.event_wire import event_wire
+from ebbtide.events.usage import MOST_TOKENS
 from ebbtide.service.runs.moments import calendar_time, day_number
 from ebbtide.traces.agents.ebbtide_events import line_event
 from ebbtide.traces.input.json_value import json_value
@@ -108,11 +109,11 @@ def _charge(event: Event, prices: Prices, at: float) -> EventCharge | None:
     usage = event.usage
     if usage is None:
         return None
-    cost = prices.cost(usage, at)
+    cost, tokens = prices.cost(usage, at), usage.tokens or 0
     return EventCharge(
         day=day_number(at),
         model=plain_name(usage.model or ""),
         cost_usd=cost,
-        tokens=usage.tokens or 0,
+        tokens=tokens if 0 <= tokens <= MOST_TOKENS else 0,
         calls=int(is_model_call(event)),
     )

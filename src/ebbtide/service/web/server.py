@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -34,6 +36,8 @@ _FILE: Final = "service.db"
 _TAKE_OVER_S: Final = 5.0  # that the service of the hooks may take to end
 _GRACE_S: Final = 3  # that open requests have at the end
 _BACKLOG: Final = 2048
+_SWITCH_S: Final = 0.0005  # that a thread goes on while a request waits
+_YOUNGEST: Final = 20_000  # new objects after which the collector looks for cycles
 _SPARE: Final = 1000  # connections beside the readers of the stream
 
 
@@ -119,10 +123,19 @@ def serve_web(settings: ServiceSettings, db: str | None, *, announce: Callable[[
             limit_concurrency=settings.readers + _SPARE,
             timeout_graceful_shutdown=_GRACE_S,
         )
+        _prefer_requests()
         port = listener.getsockname()[1]
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         announce(f"http://{host}:{port}")
         _Server(config, news, settings.idle_s).run(sockets=[listener])
+
+
+def _prefer_requests() -> None:
+    """Have the threads that save let requests pass, and the collector leave alone what stays."""
+    sys.setswitchinterval(_SWITCH_S)
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_YOUNGEST, 20, 100)
 
 
 def _path(db: str) -> Path:

@@ -1,0 +1,201 @@
+"""A client of the service, which needs nothing but the standard library."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, Self
+from urllib.parse import quote, urlencode, urlsplit
+
+from ebbtide.errors import ConfigError, EbbtideError
+from ebbtide.events.event import Event
+from ebbtide.events.event_wire import event_wire
+from ebbtide.supervision.runs.advice import Advice
+from ebbtide.supervision.verdict import Verdict
+
+_TRIES: Final = 4
+_REST_S: Final = 0.25  # before the second try; twice as long before the third
+_LONGEST_REST_S: Final = 5.0
+_AGAIN: Final = frozenset({429, 502, 503, 504})  # nothing was taken
+
+
+class ServiceError(EbbtideError):
+    """The service cannot be reached, or refuses.
+
+    Args:
+        message: What is wrong.
+        status: Its status code; None where no answer came.
+    """
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        self.status = status
+        super().__init__(message)
+
+
+class ServiceClient:
+    """Asks a service, over one connection that stays open. It may be used from several threads.
+
+    A request that nothing came of is sent again, up to three times: events only where each has a `seq`, so
+    that it counts once.
+
+    Args:
+        url: Where the service is.
+        token: What it wants to know; None where it asks nobody.
+        timeout_s: Seconds to wait for an answer.
+
+    Raises:
+        ConfigError: The URL is none of a service.
+
+    Example:
+        service = ServiceClient()
+        service.add("invoice-7", [ToolCall(name="search", args={"q": "7"}, result="none", seq=1)])
+        turn = service.check("invoice-7")
+        if turn.refusal is not None: ...
+    """
+
+    def __init__(
+        self, url: str = "http://127.0.0.1:8620", *, token: str | None = None, timeout_s: float = 10.0
+    ) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ConfigError(f"url = {url!r:.80}: expected http://HOST:PORT")
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        self._connection = kind(parts.hostname, parts.port, timeout=timeout_s)
+        self._base = parts.path.rstrip("/")
+        self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection; the next request opens it again."""
+        with self._lock:
+            self._connection.close()
+
+    def add(
+        self, run_id: str, events: Iterable[Event], *, project: str | None = None, agent: str | None = None
+    ) -> Verdict:
+        """Add events to a run; what holds then.
+
+        When this comes back, they are on the disk of the service.
+
+        Raises:
+            ServiceError: They were not taken.
+        """
+        wires = [event_wire(event) for event in events]
+        body = "\n".join(json.dumps(wire, default=str) for wire in wires).encode()
+        is_safe = all("seq" in wire for wire in wires)
+        return self._verdict(
+            "POST", _path(run_id, "events", project=project, agent=agent), body, is_safe=is_safe
+        )
+
+    def check(self, run_id: str, *, agent: str | None = None) -> Advice:
+        """What to do before the next call of the model of a run, as `Runs.before_model`."""
+        return Advice(self._verdict("POST", _path(run_id, "check", agent=agent)))
+
+    def acknowledge(self, run_id: str, *, agent: str | None = None, by: str | None = None) -> Verdict:
+        """A person lets a run go on; what holds then."""
+        return self._verdict("POST", _path(run_id, "acknowledge", agent=agent, by=by))
+
+    def extend(self, run_id: str, turns: int, *, by: str | None = None) -> Verdict:
+        """A person lets a run go on for some turns; what holds then."""
+        return self._verdict("POST", _path(run_id, "extend", by=by), {"turns": turns})
+
+    def stop(self, run_id: str, reason: str = "", *, by: str | None = None) -> Verdict:
+        """A person ends a run: its next check says so."""
+        return self._verdict("POST", _path(run_id, "stop", by=by), {"reason": reason})
+
+    def delete(self, run_id: str) -> None:
+        """Delete a run with all its events."""
+        self._ask("DELETE", _path(run_id))
+
+    def run(self, run_id: str) -> dict[str, Any]:
+        """One run, as a row of `runs`."""
+        return self._json("GET", _path(run_id))
+
+    def runs(self, **filters: str | int) -> Iterator[dict[str, Any]]:
+        """All runs that the filters let through: ``standing``, ``since``, ``project``, ``agent``."""
+        cursor: dict[str, str] = {}
+        while True:
+            page = self._json("GET", f"/v1/runs?{urlencode({**filters, **cursor})}")
+            yield from page["runs"]
+            if page["next_cursor"] is None:
+                return
+            cursor = {"cursor": page["next_cursor"]}
+
+    def spending(self, by: str = "day", *, since: str | None = None) -> list[dict[str, Any]]:
+        """What was spent, by ``day``, ``project``, ``agent`` or ``model``."""
+        query = urlencode({"by": by, **({} if since is None else {"since": since})})
+        groups: list[dict[str, Any]] = self._json("GET", f"/v1/spending?{query}")["groups"]
+        return groups
+
+    def check_trace(self, path: Path) -> dict[str, Any]:
+        """What a recorded run came to, as `ebbtide check --json`."""
+        return self._json("POST", "/v1/check", path.read_bytes())
+
+    def _verdict(
+        self, method: str, path: str, body: bytes | Mapping[str, Any] = b"", *, is_safe: bool = True
+    ) -> Verdict:
+        return Verdict.from_dict(self._json(method, path, body, is_safe=is_safe)["verdict"])
+
+    def _json(
+        self, method: str, path: str, body: bytes | Mapping[str, Any] = b"", *, is_safe: bool = True
+    ) -> dict[str, Any]:
+        content = self._ask(method, path, body, is_safe=is_safe)
+        try:
+            value: dict[str, Any] = json.loads(content)
+        except ValueError as error:
+            raise ServiceError(f"{method} {path}: the answer is no JSON; is this the service?") from error
+        return value
+
+    def _ask(
+        self, method: str, path: str, body: bytes | Mapping[str, Any] = b"", *, is_safe: bool = True
+    ) -> bytes:
+        """The body of the answer; a request that nothing came of is sent again."""
+        headers = self._headers
+        if not isinstance(body, bytes):
+            body, headers = json.dumps(body).encode(), {**headers, "Content-Type": "application/json"}
+        for number in range(1, _TRIES + 1):
+            status, content, rest_s = None, b"", _REST_S * 2 ** (number - 1)
+            try:
+                with self._lock:
+                    self._connection.request(method, self._base + path, body, headers)
+                    answer = self._connection.getresponse()
+                    status, content = answer.status, answer.read()
+                    rest_s = max(rest_s, float(answer.headers.get("Retry-After") or 0))
+                if status < http.HTTPStatus.BAD_REQUEST:
+                    return content
+                error = ServiceError(f"{method} {path}: {status} {_detail(content)}", status)
+            except (OSError, http.client.HTTPException) as cause:
+                self.close()
+                error = ServiceError(f"{method} {path}: {type(cause).__name__}: {cause}")
+            # Without an answer nobody knows whether it was taken.
+            may_repeat = status in _AGAIN or (status is None and is_safe)
+            if not may_repeat or number == _TRIES:
+                raise error
+            time.sleep(min(rest_s, _LONGEST_REST_S))
+        raise AssertionError  # pragma: no cover - the last try raises or returns
+
+
+def _path(run_id: str, verb: str = "", **query: str | None) -> str:
+    known_values = {name: value for name, value in query.items() if value is not None}
+    path = f"/v1/runs/{quote(run_id, safe='')}{'/' if verb else ''}{verb}"
+    return f"{path}?{urlencode(known_values)}" if known_values else path
+
+
+def _detail(content: bytes) -> str:
+    """What a problem says."""
+    try:
+        problem = json.loads(content)
+        parts = [problem.get(name) for name in ("where", "detail", "hint")]
+    except (ValueError, AttributeError):
+        return content[:200].decode("utf-8", "replace")
+    return ": ".join(part for part in parts if part)

@@ -1,0 +1,199 @@
+"""Whatever goes wrong, nothing that was acknowledged is lost, and the answer says what to do."""
+
+import json
+import random
+import shutil
+import socket
+import threading
+import time
+from typing import Any
+
+import httpx
+import pytest
+
+TOKEN = "a-token-for-tests-alone"  # noqa: S105 - made up
+
+
+def call(seq: int, **fields: Any) -> dict[str, Any]:
+    return {"seq": seq, "kind": "tool", "name": "ls", "args": {"n": seq}, "result": str(seq), **fields}
+
+
+@pytest.mark.parametrize(
+    ("body", "where"),
+    [
+        (b'{"name": "ls"', "line 1"),
+        (b'{"name": "ls"}\n[1]', "line 2, event"),
+        (b'{"kind": "tool"}', "line 1, event.name"),
+        (b'{"name": 7}', "line 1, event.name"),
+        (b'{"name": "ls", "seq": "one"}', "line 1, event.seq"),
+        (b'{"name": "ls", "seq": 99999999999999999999999999}', "line 1"),
+        (b"\xff\xfe", "line 1"),
+        (b"[" * 100_000, "line 1"),
+        (b"", None),
+        (b"\n \n", None),
+    ],
+)
+def test_a_body_that_cannot_be_read_says_where(shared_service, body: bytes, where: str | None) -> None:
+    """A 400 with the place, and nothing of the body counts."""
+    answer = shared_service.client.post("/v1/runs/broken/events", content=body)
+    assert answer.status_code == 400
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json().get("where") == where
+    assert shared_service.client.get("/v1/runs/broken").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"name": "\ud800"},
+        {"name": "a\0b", "chain_id": "\0", "agent": "\udfff"},
+        {"name": "ls", "args": [1], "result": {"a": [None, 1e308]}},
+        {"name": "ls", "ts": -1e300, "cost_usd": 1e300},
+        {"kind": "llm", "model": "\ud800\0", "input_tokens": 10**30, "output_tokens": -1},
+        {"name": "ls", "chain_id": "x" * 100_000},
+    ],
+)
+def test_odd_events_are_taken(shared_service, fields: dict[str, Any]) -> None:
+    for _ in range(4):
+        shared_service.send("odd", fields)
+    for path in ("/v1/runs/odd", "/v1/runs/odd/report.html", "/v1/runs", "/v1/spending?by=model"):
+        assert shared_service.client.get(path).status_code == 200
+
+
+def test_a_large_body_is_refused(shared_service) -> None:
+    """With a length at once, and without one when it has become too large."""
+    big = b"x" * (1 << 20)
+
+    def pieces():
+        for _ in range(100):
+            yield big
+
+    for content, headers in ((pieces(), {}), (pieces(), {"Content-Length": str(100 << 20)})):
+        try:
+            answer = httpx.post(
+                f"{shared_service.url}/v1/check", content=content, headers=headers, timeout=20
+            )
+        except httpx.WriteError:
+            continue  # the connection was closed while it was sent
+        assert answer.status_code == 413
+    lines = b"\n" * 30_000
+    assert shared_service.client.post("/v1/runs/a/events", content=lines).status_code == 413
+
+
+def test_who_is_not_answered(shared_service) -> None:
+    """A name that leads here, a page of another site, a form of one: each is refused, by every route."""
+    own = shared_service.url.removeprefix("http://")
+    for headers, status in (
+        ({"Host": "evil.example"}, 421),
+        ({"Host": "127.0.0.1.evil.example"}, 421),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Origin": f"http://{own}"}, 404),
+        ({}, 404),
+    ):
+        answer = shared_service.client.post("/v1/runs/nobody/stop", headers=headers)
+        assert answer.status_code == status, headers
+    for path in ("/v1/runs", "/healthz", "/openapi.json", "/nothing"):
+        assert shared_service.client.get(path, headers={"Host": "evil.example"}).status_code == 421
+
+
+def test_a_token_is_wanted_where_others_can_ask(start) -> None:
+    with pytest.raises(RuntimeError, match="Give a --token"):
+        start("--host", "0.0.0.0")  # noqa: S104 - refused
+    service = start("--token", TOKEN)
+    for headers, status in (
+        ({}, 401),
+        ({"Authorization": "Bearer wrong"}, 401),
+        ({"Authorization": TOKEN}, 401),
+        ({"Authorization": f"Bearer {TOKEN}"}, 200),
+        ({"Cookie": f"ebbtide_token={TOKEN}"}, 200),
+        ({"Cookie": "ebbtide_token=\u00e9"}, 401),
+    ):
+        encoded = {name: value.encode() for name, value in headers.items()}
+        assert service.client.get("/v1/runs", headers=encoded).status_code == status, headers
+    assert service.client.get("/healthz").status_code == 200
+
+
+def test_nothing_acknowledged_is_lost_by_a_kill(start) -> None:
+    """Killed at any moment: each event that was acknowledged is there, once, and so is what it led to."""
+    service = start()
+    chance = random.Random(7)  # noqa: S311 - a test
+    sent = dict.fromkeys((f"run {number}" for number in range(4)), 0)
+    for _ in range(3):
+        deadline = time.monotonic() + chance.uniform(0.2, 0.8)
+        killer = threading.Timer(deadline - time.monotonic(), service.process.kill)
+        killer.start()
+        try:
+            while True:
+                run_id = chance.choice(list(sent))
+                # The same numbers again: what came through before the kill counts once.
+                service.send(run_id, *[call(sent[run_id] + step) for step in range(1, 4)])
+                sent[run_id] += 3
+        except httpx.TransportError:
+            pass
+        killer.join()
+        service.kill()
+        service.start()
+    for run_id, number in sent.items():
+        answer = service.send(run_id, *[call(seq) for seq in range(1, number + 4)])
+        assert answer["repeated"] >= number
+        assert service.get(f"/v1/runs/{run_id}")["events"] == number + 3
+    service.client.post("/v1/runs/run 0/stop", json={"reason": "enough"})
+    service.kill()
+    service.start()
+    assert service.check("run 0")["end"] == "A person ended the run: enough."
+
+
+def test_a_database_that_goes_away(start) -> None:
+    """Nothing is acknowledged while the file is gone; when it is back, the same body counts once."""
+    service = start()
+    service.send("a", call(1))
+    moved = service.folder / "elsewhere"
+    service.file.rename(moved)
+    body = json.dumps(call(2))
+    answer = service.client.post("/v1/runs/a/events", content=body)
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+    assert "Send it again" in answer.json()["hint"]
+    assert service.client.post("/v1/runs/a/stop").status_code == 503
+    assert service.client.post("/v1/runs/a/check").status_code == 200
+    moved.rename(service.file)
+    assert service.send("a", call(2))["events"] == 1
+    assert service.get("/v1/runs/a")["events"] == 2
+
+
+def test_two_services_do_not_share_a_file(start) -> None:
+    service = start()
+    with pytest.raises(RuntimeError, match="another service has this file"):
+        start()
+    service.kill()
+    start()
+
+
+def test_a_file_of_something_else_is_left_alone(start, tmp_path) -> None:
+    (tmp_path / "runs.db").write_bytes(b"not a database at all, but somebody's notes" * 100)
+    with pytest.raises(RuntimeError, match=r"not a database|not a file"):
+        start()
+    assert (tmp_path / "runs.db").read_bytes().startswith(b"not a database")
+
+
+def test_slow_callers_do_not_hold_up_others(shared_service) -> None:
+    """Connections that send nothing, and readers that read nothing, leave the others alone."""
+    host, _, port = shared_service.url.removeprefix("http://").partition(":")
+    idle = [socket.create_connection((host, int(port))) for _ in range(100)]
+    for number, connection in enumerate(idle):
+        connection.sendall(b"GET /v1/stream HTTP/1.1\r\nHost: 127.0.0.1\r\n" + b"\r\n" * (number % 2))
+    start = time.monotonic()
+    for seq in range(1, 50):
+        shared_service.send("quick", call(seq))
+    assert time.monotonic() - start < 10
+    for connection in idle:
+        connection.close()
+
+
+def test_a_full_disk_or_a_lost_folder_leaves_the_checks(start) -> None:
+    service = start()
+    service.send("a", call(1))
+    shutil.rmtree(service.folder / "state", ignore_errors=True)
+    assert service.check("a")["action"] == "allow"
+    assert service.send("a", call(2))["events"] == 1
