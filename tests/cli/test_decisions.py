@@ -419,6 +419,31 @@ def test_guardrails_of_the_project(shell: Shell) -> None:
     assert (process.returncode, b"there are no guardrails" in process.stderr) == (2, True)
 
 
+def test_search_by_meaning(shell: Shell) -> None:
+    """Marked where only the meaning fits; the vectors go with what is purged; without the extra a hint."""
+    shell.printed("record", CHOICE)
+    other = shell.json("record", OTHER)["id"]
+    nothing = shell.run("search", "webpages")
+    assert b"--meaning" in nothing.stderr
+    hits = shell.json("search", "keeping copies of web pages near the user", "--meaning", "--limit", "1")[
+        "hits"
+    ]
+    assert [(hit["decision"]["id"], hit["found_by"]) for hit in hits] == [(other, ["meaning"])]
+    assert "by its meaning" in shell.printed("search", "webpages", "--meaning")
+    vectors = shell.default.with_name("decisions.db.vectors")
+    assert vectors.is_file()
+    shell.printed("purge", "--before", "1d", "--yes")
+    assert not vectors.exists()
+    blocked = shell.folder / "blocked" / "onnxruntime"
+    blocked.mkdir(parents=True)
+    (blocked / "__init__.py").write_text("raise ImportError('not here')", encoding="utf-8")
+    path = os.pathsep.join([str(blocked.parent), os.environ.get("PYTHONPATH", "")])
+    process = shell.run("search", "proxy", "--meaning", PYTHONPATH=path)
+    assert (process.returncode, other.encode() in process.stdout) == (0, True)
+    assert b"only words are compared" in process.stderr
+    assert b"pip install 'ebbtide[semantic]'" in process.stderr
+
+
 def test_no_command_without_help(shell: Shell) -> None:
     """Each command of the list says what it does."""
     help_text = shell.printed("--help")

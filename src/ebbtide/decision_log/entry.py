@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Self
 
 from ebbtide.decision_log.particulars import Particulars
@@ -150,6 +151,13 @@ class Page:
         }
 
 
+class FoundBy(StrEnum):
+    """By what a search found a decision."""
+
+    WORDS = "words"
+    MEANING = "meaning"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchHit:
     """A decision that was found.
@@ -157,11 +165,18 @@ class SearchHit:
     Args:
         decision: Itself.
         rank: How well it fits; higher is better. Ranks of two databases cannot be compared.
+        found_by: By its words, by its meaning, or both.
     """
 
     decision: Decision
     rank: float
+    found_by: tuple[FoundBy, ...] = (FoundBy.WORDS,)
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
-        return {"schema": 1, "rank": round(self.rank, 6), "decision": decision_document(self.decision)}
+        return {
+            "schema": 1,
+            "rank": round(self.rank, 6),
+            "found_by": [way.value for way in self.found_by],
+            "decision": decision_document(self.decision),
+        }

@@ -154,19 +154,27 @@ class ReadableLog:
             after = decisions[-1].id
 
     def search(
-        self, text: str, *, limit: int = 20, status: Statuses = None, agent: str | None = None
+        self,
+        text: str,
+        *,
+        limit: int = 20,
+        status: Statuses = None,
+        agent: str | None = None,
+        every_word: bool = False,
     ) -> tuple[SearchHit, ...]:
         """Decisions that have all words of a text, best first; if there are none, those with any of them.
 
         Endings do not count ("caches" finds "caching"). Open decisions are not searched, and quarantined
-        ones only where `status` asks for them.
+        ones only where `status` asks for them. With `every_word`, one that lacks a word is never a hit.
         """
         view, now = self._narrow(agent, None), self.clock()
         criteria = self._filter(statuses_of(status, _FOUND))
         most = _at_least_one(limit)
         self.store.index_words()
         hits = self.store.read(
-            lambda s: questions.search(s, self.store.database, view, text, criteria, limit=most)
+            lambda s: questions.search(
+                s, self.store.database, view, text, criteria, limit=most, every_word=every_word
+            )
         )
         return tuple(SearchHit(decision=self._with_expiry(hit.decision, now), rank=hit.rank) for hit in hits)
 

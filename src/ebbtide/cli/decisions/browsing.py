@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
@@ -13,13 +14,17 @@ from rich.text import Text
 from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.decisions.table import print_decision, print_decisions, when
 from ebbtide.cli.terminal import console, plain, print_json, styled, warn
+from ebbtide.decision_log.entry import FoundBy
 from ebbtide.decision_log.record import Decision, Status
 from ebbtide.decision_log.wire import decision_document
 from ebbtide.decisions.candidate import Source
-from ebbtide.errors import ConfigError
+from ebbtide.errors import ConfigError, SemanticError
 from ebbtide.rate import Rate
 from ebbtide.report.plurals import count
 from ebbtide.settings_file import read_text
+
+if TYPE_CHECKING:
+    from ebbtide.text.embedding.vectors import Embedder
 
 _LARGEST_HEADS = 16 << 20  # bytes of a file
 
@@ -57,19 +62,48 @@ def list_decisions(
         print_json(page.to_dict())
         return
     quarantined = status is not None and Status.QUARANTINED in status
-    _print_list(list(page.decisions), reasons=quarantined)
+    _print_list(list(page.decisions), notes=_objections(page.decisions) if quarantined else None)
     if page.cursor:
         warn(f"there are more: --cursor {page.cursor}")
 
 
-def search(place: Place, query: str, *, status: tuple[Status, ...] | None, limit: int, as_json: bool) -> None:
-    """Print the decisions that have words, the best first."""
+def search(
+    place: Place,
+    query: str,
+    *,
+    meaning: bool,
+    status: tuple[Status, ...] | None,
+    limit: int,
+    as_json: bool,
+) -> None:
+    """Print the decisions that have words, or mean the same; the best first."""
+    embedder = _embedder(place) if meaning else None
     with place.open() as log:
-        hits = log.search(query, limit=limit, status=status)
+        if embedder is None:
+            hits = log.search(query, limit=limit, status=status)
+        else:
+            from ebbtide.decision_log.meaning import search_by_meaning
+
+            with console(stderr=True).status("Reading what the decisions mean"):
+                hits = search_by_meaning(log, query, embedder, limit=limit, status=status)
     if as_json:
         print_json({"schema": 1, "query": query, "hits": [hit.to_dict() for hit in hits]})
-    else:
-        _print_list([hit.decision for hit in hits])
+        return
+    notes = {hit.decision.id: "by its meaning" for hit in hits if FoundBy.WORDS not in hit.found_by}
+    _print_list([hit.decision for hit in hits], notes=notes)
+    if not hits and not meaning:
+        warn("no decision has these words; --meaning finds what says the same in other words")
+
+
+def _embedder(place: Place) -> Embedder | None:
+    """What makes vectors; None, with a hint, where it is not installed."""
+    from ebbtide.text.embedding.embedder import open_embedder
+
+    try:
+        return open_embedder(cache=place.vectors)
+    except SemanticError as error:
+        warn(f"only words are compared: {error}")
+        return None
 
 
 def show(place: Place, beginning: str, *, events: bool, as_json: bool) -> None:
@@ -143,7 +177,7 @@ def sample(place: Place, *, size: int, as_json: bool) -> None:
     ):
         terminal.print(Text(f"{len(decisions)} of {of} {what}", style="bold"))
         if decisions:
-            print_decisions(terminal, decisions, reasons=True)
+            print_decisions(terminal, decisions, notes=_objections(decisions))
         terminal.print()
     terminal.print(f"Noise among the kept:      {_rate(samples.noise)}")
     terminal.print(f"Missed among the refused:  {_rate(samples.missed)}")
@@ -199,10 +233,18 @@ def _noted(path: Path) -> dict[str, str]:
     return heads
 
 
-def _print_list(decisions: list[Decision], *, reasons: bool = False, empty: str = "No decisions.") -> None:
+def _objections(decisions: Iterable[Decision]) -> dict[str, str]:
+    """Why the gate was against a decision, by its id."""
+    reasons = {each.id: each.assessment.reason for each in decisions if each.assessment is not None}
+    return {identifier: reason for identifier, reason in reasons.items() if reason}
+
+
+def _print_list(
+    decisions: list[Decision], *, notes: Mapping[str, str] | None = None, empty: str = "No decisions."
+) -> None:
     terminal = console()
     if decisions:
-        print_decisions(terminal, decisions, reasons=reasons)
+        print_decisions(terminal, decisions, notes=notes)
     else:
         terminal.print(empty)
 

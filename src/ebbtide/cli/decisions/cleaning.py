@@ -126,6 +126,7 @@ def purge(place: Place, *, before: float, by: str, why: str, really: bool, as_js
     with place.open() as log:
         if really:
             ids: Sequence[str] = log.purge(before=before, status=_PURGED, by=by, why=why)
+            place.forget_vectors()  # a vector says much of its text
         else:
             there = log.iterate(status=_PURGED)
             ids = [each.id for each in there if each.opened_at is not None and each.opened_at < before]

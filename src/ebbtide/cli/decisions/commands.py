@@ -266,6 +266,9 @@ def list_decisions(
 def search(
     place: Place,
     query: Annotated[str, Argument(metavar="WORDS", help="Words to look for.")],
+    meaning: Annotated[
+        bool, Option("--meaning", help="Find what says the same in other words, too; extra semantic.")
+    ] = False,
     status: Statuses = None,
     limit: Limit = 20,
     as_json: AsJson = False,
@@ -274,7 +277,7 @@ def search(
     from ebbtide.cli.decisions import browsing as commands
 
     statuses = tuple(status) if status else None
-    commands.search(place, query, status=statuses, limit=limit, as_json=as_json)
+    commands.search(place, query, meaning=meaning, status=statuses, limit=limit, as_json=as_json)
 
 
 @app.command()

@@ -29,6 +29,18 @@ class Place:
     agent: str | None = None
     session: str | None = None
 
+    @property
+    def vectors(self) -> Path | None:
+        """Where the vectors of its decisions are kept; None for a log that is no file, which keeps none."""
+        place = self.log or str(default_file())
+        return None if "://" in place or place == ":memory:" else Path(f"{place}.vectors")
+
+    def forget_vectors(self) -> None:
+        """Delete the vectors; they are made anew where they are needed."""
+        if self.vectors is not None:
+            for suffix in ("", "-wal", "-shm"):
+                Path(f"{self.vectors}{suffix}").unlink(missing_ok=True)
+
     def open(self, *, new: bool = False) -> DecisionLog:
         """The log.
 

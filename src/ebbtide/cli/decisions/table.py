@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from rich.console import Console
@@ -43,22 +43,28 @@ def when(seconds: float | None) -> str:
     return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%d %H:%M")
 
 
-def print_decisions(terminal: Console, decisions: Sequence[Decision], *, reasons: bool = False) -> None:
+def print_decisions(
+    terminal: Console,
+    decisions: Sequence[Decision],
+    *,
+    notes: Mapping[str, str] | None = None,
+) -> None:
     """A list of decisions.
 
     Args:
         terminal: Where to.
         decisions: In the order that they are shown in.
-        reasons: Whether to say why the gate refused a decision.
+        notes: What else is to be said of a decision, by its id, such as why the gate refused it.
     """
+    notes = notes or {}
     if terminal.width < _NARROW:
         for decision in decisions:
             terminal.print(
                 _status(decision), styled(when(decision.opened_at), "dim"), styled(decision.id, "dim")
             )
             terminal.print(styled(_described(decision), indent=2))
-            if reasons and decision.assessment and decision.assessment.reason:
-                terminal.print(styled(decision.assessment.reason, "dim", indent=2))
+            if note := notes.get(decision.id):
+                terminal.print(styled(note, "dim", indent=2))
         return
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("id", no_wrap=True, style="dim")
@@ -67,8 +73,8 @@ def print_decisions(terminal: Console, decisions: Sequence[Decision], *, reasons
     table.add_column("decision", overflow="fold", ratio=1)
     for decision in decisions:
         text = styled(_described(decision))
-        if reasons and decision.assessment and decision.assessment.reason:
-            text.append(f"\n{plain(decision.assessment.reason)}", style="dim")
+        if note := notes.get(decision.id):
+            text.append(f"\n{plain(note)}", style="dim")
         table.add_row(decision.id, when(decision.opened_at), _status(decision), text)
     terminal.print(table)
 

@@ -136,14 +136,24 @@ def oldest(
 
 
 def search(
-    session: Session, database: Database, view: View, text: str, criteria: Filter, *, limit: int
+    session: Session,
+    database: Database,
+    view: View,
+    text: str,
+    criteria: Filter,
+    *,
+    limit: int,
+    every_word: bool = False,
 ) -> list[SearchHit]:
-    """Decisions that have all the words of a text; or else any; or else words that begin with one of them."""
+    """Decisions that have all the words of a text; or else any; or else words that begin with one of them.
+
+    With `every_word`, there is no or else.
+    """
     words = list(dict.fromkeys(search_words([text])))[:64]
     if not words:
         return []
     condition, values = where(view, criteria)
-    for every, begins in _WAYS:
+    for every, begins in _WAYS[:1] if every_word else _WAYS:
         if begins:
             words = [word for word in words if len(word) >= _SHORTEST]
         if not words or (len(words) == 1 and not every and not begins):
