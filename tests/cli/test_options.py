@@ -72,13 +72,16 @@ def test_one_name_means_one_thing() -> None:
     assert {flag: meaning for flag, meaning in meanings.items() if len(meaning) > 1} == {}
 
 
-@pytest.mark.parametrize("name", ["calibrate", "decisions audit"])
+WRITERS = ["calibrate", "decisions audit", "decisions train"]
+
+
+@pytest.mark.parametrize("name", WRITERS)
 def test_output_says_where_it_is_written(name: str) -> None:
     """`-o` is `--output` everywhere: a file that the command writes."""
     (option,) = (item for owner, _, item in OPTIONS if owner == name and "-o" in item.opts)
     assert set(option.opts) == {"-o", "--output"}
     assert option.metavar == "FILE"
-    assert [owner for owner, _, item in OPTIONS if "-o" in item.opts] == ["calibrate", "decisions audit"]
+    assert [owner for owner, _, item in OPTIONS if "-o" in item.opts] == WRITERS
 
 
 def test_metavars_are_of_a_short_list() -> None:

@@ -73,8 +73,12 @@ class Profile:
             raise ConfigError(f"no profile {name!r}: {expected}{meant(name, _BUILT_IN)}")
         from pathlib import Path
 
-        stem = Path(name).stem
-        return read_settings(name, lambda table: cls.from_dict({"name": stem, **table}))
+        file = Path(name)
+        profile = read_settings(name, lambda table: cls.from_dict({"name": file.stem, **table}))
+        if profile.decisions.model is None:
+            return profile
+        model = str(file.parent / profile.decisions.model)
+        return dataclasses.replace(profile, decisions=dataclasses.replace(profile.decisions, model=model))
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> Profile:

@@ -28,6 +28,9 @@ class GateRules:
         report_markers: Words of completed work at the beginning of a turn with tools that make it a report.
         report_characters: How far that beginning goes.
         default_confidence: The confidence that stands for none.
+        model: File that `ebbtide decisions train` made of labels of your own, which is weighed beside the
+            rules; None where the rules stand alone. A path in a profile file starts from its folder. It needs
+            `weighs` and the extra ``semantic``.
 
     Source: decision quality gate, layers 1 and 3.
     """
@@ -43,6 +46,7 @@ class GateRules:
     report_markers: int = 2
     report_characters: int = 300
     default_confidence: float = 0.5
+    model: str | None = None
 
     def __post_init__(self) -> None:
         flag(self, "weighs")
@@ -63,3 +67,9 @@ class GateRules:
             at_least(self, "short_words", 1)
         unit(self, "bullets_above")
         unit(self, "default_confidence")
+        if self.model is None:
+            return
+        if not isinstance(self.model, str) or not self.model:
+            raise ConfigError(f"model = {self.model!r:.60}: expected the name of a file")
+        if not self.weighs:
+            raise ConfigError("model: a trained model is weighed beside the rules, and weighs = false")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from ebbtide.cli.decisions import teaching as decisions_teaching
 from ebbtide.cli.decisions import upkeep as decisions_upkeep
 from ebbtide.cli.decisions.options import (
     By,
@@ -36,7 +37,7 @@ app = CommandGroup(
     name="decisions",
     help="The decision log: what an agent decided, behind a gate that keeps decisions and no noise.",
 )
-for command in decisions_upkeep.app.commands.values():
+for command in (*decisions_upkeep.app.commands.values(), *decisions_teaching.app.commands.values()):
     app.add_command(command)
 
 Text = Annotated[str | None, Argument(metavar="[TEXT]", help="What is decided; - for standard input.")]

@@ -65,7 +65,7 @@ def from_trace(name: str, place: Place, profile: str, options: TraceOptions) -> 
     """
     rules = Profile.load(profile)
     trace = open_trace(name)
-    filtered = filter_turns(_turns(trace, everyone=options.everyone), rules)
+    filtered = filtered_trace(trace, rules, everyone=options.everyone)
     refuse_nothing(trace.source, trace.events, trace.faults)
     saved = _save(name, place, filtered) if options.save else None
     if options.redact:
@@ -81,6 +81,17 @@ def from_trace(name: str, place: Place, profile: str, options: TraceOptions) -> 
         warn(f"{count(trace.fault_count, 'part')} of the trace could not be read:")
         for fault in trace.faults:
             print(f"  {plain(redact(str(fault)))}", file=sys.stderr)
+
+
+def filtered_trace(trace: Trace, rules: Profile, *, everyone: bool) -> FilteredTurns:
+    """What the gate makes of a conversation.
+
+    Args:
+        trace: The conversation; it is read to its end.
+        rules: What the gate goes by.
+        everyone: Read what users say too.
+    """
+    return filter_turns(_turns(trace, everyone=everyone), rules)
 
 
 def _turns(trace: Trace, *, everyone: bool) -> Iterator[SpokenTurn]:

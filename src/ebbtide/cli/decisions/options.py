@@ -90,6 +90,7 @@ Why = Annotated[str, Option("--why", metavar="TEXT", help="Why.")]
 Statuses = Annotated[
     list[Status] | None, Option("--status", metavar="STATUS", help="Only these. Repeatable.")
 ]
+Users = Annotated[bool, Option("--users", help="Read what users say too.")]
 Limit = Annotated[
     int, Option("--limit", "-n", metavar="N", at_least=1, at_most=100_000, help="How many at most.")
 ]

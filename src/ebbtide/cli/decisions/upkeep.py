@@ -10,6 +10,7 @@ from ebbtide.cli.decisions.options import (
     GuardrailsFile,
     Limit,
     Statuses,
+    Users,
     Why,
     with_log,
 )
@@ -223,7 +224,7 @@ def import_files(
 def from_trace(
     place: Place,
     trace: Annotated[str, Argument(metavar="FILE", help="A conversation, or - for standard input.")],
-    everyone: Annotated[bool, Option("--users", help="Read what users say too.")] = False,
+    everyone: Users = False,
     save: Annotated[bool, Option("--save", help="Record what is kept in the log.")] = False,
     refused: Annotated[bool, Option("--refused/--no-refused", help="List what is refused.")] = True,
     profile: ProfileName = "default",

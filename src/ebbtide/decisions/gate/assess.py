@@ -44,7 +44,12 @@ def assess(
     Args:
         candidate: What may be a decision.
         context: The turn that it came from. None takes its description for the turn, as far as words go.
-        profile: `Profile.SPEC` refuses by each rule alone; the default weighs noise against choice.
+        profile: `Profile.SPEC` refuses by each rule alone; the default weighs noise against choice, and a
+            model that was trained on labels of your own beside them, where the profile names one.
+
+    Raises:
+        ConfigError: The trained model cannot be used.
+        SemanticError: There is a trained model, and the extra ``semantic`` is not installed.
 
     >>> assess(Candidate(description="Let me check the logs first.")).keep
     False
@@ -85,7 +90,12 @@ def assess(
     if len(evidence) > 1:
         ids = {rule.id for rule in noise}
         noise = (*noise, *(rule for rule in evidence[1].noise if rule.id not in ids))
-    return _assessment((*noise, *first), choice, for_it, third, profile)
+    assessment = _assessment((*noise, *first), choice, for_it, third, profile)
+    if rules.model is None:
+        return assessment
+    from ebbtide.decisions.learning.learned_rule import with_labels
+
+    return with_labels(candidate.description, assessment, rules.model)
 
 
 def _is_quoted(candidate: Candidate, turn: TurnContext) -> bool:

@@ -285,6 +285,8 @@ class RunRecorder:
     def _faults(self, snapshot: SupervisorSnapshot) -> tuple[str, ...]:
         """What was not read, in words."""
         faults = [snapshot.last_fault] if snapshot.last_fault else []
+        if self._decisions is not None and self._decisions.fault:
+            faults.append(self._decisions.fault)
         cut = sum(item.cut_texts for item in snapshot.conversations)
         claims = sum(item.claims_left_out for item in snapshot.conversations)
         if cut:

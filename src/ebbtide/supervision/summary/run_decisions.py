@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ebbtide.decisions.turns.turn_filter import (
     Disposition,
     FilteredCandidate,
@@ -9,6 +11,7 @@ from ebbtide.decisions.turns.turn_filter import (
     TurnFilter,
     turn_of,
 )
+from ebbtide.errors import ConfigError, SemanticError
 from ebbtide.profile import Profile
 from ebbtide.supervision.summary.run_summary import RunDecision
 
@@ -19,11 +22,18 @@ _NOBODY = "agent"
 class RunDecisions:
     """The decisions of one run. Memory is bounded.
 
+    Where a trained model cannot be used, the rules judge alone: watching never breaks the run.
+
     Args:
         profile: Thresholds of the gate.
+
+    Attributes:
+        fault: Why the model that the profile names is not used; None as long as all is well.
     """
 
     def __init__(self, profile: Profile) -> None:
+        self.fault: str | None = None
+        self._profile = profile
         self._filter = TurnFilter(profile)
         self._decisions: list[RunDecision] = []
         self._unlisted = 0
@@ -44,11 +54,23 @@ class RunDecisions:
                 what was kept in the window of the profile.
         """
         words = SpokenTurn(number=event, speaker=agent or _NOBODY, text=text, ts=ts)
-        for each in self._filter.take(words):
+        for each in self._take(words):
             if len(self._decisions) < _LISTED:
                 self._decisions.append(_decision(each, agent))
             else:
                 self._unlisted += 1
+
+    def _take(self, words: SpokenTurn) -> tuple[FilteredCandidate, ...]:
+        try:
+            return self._filter.take(words)
+        except (ConfigError, SemanticError) as error:
+            if self._profile.decisions.model is None:
+                raise
+            self.fault = f"decisions were judged by the rules alone: {error}"
+            rules = replace(self._profile.decisions, model=None)
+            self._profile = replace(self._profile, decisions=rules)
+            self._filter = TurnFilter(self._profile)
+            return self._filter.take(words)
 
     def listed(self) -> tuple[RunDecision, ...]:
         """All so far, in the order of the run."""

@@ -37,6 +37,9 @@ _TOKENIZER = _PackageFile(
     "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 )
 
+#: Names both files: vectors are comparable where it is the same.
+FINGERPRINT = f"{MODEL}@{_WEIGHTS.sha256[:12]}+{_TOKENIZER.sha256[:12]}"
+
 
 def open_minilm(*, threads: int = 1, spinning: bool = False) -> OnnxEmbedder:
     """The model, loaded. It needs no network, and about 220 MB of memory.

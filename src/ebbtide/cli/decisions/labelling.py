@@ -1,0 +1,301 @@
+"""`ebbtide decisions label`: a person says of candidates whether they are decisions."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from ebbtide.checking import refuse_nothing
+from ebbtide.cli.decisions.from_trace import filtered_trace
+from ebbtide.cli.decisions.place import Place
+from ebbtide.cli.settings.options import current_settings
+from ebbtide.cli.single_file import single_file
+from ebbtide.cli.terminal import console, plain, print_json, styled
+from ebbtide.decision_log.record import Status
+from ebbtide.decisions.candidate import Candidate
+from ebbtide.decisions.gate.assess import assess
+from ebbtide.decisions.learning.decision_label import (
+    DecisionLabel,
+    Draw,
+    LabelKind,
+    read_labels,
+    write_labels,
+)
+from ebbtide.decisions.learning.drawing import (
+    Doubt,
+    OpenQuestion,
+    doubt_of_labels,
+    doubt_of_rules,
+    next_question,
+)
+from ebbtide.decisions.learning.features import LabelledCandidate
+from ebbtide.decisions.turns.turn_filter import Disposition, FilteredCandidate
+from ebbtide.errors import SemanticError
+from ebbtide.profile import Profile
+from ebbtide.report.plurals import count
+from ebbtide.text.redaction import redact
+from ebbtide.traces.input.source import STDIN
+from ebbtide.traces.reading import open_trace
+
+_NAME = "decision-labels.jsonl"
+_KEYS = {"y": LabelKind.DECISION, "n": LabelKind.NONE, "s": LabelKind.SKIPPED}
+_UNDO, _QUIT = "u", "q"
+_ENDS = frozenset({"", "\x03", "\x04"})  # no more input, Ctrl-C, Ctrl-D
+_RETHOUGHT = 10  # labels after which the gate's doubt is learned anew
+_SHOWN = 300  # characters of a line
+_WHY = {Draw.RANDOM: "drawn by lot", Draw.UNCERTAIN: "the gate is unsure"}
+
+
+def labels_file(path: Path | None) -> Path:
+    """The file of labels: the one that is named, else beside the settings of the project, else here."""
+    if path is not None:
+        return path
+    settings = current_settings()
+    return Path("" if settings is None else settings.folder, _NAME)
+
+
+def labels_in(path: Path) -> list[DecisionLabel]:
+    """The labels in a file; none where there is no file yet.
+
+    Raises:
+        ConfigError: It cannot be read.
+    """
+    return read_labels(path) if path.exists() else []
+
+
+def import_labels(source: Path, path: Path, *, as_json: bool) -> None:
+    """Add labels that are not there yet; one that is there with another label is replaced.
+
+    Raises:
+        ConfigError: A file cannot be read or written.
+    """
+    by_key = {(each.text, each.document): each for each in labels_in(path)}
+    new = 0
+    for each in read_labels(source):
+        key = (each.text, each.document)
+        before = by_key.get(key)
+        new += before is None or before.label is not each.label
+        by_key[key] = each
+    write_labels(path, by_key.values())
+    if as_json:
+        print_json({"schema": 1, "labels": str(path), "new": new, "total": len(by_key)})
+    else:
+        click.echo(f"{count(new, 'label')} added, {len(by_key)} in {path}")
+
+
+def label(
+    place: Place, traces: Sequence[str], path: Path, *, profile: str, everyone: bool, as_json: bool
+) -> None:
+    """Ask about candidates until there are no more or somebody quits, and keep each label at once.
+
+    Raises:
+        ConfigError: The file of labels cannot be read or written.
+        TranscriptError: A trace cannot be read.
+        StoreError: There is no log.
+    """
+    rules = rules_alone(profile)
+    labels = labels_in(path)
+    terminal = console(stderr=as_json)
+    questions = list(_of_traces(traces, rules, everyone=everyone) if traces else _of_log(place, rules))
+    session = _Labelling(questions, labels, path, rules, terminal)
+    new = session.run()
+    counts = {kind.value: sum(each.label is kind for each in labels) for kind in LabelKind}
+    left_open = len(session.open_questions())
+    if as_json:
+        print_json({"schema": 1, "labels": str(path), "new": new, "open": left_open, "counts": counts})
+        return
+    said = ", ".join(f"{number} {name}" for name, number in counts.items())
+    terminal.print(styled(f"{new} new; {said} in {path}; {left_open} open"), soft_wrap=True)
+
+
+def rules_alone(profile: str) -> Profile:
+    """The profile without a trained model: labels are weighed against what the rules say.
+
+    Raises:
+        ConfigError: There is no such profile.
+    """
+    rules = Profile.load(profile)
+    return replace(rules, decisions=replace(rules.decisions, model=None))
+
+
+class _Labelling:
+    """The questions, and what was answered.
+
+    Args:
+        questions: What can be asked.
+        labels: What was said so far; it grows.
+        path: Where that is kept.
+        rules: What the gate goes by.
+        terminal: Where to ask.
+    """
+
+    def __init__(
+        self,
+        questions: Sequence[OpenQuestion],
+        labels: list[DecisionLabel],
+        path: Path,
+        rules: Profile,
+        terminal: Console,
+    ) -> None:
+        self._questions = {question.text: question for question in questions}
+        self._labels = labels
+        self._path = path
+        self._rules = rules
+        self._terminal = terminal
+        self._doubt: Doubt = doubt_of_rules
+        self._learned_at = 0
+
+    def open_questions(self) -> list[OpenQuestion]:
+        """What nobody answered yet."""
+        answered = {each.text for each in self._labels}
+        return [question for text, question in self._questions.items() if text not in answered]
+
+    def run(self) -> int:
+        """Ask, until there is no more to ask; how many labels are new."""
+        before = len(self._labels)
+        self._terminal.print(
+            styled(
+                f"{count(len(self.open_questions()), 'candidate')} open, {before} labelled. "
+                "Half are drawn by lot, for an honest estimate; half where the gate is least sure."
+            ),
+            soft_wrap=True,
+        )
+        again: tuple[OpenQuestion, Draw] | None = None
+        while open_questions := self.open_questions():
+            if again is None:
+                self._think()
+            question, draw = again or next_question(open_questions, len(self._labels), self._doubt)
+            key = self._ask(question, draw)
+            if key == _QUIT:
+                break
+            if key == _UNDO:
+                again = self._undo() or (question, draw)
+                continue
+            again = None
+            self._keep(question, draw, _KEYS[key])
+        return len(self._labels) - before
+
+    def _keep(self, question: OpenQuestion, draw: Draw, kind: LabelKind) -> None:
+        rules = tuple(rule.id for rule in question.assessment.rules)
+        self._labels.append(
+            DecisionLabel(
+                text=question.text,
+                label=kind,
+                document=question.document,
+                place=question.place,
+                rules=rules,
+                draw=draw,
+            )
+        )
+        write_labels(self._path, self._labels)
+
+    def _undo(self) -> tuple[OpenQuestion, Draw] | None:
+        """Take the latest answer back; the question that it was to."""
+        latest = self._labels[-1] if self._labels else None
+        question = None if latest is None else self._questions.get(latest.text)
+        if latest is None or question is None or latest.draw is Draw.ELSEWHERE:
+            self._terminal.print(styled("There is nothing to take back.", "yellow"))
+            return None
+        self._labels.pop()
+        write_labels(self._path, self._labels)
+        return question, latest.draw
+
+    def _think(self) -> None:
+        """Learn from the labels so far where the gate is unsure; without the extra, by the rules."""
+        labels = [each for each in self._labels if each.label is not LabelKind.SKIPPED]
+        if len(labels) < _RETHOUGHT or len(labels) - self._learned_at < _RETHOUGHT:
+            return
+        self._learned_at = len(labels)
+        try:
+            # numpy takes long to load, and may not be there.
+            from ebbtide.decisions.learning.learned_rule import embedder
+            from ebbtide.decisions.learning.training import labelled_table
+
+            candidates = labelled_candidates(labels, self._rules)
+            self._doubt = doubt_of_labels(labelled_table(candidates, embedder()), embedder())
+        except SemanticError:
+            self._doubt = doubt_of_rules
+
+    def _ask(self, question: OpenQuestion, draw: Draw) -> str:
+        speaker = f"{plain(question.speaker, 24)}, " if question.speaker else ""
+        title = f"{plain(question.document, 60)} {question.place}, {speaker}{_WHY[draw]}"
+        self._terminal.print()
+        self._terminal.print(styled(title, "dim"), soft_wrap=True)
+        for line, style in ((question.before, "dim"), (question.text, "bold"), (question.after, "dim")):
+            if line:
+                mark = "> " if style == "bold" else "  "
+                self._terminal.print(Text.assemble(mark, (plain(line, _SHOWN), style)))
+        while True:
+            self._terminal.print("A decision? y yes, n no, s skip, u undo, q quit: ", end="")
+            key = _key()
+            self._terminal.print(plain(key))
+            if key in _KEYS or key in (_UNDO, _QUIT):
+                return key
+
+
+def labelled_candidates(labels: Sequence[DecisionLabel], rules: Profile) -> list[LabelledCandidate]:
+    """Labels with what the rules make of their texts; skipped ones are left out."""
+    return [
+        LabelledCandidate.of(each, assess(Candidate(description=each.text), profile=rules))
+        for each in labels
+        if each.label is not LabelKind.SKIPPED
+    ]
+
+
+def _key() -> str:
+    """A key, or the first character of a line where nobody types; the end of input quits."""
+    if sys.stdin.isatty():
+        key = click.getchar()
+        if key == "\x03":
+            raise KeyboardInterrupt
+        return _QUIT if key in _ENDS else key.lower()
+    line = sys.stdin.readline()
+    return line.strip()[:1].lower() if line else _QUIT
+
+
+def _of_traces(traces: Sequence[str], rules: Profile, *, everyone: bool) -> Iterator[OpenQuestion]:
+    for name in traces:
+        trace = open_trace(single_file(name, "Name its files."))
+        filtered = filtered_trace(trace, rules, everyone=everyone)
+        refuse_nothing(trace.source, trace.events, trace.faults)
+        document = "stdin" if name == STDIN else Path(name).name
+        for each in filtered.candidates:
+            if each.disposition is not Disposition.DUPLICATE:
+                yield _question(each, document)
+
+
+def _question(each: FilteredCandidate, document: str) -> OpenQuestion:
+    text = each.turn.text
+    before = [line for line in text[: each.sentence.start].splitlines() if line.strip()]
+    after = [line for line in text[each.sentence.end :].splitlines() if line.strip()]
+    return OpenQuestion(
+        text=redact(each.sentence.text),
+        document=document,
+        place=each.id,
+        speaker=each.turn.speaker,
+        before=redact(before[-1]) if before else "",
+        after=redact(after[0]) if after else "",
+        assessment=each.assessment,
+    )
+
+
+def _of_log(place: Place, rules: Profile) -> Iterator[OpenQuestion]:
+    with place.open() as log:
+        for decision in log.iterate(status=(Status.KEPT, Status.SUPERSEDED, Status.QUARANTINED)):
+            text = redact(decision.candidate.description)
+            if text.strip():
+                yield OpenQuestion(
+                    text=text,
+                    document=decision.scope.session or decision.scope.agent,
+                    place=decision.id,
+                    speaker=decision.scope.agent,
+                    before=redact(decision.question or ""),
+                    after=redact(decision.thoughts[-1]) if decision.thoughts else "",
+                    assessment=assess(Candidate(description=text), profile=rules),
+                )

@@ -1,0 +1,148 @@
+"""What the model sees of a candidate: its meaning, and what the rules of the gate make of it.
+
+The rules' own verdict is where the logit of "no decision" begins; each feature moves it as far as the labels
+ask, and the prior holds it back. How much each kind of feature may move was chosen once, on public data:
+`python -m benchmarks.quality.own_labels` prints what it brings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import TYPE_CHECKING, NamedTuple
+
+from ebbtide.decisions.assessment import Assessment
+from ebbtide.decisions.learning.decision_label import DecisionLabel, Draw, LabelKind
+from ebbtide.decisions.learning.logistic import Numbers
+from ebbtide.text.embedding.vectors import Vectors
+
+if TYPE_CHECKING:
+    import numpy as np
+
+#: Logits of "no decision" that a point of the rules' noise less choice is worth.
+LOGITS_A_POINT = 1.5
+READ = 500  # characters of a candidate: what it is, it says at its beginning
+_HALF_TRUST = 10  # decisions
+_FURTHEST = 3.0  # points from the threshold beyond which the rules are not more certain
+# Square roots of prior variances, in logits.
+_MEANING, _RULE, _SCORE, _SHIFT = sqrt(5.0), 1.0, sqrt(0.3), 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledCandidate:
+    """A label, and what the rules make of its text today.
+
+    Args:
+        text: The words.
+        is_decision: What somebody said.
+        document: Where it stands.
+        draw: How it came to be labelled.
+        points: Noise less choice, less the threshold: the rules refuse from 0 on.
+        rules: Ids of those that fired.
+        settled: Whether a rule alone refuses it, which no label changes.
+    """
+
+    text: str
+    is_decision: bool
+    document: str
+    draw: Draw
+    points: float
+    rules: tuple[str, ...]
+    settled: bool
+
+    @classmethod
+    def of(cls, label: DecisionLabel, assessment: Assessment) -> LabelledCandidate:
+        """A label with an assessment by the rules alone."""
+        return cls(
+            text=label.text,
+            is_decision=label.label == LabelKind.DECISION,
+            document=label.document,
+            draw=label.draw,
+            points=points_of(assessment),
+            rules=tuple(rule.id for rule in assessment.rules),
+            settled=any(rule.decides for rule in assessment.rules),
+        )
+
+
+class Fit(NamedTuple):
+    """What labels teach.
+
+    Args:
+        weights: One a feature.
+        trust: What counts of a move towards refusing, 0 to 1.
+    """
+
+    weights: Numbers
+    trust: float
+
+    def logits(self, offsets: Numbers, rows: Numbers) -> Numbers:
+        """Logits of "no decision".
+
+        Args:
+            offsets: What the rules say, one a row.
+            rows: Rows x features.
+        """
+        import numpy as np
+
+        moves = rows @ self.weights
+        logits: Numbers = offsets + np.where(moves > 0.0, self.trust * moves, moves)
+        return logits
+
+
+def trust_in(decisions: int) -> float:
+    """What counts of a move towards refusing: who has not shown many decisions yet loses none by labels.
+
+    Args:
+        decisions: How many of the labels say decision.
+
+    >>> trust_in(0), trust_in(10), trust_in(90)
+    (0.0, 0.5, 0.9)
+    """
+    return decisions / (decisions + _HALF_TRUST)
+
+
+def points_of(assessment: Assessment) -> float:
+    """How far a candidate is over the threshold of the rules, in points; below 0 they keep it."""
+    return assessment.noise - assessment.choice - assessment.threshold
+
+
+def bounded_points(points: float) -> float:
+    """Points, as far as they say more.
+
+    >>> bounded_points(-4.5), bounded_points(0.25)
+    (-3.0, 0.25)
+    """
+    return max(-_FURTHEST, min(points, _FURTHEST))
+
+
+class FeatureTable:
+    """Lays candidates out as rows of numbers.
+
+    Args:
+        rules: Ids of the rules that have a column.
+    """
+
+    def __init__(self, rules: Sequence[str]) -> None:
+        self.rules = tuple(rules)
+        self._columns = {name: number for number, name in enumerate(self.rules)}
+
+    def rows(self, vectors: Vectors, points: Sequence[float], fired: Sequence[Sequence[str]]) -> Numbers:
+        """Rows x features: meaning, a column a rule, points, and a constant.
+
+        Args:
+            vectors: The meaning of each candidate.
+            points: How far each is over the threshold of the rules.
+            fired: Ids of the rules that fired for each; those without a column are left out.
+        """
+        import numpy as np
+
+        marks: np.ndarray[tuple[int, int], np.dtype[np.float64]]
+        marks = np.zeros((len(points), len(self.rules)))
+        for number, names in enumerate(fired):
+            for name in names:
+                if name in self._columns:
+                    marks[number, self._columns[name]] = _RULE
+        scores = np.array([_SCORE * bounded_points(each) for each in points]).reshape(-1, 1)
+        parts = (_MEANING * vectors.astype(np.float64), marks, scores, np.full((len(points), 1), _SHIFT))
+        return np.hstack(parts)
