@@ -204,7 +204,7 @@ def test_train_says_what_it_brings(teacher: Teacher) -> None:
     assert [point["labels"] for point in report["curve"]] == [0, 25, 28]
     assert report["curve"][0]["passed"]["rate"] == 1.0
     assert report["curve"][-1]["passed"]["rate"] < 0.5
-    assert set(report["curve"][-1]["lost"]) == {"hits", "n", "rate", "interval_95"}
+    assert set(report["curve"][-1]["loss"]) == {"hits", "n", "rate", "interval_95"}
     assert report["honest"] is None
 
 

@@ -193,7 +193,7 @@ def test_the_report_judges_each_document_without_its_labels() -> None:
     by_rules = [assess(Candidate(description=text)).keep for text in REPORTED]
     assert first.passed.hits == sum(by_rules) == 20
     assert last.passed.hits < 10
-    assert last.lost.hits == 0
+    assert last.loss.hits == 0
     assert report.honest == last
 
 

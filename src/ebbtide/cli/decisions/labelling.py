@@ -110,8 +110,8 @@ def label(
     if as_json:
         print_json({"schema": 1, "labels": str(path), "new": new, "open": left_open, "counts": counts})
         return
-    said = ", ".join(f"{number} {name}" for name, number in counts.items())
-    terminal.print(styled(f"{new} new; {said} in {path}; {left_open} open"), soft_wrap=True)
+    totals = ", ".join(f"{number} {name}" for name, number in counts.items())
+    terminal.print(styled(f"{new} new; {totals} in {path}; {left_open} open"), soft_wrap=True)
 
 
 def rules_alone(profile: str) -> Profile:

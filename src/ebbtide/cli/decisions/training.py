@@ -30,8 +30,8 @@ class _Labels:
     @property
     def all(self) -> list[DecisionLabel]:
         """Both; what a person said of the same words in the file stands over the log."""
-        said = {each.text for each in self.of_file}
-        return [*self.of_file, *(each for each in self.of_log if each.text not in said)]
+        texts = {each.text for each in self.of_file}
+        return [*self.of_file, *(each for each in self.of_log if each.text not in texts)]
 
 
 def train_gate(place: Place, file: Path, output: Path | None, *, profile: str, as_json: bool) -> None:
@@ -81,12 +81,12 @@ def train_gate(place: Place, file: Path, output: Path | None, *, profile: str, a
     for name in ("labels", "decisions lost", "no decisions kept"):
         grid.add_column(name, justify="right" if name == "labels" else "left")
     for point in report.curve:
-        grid.add_row(str(point.labels), _rate(point.lost), _rate(point.passed))
+        grid.add_row(str(point.labels), _rate(point.loss), _rate(point.passed))
     terminal.print(grid)
     if report.honest is not None:
         lot = report.honest
         terminal.print(
-            styled(f"Of those drawn by lot: {_rate(lot.lost)} lost, {_rate(lot.passed)} kept."),
+            styled(f"Of those drawn by lot: {_rate(lot.loss)} lost, {_rate(lot.passed)} kept."),
             soft_wrap=True,
         )
     if not report.by_document:

@@ -65,7 +65,7 @@ class LabelledCandidate:
         )
 
 
-class Fit(NamedTuple):
+class LearnedWeights(NamedTuple):
     """What labels teach.
 
     Args:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ebbtide.codec import WireError, from_wire, to_wire
 from ebbtide.decisions.learning.decision_label import write_whole
-from ebbtide.decisions.learning.features import LOGITS_A_POINT, FeatureTable, Fit, bounded_points
+from ebbtide.decisions.learning.features import LOGITS_A_POINT, FeatureTable, LearnedWeights, bounded_points
 from ebbtide.errors import ConfigError
 from ebbtide.settings_file import read_text
 from ebbtide.text.embedding.vectors import Vectors
@@ -68,7 +68,7 @@ class LearnedModel:
     refuse_at: float
     threshold: float
     rules: tuple[str, ...]
-    fit: Fit
+    fit: LearnedWeights
     examples: tuple[ModelExample, ...]
     vectors: Vectors
 
@@ -173,7 +173,7 @@ def _model_of(document: _ModelFile) -> LearnedModel:
         refuse_at=document.refuse_at,
         threshold=document.threshold,
         rules=document.rules,
-        fit=Fit(weights=weights.astype(np.float64), trust=document.trust),
+        fit=LearnedWeights(weights=weights.astype(np.float64), trust=document.trust),
         examples=document.examples,
         vectors=rows,
     )

@@ -13,8 +13,8 @@ from ebbtide.decisions.learning.features import (
     LOGITS_A_POINT,
     READ,
     FeatureTable,
-    Fit,
     LabelledCandidate,
+    LearnedWeights,
     bounded_points,
     trust_in,
 )
@@ -38,17 +38,17 @@ _UNCERTAIN_COUNTS = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CurvePoint:
+class LearningPoint:
     """What a number of labels brings.
 
     Args:
         labels: How many the model was made of, before each fold.
-        lost: Decisions that it refuses.
+        loss: Decisions that it refuses.
         passed: Texts that are no decision and that it keeps.
     """
 
     labels: int
-    lost: Rate
+    loss: Rate
     passed: Rate
 
 
@@ -71,8 +71,8 @@ class TrainingReport:
     others: int
     documents: int
     by_document: bool
-    curve: tuple[CurvePoint, ...]
-    honest: CurvePoint | None
+    curve: tuple[LearningPoint, ...]
+    honest: LearningPoint | None
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
@@ -109,7 +109,7 @@ class LabelledTable:
         self.groups = np.array([order[name] for name in groups])
         self.lots = np.array(sorted(range(len(groups)), key=lambda n: _lot(candidates[n].text)))
 
-    def fit(self, part: npt.NDArray[np.int_]) -> Fit:
+    def fit(self, part: npt.NDArray[np.int_]) -> LearnedWeights:
         """What some of the rows teach; both kinds of labels weigh the same in sum."""
         import numpy as np
 
@@ -120,13 +120,13 @@ class LabelledTable:
             if 0.0 < share < 1.0:
                 importance[targets == kind] = 0.5 / share
         weights = fitted_weights(self.rows[part], targets, self.offsets[part], importance)
-        return Fit(weights=weights, trust=trust_in(int(np.sum(targets == 0.0))))
+        return LearnedWeights(weights=weights, trust=trust_in(int(np.sum(targets == 0.0))))
 
-    def logits(self, part: npt.NDArray[np.int_], fit: Fit) -> Numbers:
+    def logits(self, part: npt.NDArray[np.int_], fit: LearnedWeights) -> Numbers:
         """Logits of "no decision" of some of the rows."""
         return fit.logits(self.offsets[part], self.rows[part])
 
-    def model(self, part: npt.NDArray[np.int_]) -> tuple[Fit, float]:
+    def model(self, part: npt.NDArray[np.int_]) -> tuple[LearnedWeights, float]:
         """What some of the rows teach, and the threshold from folds of them."""
         import numpy as np
 
@@ -213,14 +213,14 @@ def training_report(table: LabelledTable) -> TrainingReport:
 
 
 def _point(
-    table: LabelledTable, labels: int, of: npt.NDArray[np.int_], refused: npt.NDArray[np.bool_]
-) -> CurvePoint:
+    table: LabelledTable, labels: int, of: npt.NDArray[np.int_], refusals: npt.NDArray[np.bool_]
+) -> LearningPoint:
     decisions = [n for n in of if table.candidates[n].is_decision]
     others = [n for n in of if not table.candidates[n].is_decision]
-    return CurvePoint(
+    return LearningPoint(
         labels=labels,
-        lost=Rate(hits=int(refused[decisions].sum()), total=len(decisions)),
-        passed=Rate(hits=int((~refused[others]).sum()), total=len(others)),
+        loss=Rate(hits=int(refusals[decisions].sum()), total=len(decisions)),
+        passed=Rate(hits=int((~refusals[others]).sum()), total=len(others)),
     )
 
 
