@@ -197,9 +197,9 @@ def test_hidden_circles_are_seen(tmp_path: Path) -> None:
 
 
 def test_one_verdict_has_few_files(project: Path) -> None:
-    """Who follows a verdict through the sources has 70 files to read at most."""
+    """Who follows a verdict through the sources has 75 files to read at most."""
     modules = reachable(import_graph(project / "src", anywhere=False), "ebbtide.supervision.supervisor")
-    assert len(modules | {"ebbtide"}) <= 72, sorted(modules)
+    assert len(modules | {"ebbtide"}) <= 75, sorted(modules)
 
 
 def modules_after(statement: str) -> set[str]:

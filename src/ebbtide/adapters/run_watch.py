@@ -12,6 +12,7 @@ from typing import Final, Self, TypedDict, Unpack
 from ebbtide.adapters.answer_text import answer_text
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
+from ebbtide.budget.shared.budgets import Budgets
 from ebbtide.errors import ConfigError, error_text
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall
 from ebbtide.events.identity import MARK
@@ -40,6 +41,7 @@ class WatchOptions(TypedDict, total=False):
         profile: Thresholds.
         shadow: Whether to watch only: nothing is said, and nothing ends.
         listener: Called with the id of the run and the verdict when what is to be done has changed.
+        budgets: Budgets that others draw on too.
     """
 
     runs: Runs
@@ -49,6 +51,7 @@ class WatchOptions(TypedDict, total=False):
     profile: Profile
     shadow: bool
     listener: Callable[[str, Verdict], object] | None
+    budgets: Budgets | None
 
 
 class RunWatch:
@@ -223,4 +226,4 @@ def _registry(options: WatchOptions) -> Runs:
             shadow=options.get("shadow", False),
         )
 
-    return Runs(make, listener=options.get("listener"))
+    return Runs(make, listener=options.get("listener"), budgets=options.get("budgets"))

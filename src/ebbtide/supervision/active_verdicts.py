@@ -9,10 +9,11 @@ from typing import Any
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.verdict import Verdict
 
-#: What a verdict is about: ``loop`` and its id, ``limit`` and its kind, ``rounds`` or ``burn`` and nothing.
+#: What a verdict is about: ``loop`` and its id, ``limit`` and its kind; ``rounds``, ``burn`` or ``budget``.
 Subject = tuple[str, str]
 ROUNDS: Subject = ("rounds", "")
 BURN: Subject = ("burn", "")
+BUDGET: Subject = ("budget", "")
 
 
 @dataclass(slots=True)

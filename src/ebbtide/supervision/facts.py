@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ebbtide.budget.limit_alerts import LimitAlert
+from ebbtide.budget.shared.budget_refusal import BudgetRefusal
 from ebbtide.codec import Codec, WireForm
 from ebbtide.divergence.signals import LoopSignal, Measurement
 
@@ -45,6 +46,22 @@ class LimitFacts:
     def kind(self) -> str:
         """``limit``, or ``limit_unknown`` where it cannot be counted."""
         return "limit" if self.alert.missing is None else "limit_unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetFacts:
+    """A budget that other runs draw on too does not allow the next call, or wants a person asked.
+
+    Args:
+        refusal: Which one, and why.
+    """
+
+    refusal: BudgetRefusal
+
+    @property
+    def kind(self) -> str:
+        """Always ``budget``."""
+        return "budget"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,16 +120,17 @@ class PersonFacts:
         return "person"
 
 
-Facts = LoopFacts | LimitFacts | DryRoundFacts | BurnFacts | PersonFacts
+Facts = LoopFacts | LimitFacts | BudgetFacts | DryRoundFacts | BurnFacts | PersonFacts
 _CLASSES: dict[str, type[Facts]] = {
     "loop": LoopFacts,
     "limit": LimitFacts,
+    "budget": BudgetFacts,
     "rounds": DryRoundFacts,
     "burn": BurnFacts,
     "person": PersonFacts,
 }
 _NAMES = {kind: name for name, kind in _CLASSES.items()}
-_CODEC = Codec({LimitFacts: WireForm(inline=("alert",))})
+_CODEC = Codec({LimitFacts: WireForm(inline=("alert",)), BudgetFacts: WireForm(inline=("refusal",))})
 
 
 def facts_to_dict(facts: Facts) -> dict[str, Any]:

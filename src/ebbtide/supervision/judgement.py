@@ -7,15 +7,17 @@ from dataclasses import replace
 
 from ebbtide.budget.limit_alerts import LimitAlert, LimitAlerts
 from ebbtide.budget.limits import LimitKind
+from ebbtide.budget.shared.budget_refusal import BudgetRefusal
 from ebbtide.convergence.signal import Signal
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.signals import SPENDING, LoopKind, LoopSignal
 from ebbtide.profile import Profile
-from ebbtide.supervision.active_verdicts import BURN, ROUNDS, ActiveVerdicts, Subject
+from ebbtide.supervision.active_verdicts import BUDGET, BURN, ROUNDS, ActiveVerdicts, Subject
 from ebbtide.supervision.chain_state import ChainState
-from ebbtide.supervision.facts import DryRoundFacts, Facts, LimitFacts, LoopFacts
+from ebbtide.supervision.facts import BudgetFacts, DryRoundFacts, Facts, LimitFacts, LoopFacts
 from ebbtide.supervision.joint import burn, calls_without_news, flatness
 from ebbtide.supervision.ladder import (
+    BUDGET_STEPS,
     CHANT_REPORTS,
     LIMIT_STEPS,
     ROUND_STEPS,
@@ -146,6 +148,18 @@ class Judgement:
     def limit_verdict(self, alert: LimitAlert) -> Verdict:
         """A limit that has come nearer, as a verdict."""
         return self._verdict(LIMIT_STEPS[alert.nearness], Cause.LIMIT, LimitFacts(alert=alert), None)
+
+    def budget(self, refusal: BudgetRefusal | None) -> None:
+        """A budget does not allow the next call; None where all of them do."""
+        before = self.run.items.get(BUDGET)
+        if refusal is None:
+            if before is not None:
+                self.run.lift([BUDGET])
+            return
+        verdict = self._verdict(BUDGET_STEPS[refusal.reason], Cause.LIMIT, BudgetFacts(refusal=refusal), None)
+        self._put(self.run, BUDGET, verdict, 0)
+        if self._listener is not None and (before is None or before.verdict.action is not verdict.action):
+            self._listener.verdict(verdict, 1)
 
     def rounds(self, chain: ChainState, new_rounds: Sequence[ReadRound], loops: LoopState | None) -> None:
         """Rounds were read.

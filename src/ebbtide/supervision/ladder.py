@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from ebbtide.budget.limit_alerts import Nearness
+from ebbtide.budget.shared.budget_refusal import RefusalReason
 from ebbtide.convergence.signal import Signal
 
 
@@ -37,7 +38,7 @@ class Cause(StrEnum):
     CONVERGENCE = "convergence"  #: rounds bring nothing new
     DIVERGENCE = "divergence"  #: the run goes in circles
     SPENDING = "spending"  #: money or tokens leave, and nothing comes back
-    LIMIT = "limit"  #: a hard limit
+    LIMIT = "limit"  #: a hard limit, or a budget
     JOINT = "joint"  #: spending is high while progress is flat: neither alone would say so
     PERSON = "person"  #: a person has ended the run
 
@@ -69,6 +70,13 @@ LIMIT_STEPS: Final[Mapping[Nearness, Action]] = {
     Nearness.LAST: Action.FINALIZE,
     Nearness.UNKNOWN: Action.STOP,
     Nearness.REACHED: Action.STOP,
+}
+#: A budget that other runs draw on too, by why it refuses the next call.
+BUDGET_STEPS: Final[Mapping[RefusalReason, Action]] = {
+    RefusalReason.LIMIT: Action.STOP,
+    RefusalReason.UNKNOWN: Action.STOP,
+    RefusalReason.AWAY: Action.STOP,
+    RefusalReason.ASK: Action.ESCALATE,
 }
 #: Rounds that bring nothing new, by what the convergence engine makes of them.
 ROUND_STEPS: Final[Mapping[Signal, Action]] = {

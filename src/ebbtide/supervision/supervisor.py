@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ebbtide.budget.limit_alerts import LimitAlerts
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
+from ebbtide.budget.shared.budget_refusal import BudgetRefusal
 from ebbtide.budget.tally import Tally
 from ebbtide.engine_state import EngineState, restoring, sealed, unpack_state
 from ebbtide.errors import LONGEST, ConfigError, error_text, expect, shown, warn_degraded
@@ -210,6 +211,15 @@ class Supervisor(EngineState):
             if run.alerts is not None and verdict.rank <= Action.FINALIZE.rank:
                 run.alerts.let_through(chain_id)
             return verdict
+
+    def hold_budget(self, refusal: BudgetRefusal | None) -> None:
+        """Say what the budgets that other runs draw on too make of the next call, before it is checked.
+
+        Args:
+            refusal: Why they do not allow it; None where they do: then what was said before is taken back.
+        """
+        with self._lock:
+            self._run.judgement.budget(refusal)
 
     def check_before_tool(self, call: ToolCall) -> Verdict:
         """What to do before a tool is called; weaker, since a model that is refused a call makes the next.

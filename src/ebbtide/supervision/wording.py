@@ -8,7 +8,15 @@ from ebbtide.budget.limit_alerts import LimitAlert, Nearness
 from ebbtide.budget.limits import LimitKind, uncounted
 from ebbtide.budget.tally import dollars
 from ebbtide.divergence.signals import SPENDING, LoopKind, LoopSignal, Unit
-from ebbtide.supervision.facts import BurnFacts, DryRoundFacts, Facts, LimitFacts, LoopFacts, PersonFacts
+from ebbtide.supervision.facts import (
+    BudgetFacts,
+    BurnFacts,
+    DryRoundFacts,
+    Facts,
+    LimitFacts,
+    LoopFacts,
+    PersonFacts,
+)
 
 _NAMED = 3  # tools of one turn that are named
 _TOOL = 40  # characters of a tool's name
@@ -132,6 +140,8 @@ def reason(facts: Facts) -> str:
         return f"{text}: it {what} the first warning point"
     if isinstance(facts, LimitFacts):
         return _limit(facts.alert)
+    if isinstance(facts, BudgetFacts):
+        return facts.refusal.sentence.removesuffix(".")
     if isinstance(facts, DryRoundFacts):
         stretch = f"{facts.rounds:,} rounds in a row brought nothing new"
         if facts.ready:
@@ -229,6 +239,8 @@ def advice(facts: Facts) -> str:
         if facts.alert.missing is not None:
             return ""  # its sentence says what to pass
         return "Allow more, or have it come to a result earlier."
+    if isinstance(facts, BudgetFacts):
+        return ""  # likewise
     if isinstance(facts, DryRoundFacts):
         return "Ask a person, or change the agents, the prompt or the scope."
     return "Look at what the money is spent on, and change course."

@@ -40,7 +40,7 @@ class RedisServer:
         binary = redis_binary()
         assert binary
         arguments = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder)]
-        log = ["--appendonly", "yes", "--appendfsync", "everysec", "--save", ""]
+        log = ["--appendonly", "yes", "--appendfsync", "always", "--save", ""]
         self.process = subprocess.Popen([binary, *arguments, *log], stdout=subprocess.DEVNULL)
         for _ in range(500):
             try:

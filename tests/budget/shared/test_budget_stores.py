@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ebbtide.budget.shared.budget_refusal import RefusalReason
 from ebbtide.budget.shared.budget_store import (
     BudgetSlot,
     BudgetStore,
@@ -15,7 +16,6 @@ from ebbtide.budget.shared.budget_store import (
     Lease,
     OtherPeriod,
     Refusal,
-    RefusalReason,
     SlotStanding,
 )
 from ebbtide.budget.shared.sqlite_budget_store import SQLiteBudgetStore

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from ebbtide.budget.shared.budget import BudgetScope, Period
-from ebbtide.budget.shared.budget_store import RefusalReason
 from ebbtide.budget.tally import dollars
 from ebbtide.errors import RunHalted
 
 _SPANS = {Period.DAY: " today", Period.MONTH: " this month", Period.TOTAL: ""}
+
+
+class RefusalReason(StrEnum):
+    """Why no lease is given."""
+
+    LIMIT = "limit"  #: it does not fit
+    UNKNOWN = "unknown"  #: a call ended at a cost that nobody knows
+    ASK = "ask"  #: the soft limit is reached, and no person has been asked
+    AWAY = "away"  #: the store cannot be asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +34,7 @@ class BudgetRefusal:
         per: How long it has to last.
         spent_usd: Dollars that calls took.
         reserved_usd: Dollars that are set aside for calls under way.
+        call_usd: Dollars that were to be set aside for the call.
         limit_usd: Dollars that may be spent; None where there is no limit.
         soft_usd: Dollars from which a person is asked; None where nobody is.
         why: What the store said where it cannot be asked.
@@ -37,6 +47,7 @@ class BudgetRefusal:
     per: Period = Period.TOTAL
     spent_usd: float = 0.0
     reserved_usd: float = 0.0
+    call_usd: float = 0.0
     limit_usd: float | None = None
     soft_usd: float | None = None
     why: str = ""
@@ -67,7 +78,8 @@ class BudgetRefusal:
         size = f"{dollars(self.spent_usd)}{of_limit} spent{_SPANS[self.per]}{under_way}"
         match self.reason:
             case RefusalReason.LIMIT:
-                return f"{owner} does not allow the next call: {size}."
+                wish = f", and it may cost {dollars(self.call_usd)}" if self.call_usd else ""
+                return f"{owner} does not allow the next call: {size}{wish}."
             case RefusalReason.ASK:
                 soft = dollars(self.soft_usd or 0.0)
                 return (

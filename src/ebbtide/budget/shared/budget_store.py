@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from math import inf
 from typing import Final, Protocol
+
+from ebbtide.budget.shared.budget_refusal import RefusalReason
 
 #: Seconds that a store remembers a slot of a run, a day or a month after it was of use.
 RETENTION_S: Final = 62 * 24 * 3600.0
@@ -69,15 +70,6 @@ class Lease:
     slots: tuple[BudgetSlot, ...]
     amount: int
     seconds: float
-
-
-class RefusalReason(StrEnum):
-    """Why no lease is given."""
-
-    LIMIT = "limit"  #: it does not fit
-    UNKNOWN = "unknown"  #: a call ended at a cost that nobody knows
-    ASK = "ask"  #: the soft limit is reached, and no person has been asked
-    AWAY = "away"  #: the store cannot be asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

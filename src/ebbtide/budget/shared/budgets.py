@@ -12,17 +12,15 @@ from typing import Any, Final, Literal, NamedTuple, Self
 from ebbtide.budget.account import FIRST_CALLS
 from ebbtide.budget.shared import budget_period
 from ebbtide.budget.shared.budget import Budget, BudgetScope, Period, Spender, budget_units
-from ebbtide.budget.shared.budget_refusal import BudgetRefusal, BudgetRefused
+from ebbtide.budget.shared.budget_refusal import BudgetRefusal, BudgetRefused, RefusalReason
 from ebbtide.budget.shared.budget_reservation import BudgetReservation
 from ebbtide.budget.shared.budget_standing import BudgetStanding, parts_of_key, slot_key
 from ebbtide.budget.shared.budget_store import (
     RETENTION_S,
     BudgetSlot,
     BudgetStore,
-    CallCharge,
     Lease,
     Refusal,
-    RefusalReason,
     SlotStanding,
 )
 from ebbtide.budget.shared.store_link import StoreLink
@@ -223,21 +221,27 @@ class Budgets:
                 return None
             answer = self._link.reserve(lease, flexible=amount is None, refuses_unknown=self._refuses_unknown)
             if isinstance(answer, Refusal):
-                raise BudgetRefused(_refusal(answer, rows))
+                raise BudgetRefused(_refusal(answer, lease, rows))
             if isinstance(answer, Lease):
                 return answer
             now = answer.now
         raise StoreError(f"the clock of the store of budgets does not stand still at {now:.0f}")
 
-    def charge(self, cost_usd: float) -> None:
-        """Charge what was spent without a reservation; a store that is away is told later."""
+    def charge(self, cost_usd: float | None) -> BudgetReservation:
+        """Charge what was spent without a reservation; a store that is away is told later.
+
+        Args:
+            cost_usd: Dollars. None where nobody knows: as much is charged as a call of unknown cost sets
+                aside, and it counts as unpriced until the reservation that this gives is settled.
+        """
         try:
             now = self._link.now()
         except StoreError:
             now = system_clock()
-        lease = self._lease(uuid.uuid4().hex, 0, self._slots(now))
-        if lease is not None:
-            self._link.settle(lease, CallCharge(budget_units("cost_usd", cost_usd)))
+        lease = self._lease(uuid.uuid4().hex, None, self._slots(now))
+        charge = BudgetReservation(self._link, lease, is_bound=False)
+        charge.settle(cost_usd)
+        return charge
 
     def approve(self, key: str) -> None:
         """Let a budget go on beyond its soft limit, in its period.
@@ -324,7 +328,7 @@ class Budgets:
         return Lease(lease_id=lease_id, slots=slots, amount=amount, seconds=self._lease_s)
 
 
-def _refusal(refusal: Refusal, rows: Sequence[SpenderSlot]) -> BudgetRefusal:
+def _refusal(refusal: Refusal, lease: Lease, rows: Sequence[SpenderSlot]) -> BudgetRefusal:
     standing, slot = refusal.standing, refusal.slot
     row = next(row for row in rows if row.slot is slot)
     return BudgetRefusal(
@@ -335,6 +339,7 @@ def _refusal(refusal: Refusal, rows: Sequence[SpenderSlot]) -> BudgetRefusal:
         per=row.budget.per,
         spent_usd=standing.spent / UNITS,
         reserved_usd=standing.reserved / UNITS,
+        call_usd=lease.amount / UNITS,
         limit_usd=None if slot.limit is None else (slot.limit + standing.extra) / UNITS,
         soft_usd=None if slot.soft is None else (slot.soft + standing.extra) / UNITS,
     )

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from ebbtide.budget.shared import redis_scripts
+from ebbtide.budget.shared.budget_refusal import RefusalReason
 from ebbtide.budget.shared.budget_store import (
     NOTHING,
     RETENTION_S,
@@ -15,7 +16,6 @@ from ebbtide.budget.shared.budget_store import (
     Lease,
     OtherPeriod,
     Refusal,
-    RefusalReason,
     SlotStanding,
 )
 from ebbtide.errors import ConfigError, StoreError, shown
@@ -27,7 +27,8 @@ _EVER: Final = 1e18  # seconds: Redis takes no infinite ones everywhere
 class RedisBudgetStore:
     """Budgets in Redis 5 or later, or what speaks like it. Its clock is that of the server.
 
-    What the server loses is lost: let it append to a file (``appendonly yes``), or a restart begins at zero.
+    What the server loses is lost: with ``appendonly yes`` and ``appendfsync always`` nothing, with
+    ``everysec`` the last seconds, without a file all of it.
     All keys begin with ``{prefix}:``, in braces, so that they lie on one node of a cluster.
 
     Args:

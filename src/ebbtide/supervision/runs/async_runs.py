@@ -20,7 +20,7 @@ class AsyncRuns:
     """`Runs`, whose verbs are awaited.
 
     A run at hand is asked at once, which takes some microseconds. One that is made, read from the store or
-    written at its end is so in a thread.
+    written at its end is so in a thread, and so is every question where there are budgets.
 
     Args:
         make: As in `Runs`; it is called in a thread.
@@ -39,6 +39,8 @@ class AsyncRuns:
 
     async def record(self, run_id: str, event: Event | Round) -> Verdict:
         """As `Runs.record`."""
+        if self.runs.has_budgets:
+            return await asyncio.to_thread(self.runs.record, run_id, event)
         await self._fetch(run_id)
         return self.runs.record(run_id, event)
 
@@ -46,6 +48,8 @@ class AsyncRuns:
         self, run_id: str, *, agent: str | None = None, now: float | None = None
     ) -> Advice:
         """As `Runs.before_model`."""
+        if self.runs.has_budgets:
+            return await asyncio.to_thread(self.runs.before_model, run_id, agent=agent, now=now)
         await self._fetch(run_id)
         return self.runs.before_model(run_id, agent=agent, now=now)
 
@@ -56,8 +60,7 @@ class AsyncRuns:
 
     async def acknowledge(self, run_id: str, *, agent: str | None = None) -> None:
         """As `Runs.acknowledge`."""
-        await self._fetch(run_id)
-        self.runs.acknowledge(run_id, agent=agent)
+        await asyncio.to_thread(self.runs.acknowledge, run_id, agent=agent)
 
     async def extend(self, run_id: str, turns: int, *, limits: Limits | None = None) -> None:
         """As `Runs.extend`."""

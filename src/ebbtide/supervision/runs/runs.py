@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-import atexit
 import threading
 import time
 import warnings
-import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from ebbtide.budget.limits import Limits
 from ebbtide.errors import ConfigError, EbbtideError, error_text, expect, shown
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.transcript import Round
+from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.runs.advice import Advice
+from ebbtide.supervision.runs.run_budgets import RunBudgets
+from ebbtide.supervision.runs.run_saver import RunSaver
 from ebbtide.supervision.runs.run_store import MemoryRunStore, RunLog, RunStanding, RunStore
 from ebbtide.supervision.runs.watched_run import WatchedRun
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
 
+if TYPE_CHECKING:
+    from ebbtide.budget.shared.budgets import Budgets
+
 _TOGETHER = 64  # runs that are put away at once
-_REST = 4  # times as long as saving took, it waits: it takes at most a fifth of a processor
 
 
 class Runs:
@@ -44,11 +47,13 @@ class Runs:
         most: Runs that are kept at hand, some 60 KB each.
         save_every_s: Seconds between two writings of one run, where the store lasts.
         listener: Called with the id and the verdict when what is to be done about a run has changed.
+        budgets: Budgets that others draw on too: money is set aside before each call of a model, and charged
+            with its event.
         clock: Seconds since 1970.
         log: A log of all events: a run that comes back takes up from it what its stored state lacks.
 
     Attributes:
-        faults: How often the ``store`` or the ``listener`` failed; the runs do not notice.
+        faults: How often the ``store``, the ``listener`` or the ``budgets`` failed; the runs do not notice.
         last_fault: The latest of them, in words.
 
     Raises:
@@ -74,6 +79,7 @@ class Runs:
         most: int = 1000,
         save_every_s: float = 1.0,
         listener: Callable[[str, Verdict], object] | None = None,
+        budgets: Budgets | None = None,
         clock: Callable[[], float] = time.time,
         log: RunLog | None = None,
     ) -> None:
@@ -89,12 +95,12 @@ class Runs:
                 raise ConfigError(f"{name} = {shown(value)}: expected seconds, more than 0")
         if store is not None and not hasattr(store, "is_durable"):
             raise TypeError(f"store: expected a RunStore or None, not {shown(store)}")
-        self._make = make or _plain
+        self._make = make or (lambda _: Supervisor())
         self._store = MemoryRunStore() if store is None else store
         self._idle_s = idle_s
         self._most = most
-        self._save_every_s = save_every_s
         self._listener = listener
+        self._budgets = RunBudgets(budgets, self._fault)
         self._clock = clock
         self._log = log
         self._runs: OrderedDict[str, WatchedRun] = OrderedDict()  # the one that was silent longest first
@@ -102,12 +108,9 @@ class Runs:
         self._departures = 0
         # Re-entrant, for listeners and signal handlers. Nobody who holds it waits for the store.
         self._lock = threading.RLock()
-        self._saver: threading.Thread | None = None
-        self._closing = threading.Event()
+        self._saver = RunSaver(self, save_every_s) if self._store.is_durable else None
         self.faults: dict[str, int] = {}
         self.last_fault: str | None = None
-        if self._store.is_durable:
-            atexit.register(_close, weakref.ref(self))
 
     def get(self, run_id: str) -> Supervisor:
         """The supervisor of a run, to read; what is recorded with it directly may be lost.
@@ -132,12 +135,18 @@ class Runs:
             place: Of the event in the log, from 1; one that the run has already changes nothing.
         """
         with self._at_hand(run_id) as run:
+            spending = None
             if 0 < place <= run.place:
                 verdict = run.supervisor.verdict()
             else:
                 run.place = max(run.place, place)
-                verdict = run.supervisor.record(run.placed(event) if isinstance(event, Event) else event)
+                if isinstance(event, Event):
+                    event = run.placed(event)
+                before = run.supervisor.tally.cost
+                verdict = run.supervisor.record(event)
+                spending = self._budgets.spending(event, before, run.supervisor.tally)
             change = run.change(verdict)
+        self._budgets.charge(run_id, spending)  # without the lock: the store may take long
         self._report(run_id, change)
         return verdict
 
@@ -151,12 +160,16 @@ class Runs:
             now: Seconds on the clock of the events; None takes the clock of the registry, unless the events
                 come with a time of their own.
         """
+        refusal = self._budgets.before_model(run_id, agent)
         with self._at_hand(run_id) as run:
             if now is None and not run.has_own_time:
                 now = run.latest
             run.ask_for(agent)
+            run.supervisor.hold_budget(refusal)
             verdict = run.supervisor.check_before_model(agent, now=now)
             change = run.change(verdict)
+        if refusal is None and verdict.rank > Action.FINALIZE.rank:
+            self._budgets.release(run_id)
         self._report(run_id, change)
         return Advice(verdict)
 
@@ -170,6 +183,7 @@ class Runs:
         with self._at_hand(run_id) as run:
             run.supervisor.acknowledge(agent)
             run.answered()
+        self._budgets.approve(run_id)
 
     def extend(self, run_id: str, turns: int, *, limits: Limits | None = None) -> None:
         """Let a run go on for some more turns of the model, as `Supervisor.extend`."""
@@ -193,6 +207,7 @@ class Runs:
         except EbbtideError as error:
             self._fault("store", error)
         self._departed({run_id: run})
+        self._budgets.forget(run_id)
         return stored.standing
 
     def forget(self, run_id: str) -> None:
@@ -221,7 +236,8 @@ class Runs:
 
     def close(self) -> None:
         """Write every run that has changed, and write no more by itself."""
-        self._closing.set()
+        if self._saver is not None:
+            self._saver.close()
         self.save()
 
     def __enter__(self) -> Self:
@@ -233,6 +249,11 @@ class Runs:
     def __len__(self) -> int:
         """Runs at hand."""
         return len(self._runs)
+
+    @property
+    def has_budgets(self) -> bool:
+        """Whether a store of budgets is asked before each call."""
+        return self._budgets.exist
 
     def is_at_hand(self, run_id: str) -> bool:
         """Whether a run is in memory, so that nothing has to be read from the store."""
@@ -264,8 +285,9 @@ class Runs:
             departures = self._departures
         if leaving is None:
             self._fetch(run_id, departures)
-        self._put_away()
-        self._keep_saving()
+        self.put_away()
+        if self._saver is not None:
+            self._saver.keep_on()
 
     def _fetch(self, run_id: str, departures: int) -> None:
         """Make a run, or read it from the store. Of two threads that do so, the second gives up its own.
@@ -305,7 +327,7 @@ class Runs:
             run.revision += 1
         run.has_own_time = False  # the log has given each event one
 
-    def _put_away(self) -> None:
+    def put_away(self) -> None:
         """Move runs to the store that were silent for long, or are too many."""
         leaving: dict[str, WatchedRun] = {}
         with self._lock:
@@ -346,18 +368,6 @@ class Runs:
             for run, stored in rows:
                 run.saved_revision = stored.revision
 
-    def _keep_saving(self) -> None:
-        """Write what has changed once in a while, where the store lasts."""
-        if not self._store.is_durable or (self._saver is not None and self._saver.is_alive()):
-            return
-        with self._lock:
-            if self._saver is None or not self._saver.is_alive():  # which it is not after a fork
-                arguments = (weakref.ref(self), self._closing, self._save_every_s)
-                self._saver = threading.Thread(
-                    target=_save_again, args=arguments, name="ebbtide", daemon=True
-                )
-                self._saver.start()
-
     def _report(self, run_id: str, verdict: Verdict | None) -> None:
         # Without the lock: a listener may wait for another thread that needs a run.
         if verdict is not None and self._listener is not None:
@@ -375,26 +385,3 @@ class Runs:
                 RuntimeWarning,
                 stacklevel=3,
             )
-
-
-def _plain(_: str) -> Supervisor:
-    return Supervisor()
-
-
-def _save_again(reference: weakref.ref[Runs], closing: threading.Event, every_s: float) -> None:
-    rest = every_s
-    while not closing.wait(rest):
-        runs = reference()
-        if runs is None:
-            return
-        start = time.monotonic()
-        runs.save()
-        runs._put_away()  # noqa: SLF001 - those that were silent for long
-        rest = max(every_s, _REST * (time.monotonic() - start))
-        del runs
-
-
-def _close(reference: weakref.ref[Runs]) -> None:
-    runs = reference()
-    if runs is not None:
-        runs.close()
