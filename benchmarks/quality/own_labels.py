@@ -5,8 +5,7 @@
 Four sets, each on its own, as if it were the text of one team. ConDec, relay and ADR are those of
 benchmarks/decision_texts.py; the records of ADR stand beside narration and the thoughts of agents. "turns"
 are sentences of the open half of benchmarks/quality/decisions_blind.md: labelled ones of turns that decide,
-and every sentence of turns that do not. No gate is made for every sentence of a turn, so its rates are worse
-than those of candidates.
+and every sentence of turns that do not, each judged as a part of its turn.
 
 A draw leaves out a fifth of the documents, has 200 of the other texts labelled in the order in which
 `ebbtide decisions label` asks, half by lot and half where the gate is least sure, and counts the errors on
@@ -22,7 +21,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import random
-import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,7 +30,6 @@ import numpy as np
 
 from benchmarks.decision_texts import Labelled, labelled_texts
 from benchmarks.measure import add_data_option, data_folder, setup, wilson, write_result
-from benchmarks.quality.decisions_blind import fill, rows
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate
 from ebbtide.decisions.gate.assess import assess
@@ -46,31 +43,17 @@ from ebbtide.text.embedding.embedder import open_embedder
 SIZES = (0, 25, 50, 100, 200)
 _FOLDS = 5
 _EVERY = 10  # labels after which the order of the next ones is thought over
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
-_SHORTEST = 20  # characters of a sentence
+_GENRES = {"issue comments": "ConDec", "logs of agents": "relay"}
+_REST, _TURNS = "ADR and narration", "turns"
 
 Item = tuple[Labelled, Assessment]
 
 
 def sets_of(data: Path) -> dict[str, list[Item]]:
-    sets: dict[str, list[Item]] = {"ConDec": [], "relay": [], "ADR and narration": [], "turns": []}
+    sets: dict[str, list[Item]] = {name: [] for name in (*_GENRES.values(), _REST, _TURNS)}
     for item in labelled_texts(data):
-        name = item.group.split()[0]
-        sets[name if name in sets else "ADR and narration"].append(
-            (item, assess(item.candidate(), item.turn()))
-        )
-    seen = set()
-    for stored in rows("open"):
-        row = fill(stored, str(data))
-        is_decision = row["label"] == "decision"
-        if row["label"] == "proposal":
-            continue
-        for part in row["sentences"] if is_decision else _SENTENCE.split(row["text"]):
-            text = part.strip()
-            if len(text) >= _SHORTEST and text not in seen:
-                seen.add(text)
-                item = Labelled("turns", text, row["id"], is_decision=is_decision)
-                sets["turns"].append((item, assess(Candidate(description=text))))
+        name = _TURNS if item.said_in else _GENRES.get(item.genre, _REST)
+        sets[name].append((item, assess(item.candidate(), item.turn())))
     return sets
 
 
