@@ -96,6 +96,10 @@ def test_the_passive_of_a_decision_repeats_it(first, second):
     assert told(second, first).is_duplicate
 
 
+def test_a_number_of_another_thing_is_not_asked_about_in_one_session_either():
+    assert told("The team plan includes 50 projects", "The free plan includes three projects").repeat == "new"
+
+
 def test_an_exchange_of_things_is_no_passive():
     assert not told(
         "Test staging before production deploys", "Test production before staging deploys"

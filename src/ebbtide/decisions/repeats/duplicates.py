@@ -16,6 +16,7 @@ from typing import NamedTuple
 from ebbtide.decisions.repeats.compared_text import LONGEST_COMPARED, ComparedText, read_text
 from ebbtide.decisions.repeats.differences import (
     Difference,
+    DifferenceKind,
     find_contrast,
     find_difference,
 )
@@ -206,7 +207,12 @@ def _alike(
         if similar or shared / larger >= _ALIKE:
             difference = find_contrast(here.form, there.form)
             if difference is not None and not (
-                similar or _rest(here, there, difference) > rules.jaccard_above
+                similar
+                or (
+                    difference.kind
+                    is not DifferenceKind.NUMBER  # "The free plan has 3", "the team plan has 50"
+                    and _rest(here, there, difference) > rules.jaccard_above
+                )
             ):
                 difference = find_opposition(here.form, there.form)
                 return None if difference is None else alike._replace(difference=difference)
