@@ -1,6 +1,6 @@
 """What the service takes: events a second, the time of a check, the list of a month, memory of many runs.
 
-    python -m benchmarks.speed.service [--seconds S] [--runs N]
+    python -m benchmarks.speed.service [--seconds S] [--runs N] [--part NAME]
 
 Real processes over loopback, the client in a process of its own on the same processors. `events` come from
 four connections in bodies of 100, of a hundred runs, and count when they are acknowledged, which is when they
@@ -40,6 +40,7 @@ async def take(run_id: str, verb: str, request: Request):
     return {}
 uvicorn.run(app, port=int(sys.argv[1]), log_level="error", access_log=False)
 """
+PARTS = ("bare", "service", "month", "many")
 _RUNS = 100
 _BODY = 100  # events
 _SENDERS = 4
@@ -241,10 +242,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--runs", type=int, default=10_000)
+    parser.add_argument("--part", action="append", choices=PARTS, help="this alone, and nothing is written")
     options = parser.parse_args()
     result: dict[str, Any] = {"setup": setup()}
     with tempfile.TemporaryDirectory() as name:
-        for part in ("bare", "service", "month", "many"):
+        for part in options.part or PARTS:
             folder = Path(name, part)
             folder.mkdir()
             if part == "month":
@@ -254,6 +256,8 @@ def main() -> None:
             else:
                 result[part] = measured(folder, options.seconds, bare=part == "bare")
             print(part, result[part], flush=True)
+    if options.part:
+        return
     bare, service = result["bare"], result["service"]
     result["ratio"] = {
         "events_a_second": round(service["events_a_second"] / bare["events_a_second"], 3),

@@ -26,6 +26,7 @@ from ebbtide.text.redaction import redacted
 _WAIT_S: Final = 0.2  # that a hook waits for the disk: its agent waits for it
 _MOST: Final = 1000  # runs at hand, some 60 KB each
 _IDLE_S: Final = 900.0
+_SAVE_EVERY_S: Final = 5.0  # between two states of a run: what came since is in the log
 
 #: Told of a run whose verdict has changed, and what holds now.
 VerdictListener = Callable[[str, Verdict], object]
@@ -77,6 +78,7 @@ class LiveRuns:
             store=database if store is None else store,
             most=most,
             idle_s=_IDLE_S,
+            save_every_s=_SAVE_EVERY_S,
             listener=self._tell,
             clock=clock,
             log=database,

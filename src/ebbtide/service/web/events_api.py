@@ -18,7 +18,7 @@ from ebbtide.text.redaction import redacted
 
 router = APIRouter(tags=["runs that report"])
 
-_SLICE_S: Final = 0.002  # of work after which other requests have their turn
+_SLICE_S: Final = 0.001  # of work after which other requests have their turn
 _MOST_LINES: Final = 20_000
 _EXAMPLE: Final = (
     '{"seq": 1, "kind": "llm", "model": "claude-sonnet-4-5", "input_tokens": 1200, "output_tokens": 80}\n'

@@ -8,6 +8,7 @@ import time
 import weakref
 from typing import Protocol
 
+_BREATH_S = 0.001
 _REST = 4  # times as long as saving took, it waits: it takes at most a fifth of a processor
 
 
@@ -51,6 +52,11 @@ class RunSaver:
                     target=_save_again, args=arguments, name="ebbtide", daemon=True
                 )
                 self._thread.start()
+
+    def breathe(self) -> None:
+        """Between two runs, in its thread: who waits for the lock of the registry gets it."""
+        if threading.current_thread() is self._thread:
+            time.sleep(_BREATH_S)
 
     def close(self) -> None:
         """Save no more."""

@@ -256,7 +256,7 @@ class Runs:
         return self._budgets.exist
 
     def is_at_hand(self, run_id: str) -> bool:
-        """Whether a run is in memory, so that nothing has to be read from the store."""
+        """Whether a run is in memory."""
         return run_id in self._runs
 
     @contextmanager
@@ -323,8 +323,7 @@ class Runs:
         """Take up from the log what a run lacks, which nobody else has yet."""
         for place, event in () if self._log is None else self._log.since(run_id, run.place):
             run.supervisor.record(run.placed(event))
-            run.place = place
-            run.revision += 1
+            run.place, run.revision = place, run.revision + 1
         run.has_own_time = False  # the log has given each event one
 
     def put_away(self) -> None:
@@ -360,6 +359,8 @@ class Runs:
             for run_id, run in changed[start : start + _TOGETHER]:
                 with self._lock:
                     rows.append((run, run.stored(run_id)))
+                if self._saver is not None:
+                    self._saver.breathe()
             try:
                 self._store.save([stored for _, stored in rows])
             except EbbtideError as error:
