@@ -48,12 +48,13 @@ class Service:
             await asyncio.to_thread(self.runs.get, run_id)
 
 
-def _service_of(request: Request) -> Service:
+# Dependencies that are not async would each wait for a thread.
+async def _service_of(request: Request) -> Service:
     service: Service = request.app.state.service
     return service
 
 
-def _caller(request: Request, by: ByName = None) -> str:
+async def _caller(request: Request, by: ByName = None) -> str:
     address = request.client.host if request.client else "?"
     return address if by is None else f"{by} ({address})"
 
