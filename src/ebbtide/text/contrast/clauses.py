@@ -108,6 +108,11 @@ def content(items: Iterable[ClauseItem]) -> tuple[str, ...]:
 def _item(word: str, quantity: Quantity | None) -> ClauseItem:
     if quantity is not None:
         return ClauseItem(Kind.NUMBER, quantity.text, f"{quantity.dimension or ''}:{quantity.amount}")
+    return _word_item(word) if len(word) <= _BLOB else _word_item.__wrapped__(word)
+
+
+@lru_cache(maxsize=1 << 14)
+def _word_item(word: str) -> ClauseItem:
     if word in _LINKS:
         return ClauseItem(Kind.LINK, word, word)
     return ClauseItem(Kind.FUNCTION if word in _FUNCTION else Kind.CONTENT, word, stem(word))

@@ -51,6 +51,7 @@ _CARDINALS |= {word: 10.0 * tens for tens, word in enumerate(_TENS.split(), star
 _CARDINALS["twice"] = 2.0
 _PLACES = "first second third fourth fifth sixth seventh eighth ninth tenth"
 _ORDINALS = {word: float(place) for place, word in enumerate(_PLACES.split(), start=1)}
+_SPELLED = frozenset(_ORDINALS) | frozenset(_SCALES) | frozenset(_CARDINALS)
 _ORDINAL_ENDINGS = ("st", "nd", "rd", "th")
 _DETERMINERS = ("the", "this", "that", "our", "your", "their", "its", "his", "her", "my")
 _NOT_BEFORE_ONE = ("this", "that", "the", "which", "another", "each", "any", "no", "some", "only")
@@ -118,6 +119,8 @@ def comparable(left: Quantity, right: Quantity) -> bool:
 
 def _spelled(words: Sequence[str], at: int) -> tuple[Quantity | None, int]:
     word = words[at]
+    if word not in _SPELLED:
+        return None, 0
     before = words[at - 1] if at else ""
     after = words[at + 1] if at + 1 < len(words) else ""
     if word in _ORDINALS and before in _DETERMINERS:
