@@ -78,6 +78,8 @@ def test_a_loop_with_content(name: str) -> None:
     assert strictest([run]) is Action.STOP
 
 
+# An ADK tool is over before the answer that asked for it, which nothing tells without content.
+@pytest.mark.filterwarnings("ignore::ebbtide.errors.DegradedEventWarning")
 @pytest.mark.parametrize("name", WITHOUT_CONTENT)
 def test_no_loop_without_content(name: str) -> None:
     """The tokens are counted, nothing is judged, and the run says what to switch on."""

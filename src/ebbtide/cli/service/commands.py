@@ -154,6 +154,10 @@ def serve(
     keep_days: Annotated[
         float, Option("--keep-days", metavar="N", at_least=0, help="Delete runs that were silent for N days.")
     ] = 90.0,
+    span_wait: Annotated[
+        float,
+        Option("--span-wait", metavar="S", at_least=0, help="A span waits S seconds for earlier ones."),
+    ] = 10.0,
     idle: Idle = None,
     redact: Redact = True,
     as_json: AsJson = False,
@@ -172,6 +176,7 @@ def serve(
         redact=redact,
         keep_days=keep_days,
         idle_s=idle,
+        span_wait_s=span_wait,
     )
     try:
         from ebbtide.service.web.server import serve_web

@@ -11,13 +11,13 @@ from typing import Any, Final
 
 from ebbtide.errors import ConfigError
 from ebbtide.service.runs.moments import day_name, day_number
-from ebbtide.service.runs.run_database import RunDatabase
+from ebbtide.service.runs.run_database import SPANS, RunDatabase
 from ebbtide.supervision.ladder import Action
 
 _ACTIONS: Final = tuple(Action)
 _COLUMNS: Final = (
     "run_id", "project", "agent", "source", "started", "latest", "events", "standing", "kind", "reason",
-    "cost_usd", "tokens", "wasted_usd", "ended", "stop_reason",
+    "cost_usd", "tokens", "wasted_usd", "ended", "stop_reason", "note",
 )  # fmt: skip
 _SELECT: Final = f"SELECT number, {', '.join(_COLUMNS)} FROM runs"  # noqa: S608 - names of our own
 
@@ -164,7 +164,8 @@ def audit(database: RunDatabase, *, run_id: str | None, limit: int) -> list[dict
 def _run(row: Sequence[Any]) -> dict[str, Any]:
     fields = dict(zip(_COLUMNS, row[1:], strict=True))
     action = _ACTIONS[fields.pop("standing")]
-    return {**fields, "action": action.value, "ended": bool(fields["ended"])}
+    can_stop = fields["source"] != SPANS
+    return {**fields, "action": action.value, "ended": bool(fields["ended"]), "can_stop": can_stop}
 
 
 def _place(cursor: str, size: int) -> list[Any]:

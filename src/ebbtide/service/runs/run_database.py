@@ -24,6 +24,7 @@ from ebbtide.supervision.runs.run_store import RunStanding, StoredRun
 
 _T = TypeVar("_T")
 
+SPANS: Final = "otlp"  #: source of a run that spans tell of: it does not ask, so nobody can end it
 _PAGE: Final = 5_000  # events that are read at once
 _LINE_BYTES: Final = 300  # that an event takes in memory beside its line
 _NEW_RUN: Final = """
@@ -167,6 +168,11 @@ class RunDatabase:
                 raise
         future.add_done_callback(self._standings_done)
 
+    def annotate(self, run_id: str, note: str) -> None:
+        """Say what to know of a run before judging it, soon; an empty text says nothing."""
+        query = "UPDATE runs SET note = ? WHERE run_id = ? AND note != ?"
+        self._writer.submit(lambda database: database.execute(query, (note, run_id, note)))
+
     def flush(self) -> Future[None]:
         """Done when everything that was handed over before is on disk."""
         return self._writer.submit(lambda _: None)
@@ -236,6 +242,11 @@ class RunDatabase:
     def knows(self, run_id: str) -> bool:
         """Whether there is such a run."""
         return bool(self.read("SELECT 1 FROM runs WHERE run_id = ?", (run_id,)))
+
+    def source(self, run_id: str) -> str | None:
+        """How the events of a run come; None where there is no such run."""
+        rows = self.read("SELECT source FROM runs WHERE run_id = ?", (run_id,))
+        return rows[0][0] if rows else None
 
     def write(self, run: Callable[[sqlite3.Connection], _T]) -> _T:
         """Have something else written, and wait for it, as `DatabaseWriter.write`."""

@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS runs (
     standing INTEGER NOT NULL DEFAULT 0, kind TEXT, reason TEXT NOT NULL DEFAULT '',
     cost_usd REAL, tokens INTEGER, wasted_usd REAL,
     ended INTEGER NOT NULL DEFAULT 0,
-    stop_reason TEXT
+    stop_reason TEXT, note TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX IF NOT EXISTS runs_by_latest ON runs (latest);
 CREATE INDEX IF NOT EXISTS runs_by_standing ON runs (standing, latest);
@@ -45,6 +45,12 @@ CREATE TABLE IF NOT EXISTS spending (
     PRIMARY KEY (run, day, model)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS spending_by_day ON spending (day);
+
+-- Exports of spans that were acknowledged, and whose events are not among those above yet.
+CREATE TABLE IF NOT EXISTS exports (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL, media TEXT NOT NULL, encoding TEXT NOT NULL, body BLOB NOT NULL
+);
 
 CREATE TABLE IF NOT EXISTS audit (
     number INTEGER PRIMARY KEY, at REAL NOT NULL, act TEXT NOT NULL, run_id TEXT NOT NULL,

@@ -70,6 +70,13 @@ class RunFields(BaseModel):
     wasted_usd: float | None = Field(description="What bought nothing; null where it is not known yet.")
     ended: bool
     stop_reason: str | None = Field(description="What the person said who ended it; null where nobody did.")
+    can_stop: bool = Field(
+        description="False where spans tell of the run: it does not ask, so it cannot be ended."
+    )
+    note: str = Field(
+        description="What to know before judging it; empty where there is nothing.",
+        examples=["Content capture is off: loops cannot be judged. Set ENABLE_SENSITIVE_DATA=true."],
+    )
 
 
 class RunList(BaseModel):

@@ -10,7 +10,16 @@ from typing import Any, Final, NamedTuple
 from fastapi import APIRouter, FastAPI
 
 from ebbtide import __version__
-from ebbtide.service.web import check_api, events_api, health_api, people_api, retention, runs_api, stream_api
+from ebbtide.service.web import (
+    check_api,
+    events_api,
+    health_api,
+    people_api,
+    retention,
+    runs_api,
+    spans_api,
+    stream_api,
+)
 from ebbtide.service.web.gate import RequestGate
 from ebbtide.service.web.problems import Problem, answer_with_problems
 from ebbtide.service.web.service import Service
@@ -29,6 +38,7 @@ PARTS: Final = (
     Part(people_api.router),
     Part(runs_api.router),
     Part(stream_api.router, stream_api.tell_news),
+    Part(spans_api.router, spans_api.settle_spans),
     Part(check_api.router),
     Part(health_api.router),
     Part(work=retention.erase_old_runs),

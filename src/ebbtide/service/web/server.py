@@ -25,6 +25,8 @@ from ebbtide.service.hooks.hook_client import exchange
 from ebbtide.service.hooks.hook_service import HookService
 from ebbtide.service.hooks.hook_store import HookStore
 from ebbtide.service.hooks.state_folder import StateFolder
+from ebbtide.service.otlp.span_receiver import SpanReceiver
+from ebbtide.service.otlp.span_worker import SpanWorker
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.web.app import new_app
@@ -113,8 +115,9 @@ def serve_web(settings: ServiceSettings, db: str | None, *, announce: Callable[[
         hooks = HookService(sessions, runs=runs)
         stack.enter_context(_hooks_served(folder, hooks))
         news = Broadcast(readers=settings.readers)
+        spans = SpanWorker(SpanReceiver(runs, wait_s=settings.span_wait_s))
         config = uvicorn.Config(
-            new_app(Service(runs=runs, news=news, settings=settings)),
+            new_app(Service(runs=runs, news=news, spans=spans, settings=settings)),
             log_level="warning",
             access_log=False,
             server_header=False,

@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 
 from fastapi import Depends, Path, Query, Request
 
+from ebbtide.service.otlp.span_worker import SpanWorker
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.web.broadcast import Broadcast
 from ebbtide.service.web.service_settings import ServiceSettings
@@ -25,11 +26,13 @@ class Service:
     Args:
         runs: The runs.
         news: What the readers of the stream are told.
+        spans: What takes exported spans.
         settings: What the service was started with.
     """
 
     runs: LiveRuns
     news: Broadcast
+    spans: SpanWorker
     settings: ServiceSettings
     _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 

@@ -28,6 +28,7 @@ class ServiceSettings:
         rate: Requests a second of one caller, over some seconds.
         readers: Readers of the stream at once.
         idle_s: Seconds without a request after which it ends; None goes on.
+        span_wait_s: Seconds that an exported span waits for others of its trace.
 
     Raises:
         ConfigError: Somebody else could reach it without a token, or a number cannot be.
@@ -44,6 +45,7 @@ class ServiceSettings:
     rate: float = 2000.0
     readers: int = 1000
     idle_s: float | None = None
+    span_wait_s: float = 10.0
 
     def __post_init__(self) -> None:
         if self.token is None and not self.is_loopback:

@@ -178,7 +178,8 @@ class ChainEvents:
         call.answered = call.answered or call.result is not None
         call.error = call.error or slot.error
         call.status = slot.status if slot.status is not None else call.status
-        call.ts = slot.ts if slot.ts is not None else call.ts
+        if slot.ts is not None:  # A tool may run while the answer that asks for it still streams.
+            call.ts = slot.ts if call.ts is None else max(slot.ts, call.ts)
         call.agent = slot.agent or call.agent
         call.cost_usd = slot.cost_usd if slot.cost_usd is not None else call.cost_usd
         self._put(call)
@@ -260,14 +261,12 @@ class ChainEvents:
         waiting = [
             item
             for item in self._queue
-            if isinstance(item, Slot)
-            and not item.spanned
-            and item.name == slot.name
-            and (slot.id is None or item.id is None)
+            if isinstance(item, Slot) and not item.spanned and item.name == slot.name
         ]
+        # Ids can be of two kinds: ADK gives calls its own, and tells the model's.
         place = _alike(slot.name, slot.args)
         same = next((item for item in waiting if _alike(item.name, item.args) == place), None)
-        return same or (waiting[0] if waiting else None)
+        return same or next((item for item in waiting if slot.id is None or item.id is None), None)
 
     def _keep(self, slot: Slot) -> None:
         self._made += 1

@@ -1,0 +1,134 @@
+"""Exports that come to a service: kept before they are acknowledged, then watched as runs."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Final
+
+from ebbtide.errors import EbbtideError, StoreError
+from ebbtide.service.otlp.export import Export
+from ebbtide.service.otlp.export_body import read_export, unpacked
+from ebbtide.service.otlp.span_intake import WAIT_S, RunNews, SpanIntake
+from ebbtide.service.otlp.span_journal import JournalEntry, SpanJournal
+from ebbtide.service.runs.live_runs import LiveRuns
+from ebbtide.service.runs.run_database import SPANS, RunOrigin
+from ebbtide.service.runs.run_event import RunEvent, run_event
+
+_log = logging.getLogger(__name__)
+_LARGEST: Final = 64 << 20  # bytes of an export when it is unpacked
+
+
+class SpanReceiver:
+    """Takes exports, gives their events to the runs. It is for one thread at a time.
+
+    Args:
+        runs: The runs.
+        wait_s: As for `SpanIntake`.
+        clock: Seconds that do not go back.
+    """
+
+    def __init__(
+        self, runs: LiveRuns, *, wait_s: float = WAIT_S, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._runs = runs
+        self._clock = clock
+        self._journal = SpanJournal(runs.database)
+        self._intake = SpanIntake(wait_s=wait_s, is_known=runs.database.knows)
+        self._news: list[RunNews] = []  # what is not on disk yet
+
+    def take(self, entry: JournalEntry) -> Export:
+        """Take an export; when this returns, it is on disk.
+
+        Raises:
+            MediaError: It is packed in a way that is not read.
+            SizeError: It is too large when it is unpacked.
+            TranscriptError: It is broken.
+            StoreError: It cannot be written: nothing of it was taken.
+        """
+        data = unpacked(entry.body, entry.encoding, _LARGEST)
+        export = read_export(data, entry.media, entry.kind)
+        if export.spans or export.logs:
+            mark = self._journal.add(entry)
+            self._intake.take(export, self._clock(), size=len(data), mark=mark)
+        return export
+
+    def resume(self) -> None:
+        """Take what was acknowledged before the service ended in another way than it should.
+
+        Raises:
+            StoreError: It cannot be read.
+        """
+        for mark, entry in self._journal.entries():
+            try:
+                data = unpacked(entry.body, entry.encoding, _LARGEST)
+                export = read_export(data, entry.media, entry.kind)
+            except EbbtideError as error:
+                _log.error("export %d cannot be read again: %s", mark, error)
+            else:
+                self._intake.take(export, self._clock(), size=len(data), mark=mark)
+
+    def settle(self) -> None:
+        """Give the runs what has waited long enough.
+
+        Raises:
+            StoreError: Some of it cannot be written now; the next call tries again.
+        """
+        self._news += self._intake.settle(self._clock())
+        self._give()
+
+    def finish(self) -> None:
+        """Give the runs all that waits.
+
+        Raises:
+            StoreError: Some of it cannot be written.
+        """
+        self._news += self._intake.finish()
+        self._give()
+
+    def _give(self) -> None:
+        entries = [(news, *self._kept(news)) for news in self._news]
+        self._news, fault = [], None
+        for news, events, future in entries:
+            try:
+                self._watch(news.run_id, events, future.result())
+                self._runs.database.annotate(news.run_id, news.note)
+            except StoreError as error:
+                # What is on disk is not written again.
+                self._news.append(replace(news, events=()) if future.exception() is None else news)
+                fault = error
+            else:
+                if news.has_ended:
+                    self._runs.end(news.run_id)
+        if fault is not None:
+            raise fault
+        self._journal.remove(self._intake.mark)
+
+    def _kept(self, news: RunNews) -> tuple[list[RunEvent], Future[list[int]]]:
+        """The events of a run, on their way to the disk."""
+        now = time.time()
+        events = []
+        for event in news.events:
+            try:
+                events.append(run_event(event, self._runs.prices, now))
+            except (RecursionError, ValueError) as error:
+                _log.warning("an event of %s cannot be kept: %s", news.run_id, error)
+        future: Future[list[int]] = Future()
+        if not events:
+            future.set_result([])
+            return [], future
+        try:
+            origin = RunOrigin(project=news.service, agent=news.agent, source=SPANS)
+            return events, self._runs.append(news.run_id, events, origin)
+        except StoreError as error:
+            future.set_exception(error)
+            return events, future
+
+    def _watch(self, run_id: str, events: list[RunEvent], places: list[int]) -> None:
+        for item, place in zip(events, places, strict=True):
+            self._runs.take(run_id, item.event, place)
+        if events:
+            self._runs.note(run_id)
