@@ -41,6 +41,16 @@ LINES = {
     "hooks serve": {0: "hooks serve --idle 0", 2: "hooks serve more"},
     "serve": {0: "serve --idle 0 --port 0", 2: "serve --host 0.0.0.0"},
     "statusline": {0: "statusline", 2: "statusline more"},
+    "budgets list": {0: "budgets list --budgets BUDGETS", 2: "budgets list"},
+    "budgets approve": {0: "budgets approve all:total --budgets BUDGETS", 2: "budgets approve"},
+    "budgets extend": {
+        0: "budgets extend all:total --add 1 --budgets BUDGETS",
+        2: "budgets extend all:day --add 1 --budgets BUDGETS",
+    },
+    "budgets reset": {
+        0: "budgets reset all:total --budgets BUDGETS",
+        2: f"budgets reset all --budgets {GONE}",
+    },
     "score": {0: f"score {SHIPS} {ESCALATES}", 2: f"score {SHIPS} {GONE}"},
     "stop": {0: f"stop {GOES_ON}", 2: "stop", 10: f"stop {SHIPS}", 20: f"stop {ESCALATES}"},
     "extract": {0: "extract conversations/brainstorming.txt", 2: f"extract {STUCK}"},
@@ -122,7 +132,10 @@ def words(here, tmp_path: Path) -> dict[str, str]:
     database.close()
     silent.write_text("[divergence]\ncondensations = 100000\n")
     here("decisions", "audit", "--output", plan)
+    budgets = tmp_path / "budgets.toml"
+    budgets.write_text("[budgets]\nstore = 'spent.db'\n[[budgets.limits]]\nscope = 'all'\nlimit_usd = 1\n")
     files = {"CHANGED": changed, "SILENT": silent, "PLAN": plan, "NEW": tmp_path / "new.toml"}
+    files["BUDGETS"] = budgets
     return (
         names | {word: str(path) for word, path in files.items()} | {"LINK": f"depends_on={names['OTHER']}"}
     )

@@ -54,6 +54,7 @@ root = _Ebbtide(
         "hooks": "ebbtide.cli.service.commands:hooks",
         "serve": "ebbtide.cli.service.commands:serve",
         "statusline": "ebbtide.cli.service.commands:statusline",
+        "budgets": "ebbtide.cli.budgets.commands:budgets",
         "score": "ebbtide.cli.rounds.commands:score",
         "stop": "ebbtide.cli.rounds.commands:stop",
         "extract": "ebbtide.cli.rounds.commands:extract",

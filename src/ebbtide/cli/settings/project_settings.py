@@ -22,8 +22,9 @@ KEYS = {
     "baseline": "baseline",
     "ignore": "ignore",
     "guardrails": "guardrails",
+    "budgets": "budgets",
 }
-_TABLES = ("tools", "prices", "limits")
+_TABLES = ("tools", "prices", "limits", "budgets")
 _LISTS = ("guardrails",)
 _IGNORED = ("rules", "tools", "runs")
 

@@ -1,0 +1,1 @@
+"""The commands about budgets that many processes draw on."""

@@ -1,0 +1,95 @@
+"""Budgets as a table, a row each."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from ebbtide.budget.shared.budget_standing import BudgetStanding
+from ebbtide.budget.shared.budgets import Budgets
+from ebbtide.budget.tally import dollars
+from ebbtide.cli.lines import Line, cell_width, columns, print_lines, terminal_width
+from ebbtide.cli.terminal import print_json
+from ebbtide.errors import ConfigError
+from ebbtide.settings_file import meant
+
+_HEADERS = ("id", "limit", "spent", "set aside", "left", "begins anew")
+_RIGHT = (1, 2, 3, 4)
+_LEAST_WIDTH = 16  # of the last column
+
+
+def opened(file: str | None) -> Budgets:
+    """The budgets of a file.
+
+    Raises:
+        ConfigError: There is none, or it cannot be used.
+        StoreError: Their store cannot be opened.
+    """
+    if file is None:
+        raise ConfigError(
+            "there are no budgets: put a table [budgets] into ebbtide.toml, or pass --budgets FILE"
+        )
+    return Budgets.load(file)
+
+
+def named(budgets: Budgets, key: str) -> str:
+    """The id of a budget.
+
+    Raises:
+        ConfigError: There is none of this id.
+    """
+    keys = [standing.key for standing in budgets.standings()]
+    if key not in keys:
+        raise ConfigError(
+            f"no budget has the id {key!r:.80}; `ebbtide budgets list` shows them{meant(key, keys)}"
+        )
+    return key
+
+
+def print_standings(budgets: Budgets, key: str | None = None, *, as_json: bool) -> None:
+    """Print the budgets, or one.
+
+    Raises:
+        StoreError: Their store cannot be asked.
+    """
+    standings = [each for each in budgets.standings() if key in (None, each.key)]
+    if as_json:
+        print_json({"schema": 1, "budgets": [standing.to_dict() for standing in standings]})
+    elif not standings:
+        print("Nothing was spent yet.")
+    else:
+        print_lines(budget_lines(standings, terminal_width()))
+
+
+def budget_lines(standings: list[BudgetStanding], width: int) -> list[Line]:
+    """The table.
+
+    Args:
+        standings: The budgets, in their order.
+        width: Columns of the terminal.
+    """
+    rows = [[Line(text, "dim") for text in _HEADERS], *map(_row, standings)]
+    widths = [max(cell_width(row[place].text) for row in rows) for place in range(len(_HEADERS) - 1)]
+    rest = max(_LEAST_WIDTH, width - sum(widths) - 2 * len(widths))
+    return columns(rows, [*widths, rest], right=_RIGHT)
+
+
+def _row(standing: BudgetStanding) -> list[Line]:
+    left = standing.left_usd
+    style = "bold red" if left == 0.0 else ""
+    resets_at = standing.resets_at
+    parts = ["never" if resets_at is None else f"{datetime.fromtimestamp(resets_at, UTC):%Y-%m-%d %H:%M} UTC"]
+    if standing.soft_usd is not None:
+        is_near = standing.spent_usd + standing.reserved_usd >= standing.soft_usd
+        state = "approved" if standing.is_approved else "a person is asked" if is_near else "asks"
+        parts.append(f"{state} from {dollars(standing.soft_usd)}")
+    if standing.unpriced_calls:
+        calls = standing.unpriced_calls
+        parts.append(f"{calls} call{'s' * (calls != 1)} without a price")
+    return [
+        Line.safe(standing.key),
+        Line("none" if standing.limit_usd is None else dollars(standing.limit_usd)),
+        Line(dollars(standing.spent_usd)),
+        Line(dollars(standing.reserved_usd)),
+        Line("" if left is None else dollars(left), style),
+        Line("; ".join(parts)),
+    ]
