@@ -74,8 +74,8 @@ def budget_lines(standings: list[BudgetStanding], width: int) -> list[Line]:
 
 
 def _row(standing: BudgetStanding) -> list[Line]:
-    left = standing.left_usd
-    style = "bold red" if left == 0.0 else ""
+    rest_usd = standing.left_usd
+    style = "bold red" if rest_usd == 0.0 else ""
     resets_at = standing.resets_at
     parts = ["never" if resets_at is None else f"{datetime.fromtimestamp(resets_at, UTC):%Y-%m-%d %H:%M} UTC"]
     if standing.soft_usd is not None:
@@ -90,6 +90,6 @@ def _row(standing: BudgetStanding) -> list[Line]:
         Line("none" if standing.limit_usd is None else dollars(standing.limit_usd)),
         Line(dollars(standing.spent_usd)),
         Line(dollars(standing.reserved_usd)),
-        Line("" if left is None else dollars(left), style),
+        Line("" if rest_usd is None else dollars(rest_usd), style),
         Line("; ".join(parts)),
     ]
