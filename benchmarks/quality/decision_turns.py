@@ -1,12 +1,13 @@
 """What `decisions from` finds in 150 turns of six genres that were labelled before its rules were looked at.
 
-    python -m benchmarks.quality.decision_turns [--part open|sealed] [--data DIR]
+    python -m benchmarks.quality.decision_turns [--part open|tuning|sealed] [--data DIR]
 
 Each turn goes through the gate by itself, so that an approval has no turn before it to take its content from.
 `recall` is over the turns that are labelled as decisions: one is hit where a kept sentence overlaps a
 labelled one. `precision` is over the kept sentences: one is right where it overlaps a labelled sentence of a
-decision. Both with and without the labels that are in doubt. The sealed part is for the day on which the
-rules are done; the result of the open one is kept.
+decision. Both with and without the labels that are in doubt. The tuning part is a second set, for a look at
+whether what was tuned on the open one holds. The sealed part is for the day on which the rules are done; the
+result of the open one is kept.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--part", choices=("open", "sealed"), default="open", help="which half")
+    parser.add_argument("--part", choices=("open", "tuning", "sealed"), default="open", help="which set")
     add_data_option(parser)
     options = parser.parse_args()
     data = data_folder(options.data)

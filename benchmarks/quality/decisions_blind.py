@@ -105,7 +105,8 @@ def check(row: dict) -> None:
 
 def rows(part: str) -> list[dict]:
     """The stored rows of one part."""
-    text = (HERE / f"decisions_blind_{part}.jsonl").read_text(encoding="utf-8")
+    name = "decisions_tuning" if part == "tuning" else f"decisions_blind_{part}"
+    text = (HERE / f"{name}.jsonl").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines()]
 
 
