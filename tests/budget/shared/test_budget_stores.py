@@ -320,3 +320,26 @@ def test_another_file_is_not_taken_for_budgets(tmp_path) -> None:
         SQLiteBudgetStore(tmp_path / "runs.db")
     with pytest.raises(StoreError, match="unable to open"):
         SQLiteBudgetStore(tmp_path / "missing" / "budgets.db")
+
+
+@pytest.mark.parametrize("place", ["redis"], indirect=True)
+def test_a_reservation_in_redis_is_one_command_with_all_that_has_ended(
+    place: str, store: BudgetStore
+) -> None:
+    import redis
+
+    store.now()
+    reserve(store, lease("1", 30, seconds=0.01))
+    time.sleep(0.05)
+    marker = redis.Redis.from_url(place)
+    marker.ping()
+    commands = []
+    with redis.Redis.from_url(place).monitor() as monitor:
+        assert reserve(store, lease("2", 40)) == lease("2", 40)
+        marker.echo("end")
+        for command in monitor.listen():
+            if command["command"].startswith("ECHO"):
+                break
+            commands += [command["command"].split()[0]] * (command["client_type"] != "lua")
+    marker.close()
+    assert commands == ["EVALSHA"]

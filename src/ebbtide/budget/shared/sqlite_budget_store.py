@@ -8,7 +8,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os import PathLike, fspath
 from typing import Final
 
@@ -186,6 +186,10 @@ class SQLiteBudgetStore:
             database, self._database = self._database, None
             if database is not None and self._process == os.getpid():
                 database.close()
+
+    def __del__(self) -> None:
+        with suppress(Exception):  # half made, or at the end of the interpreter
+            self.close()
 
     def _put(
         self,
