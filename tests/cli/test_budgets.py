@@ -98,3 +98,12 @@ def test_the_settings_of_the_project_name_them(here, tmp_path: Path, monkeypatch
     monkeypatch.setenv("EBBTIDE_CONFIG", str(tmp_path / "ebbtide.toml"))
     assert "project:invoices:day:" in here("budgets", "list").output
     assert (tmp_path / "budgets.db").exists()
+
+
+def test_of_many_budgets_the_fullest_are_shown(here, file: Path) -> None:
+    budgets = Budgets.load(file)
+    for number in range(5):
+        budgets.of(user=f"u{number}").charge(number / 10)
+    output = here("budgets", "list", "--limit", 3, "--budgets", file).output
+    assert [line.split()[0] for line in output.splitlines()[2:4]] == ["user:u4:total", "user:u3:total"]
+    assert output.splitlines()[-1] == "3 more: --limit 6"

@@ -276,6 +276,8 @@ class Budgets:
     def standings(self) -> list[BudgetStanding]:
         """How every budget stands in its present period, of which the store knows or which has a name.
 
+        By scope, and in a scope the one of which most was spent first.
+
         Raises:
             StoreError: The store cannot be asked.
         """
@@ -295,7 +297,7 @@ class Budgets:
                 budget = None if known_table is None else known_table.get(name)
                 rows.append(BudgetStanding.of(standing, budget, spans[per].end))
         scopes = list(BudgetScope)
-        return sorted(rows, key=lambda row: (scopes.index(row.scope), row.name, row.key))
+        return sorted(rows, key=lambda row: (scopes.index(row.scope), -row.spent_usd, row.key))
 
     def _slots(self, now: float) -> list[SpenderSlot]:
         """The budgets that apply to the spender at a time."""

@@ -45,19 +45,30 @@ def named(budgets: Budgets, key: str) -> str:
     return key
 
 
-def print_standings(budgets: Budgets, key: str | None = None, *, as_json: bool) -> None:
+def print_standings(
+    budgets: Budgets, key: str | None = None, *, limit: int | None = None, as_json: bool
+) -> None:
     """Print the budgets, or one.
+
+    Args:
+        budgets: The budgets.
+        key: The id of one; None prints all.
+        limit: How many at most; None sets no limit.
+        as_json: Print JSON.
 
     Raises:
         StoreError: Their store cannot be asked.
     """
-    standings = [each for each in budgets.standings() if key in (None, each.key)]
+    every = [each for each in budgets.standings() if key in (None, each.key)]
+    standings = every[:limit]
     if as_json:
         print_json({"schema": 1, "budgets": [standing.to_dict() for standing in standings]})
     elif not standings:
         print("Nothing was spent yet.")
     else:
         print_lines(budget_lines(standings, terminal_width()))
+        if len(every) > len(standings):
+            print(f"{len(every) - len(standings):,} more: --limit {len(every)}")
 
 
 def budget_lines(standings: list[BudgetStanding], width: int) -> list[Line]:

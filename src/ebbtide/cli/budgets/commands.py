@@ -17,11 +17,17 @@ BudgetKey = Annotated[str, Argument(metavar="ID", help="As `ebbtide budgets list
 
 
 @budgets.command(name="list")
-def list_budgets(budgets: BudgetsFile = None, as_json: AsJson = False) -> None:
+def list_budgets(
+    budgets: BudgetsFile = None,
+    limit: Annotated[
+        int, Option("--limit", "-n", metavar="N", at_least=1, at_most=100_000, help="How many at most.")
+    ] = 50,
+    as_json: AsJson = False,
+) -> None:
     """List the budgets: limit, spent, set aside for calls under way, left, and when they begin anew."""
     from ebbtide.cli.budgets import budget_table
 
-    budget_table.print_standings(budget_table.opened(budgets), as_json=as_json)
+    budget_table.print_standings(budget_table.opened(budgets), limit=limit, as_json=as_json)
 
 
 @budgets.command()
