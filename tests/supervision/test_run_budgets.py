@@ -120,6 +120,15 @@ def test_a_run_in_shadow_is_charged_and_goes_on(budgets: Budgets) -> None:
     assert spent(budgets)["project:x:total"] == (1.8, 0.0)
 
 
+def test_agents_at_the_same_time_are_charged_for_their_own_calls(budgets: Budgets) -> None:
+    runs = Runs(budgets=budgets)
+    for agent in ("a", "b"):
+        runs.before_model("r1", agent=agent)
+    runs.record("r1", answer(0.4, agent="b"))
+    assert spent(budgets)["agent:b:total"] == (0.4, 0.0)
+    assert spent(budgets)["agent:a:total"] == (0.0, 0.0625)
+
+
 def test_calls_at_the_same_time_are_each_charged_once(budgets: Budgets) -> None:
     runs = Runs(budgets=budgets)
     for _ in range(3):
