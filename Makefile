@@ -6,12 +6,13 @@ BASE := $(VENV)/.base
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers wheel tests test-sdks test-adapters test-agents
+.PHONY: help demo test lint types layers wheel tests test-sdks test-adapters test-exporters test-agents
 
 help:
 	@echo "make demo   install the package without its extras, and check a sample of runs: takes seconds"
 	@echo "make test   run every check: $(CHECKS)"
 	@echo "make test-adapters   check each adapter with its framework, installed for it (MINUTES=60)"
+	@echo "make test-exporters   let frameworks export their spans, each installed for it, and read them"
 	@echo "make test-agents   let the hooks watch the real coding agents, installed by npm"
 	@echo "make test-sdks   read usage from answers of every provider's SDK, installed for it"
 
@@ -43,6 +44,10 @@ tests: $(READY)
 MINUTES ?= 60
 test-adapters: $(READY)
 	$(BIN)/python tests/adapters/run_environments.py --minutes $(MINUTES)
+
+# The same for what exports spans of OpenTelemetry.
+test-exporters: $(READY)
+	$(BIN)/python tests/service/otlp/record_exports.py --minutes $(MINUTES)
 
 # Some of the SDKs are too large for every run: 360 MB more.
 test-sdks: $(READY)

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import venv
+from collections.abc import Sequence
 from pathlib import Path
 
 from ebbtide.adapters.conformance.environments import ENVIRONMENTS
@@ -40,7 +41,7 @@ def main() -> int:
             others.append(f"{name} (no time)")
             continue
         start = time.monotonic()
-        python = _python(name)
+        python = new_environment(name, ENVIRONMENTS[name])
         if python is None:
             others.append(f"{name} (cannot be installed)")
         elif any(_passes(python, name) for _ in range(_TRIES)):
@@ -51,14 +52,19 @@ def main() -> int:
             failures.append(name)
         print(f"{name}: {time.monotonic() - start:.0f} s", flush=True)
         if not options.keep:
-            shutil.rmtree(PLACE / name, ignore_errors=True)
+            remove_environment(name)
     for label, names in (("pass", passes), ("fail", failures), ("left out", others)):
         print(f"{label}: {', '.join(names) or 'none'}")
     return 1 if failures else 0
 
 
-def _python(name: str) -> str | None:
-    """The interpreter of an environment with a framework and this project; None where that cannot be had."""
+def remove_environment(name: str) -> None:
+    """Delete an environment."""
+    shutil.rmtree(PLACE / name, ignore_errors=True)
+
+
+def new_environment(name: str, requirements: Sequence[str]) -> str | None:
+    """The interpreter of an environment with packages and this project; None where that cannot be had."""
     folder = PLACE / name
     venv.create(folder, with_pip=True, clear=True)
     python = str(folder / ("Scripts" if sys.platform == "win32" else "bin") / "python")
@@ -73,7 +79,7 @@ def _python(name: str) -> str | None:
         str(PROJECT),
     ]
     try:
-        subprocess.run([*install, *ENVIRONMENTS[name]], check=True, timeout=LONGEST_S)
+        subprocess.run([*install, *requirements], check=True, timeout=LONGEST_S)
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
         print(f"{name}: {error}", file=sys.stderr)
         return None

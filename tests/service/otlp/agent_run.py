@@ -13,16 +13,6 @@ from importlib import import_module
 from typing import Any
 
 HAS_CONTENT = os.environ.get("EBBTIDE_CONTENT") != "0"
-# Before any library reads them.
-os.environ.update(
-    OTEL_SEMCONV_STABILITY_OPT_IN="gen_ai_latest_experimental",
-    OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT="SPAN_ONLY" if HAS_CONTENT else "NO_CONTENT",
-    ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE="content" if HAS_CONTENT else "metadata_only",
-    TRACELOOP_TRACE_CONTENT=str(HAS_CONTENT).lower(),
-    ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=str(HAS_CONTENT).lower(),
-    OPENINFERENCE_HIDE_INPUTS=str(not HAS_CONTENT).lower(),
-    OPENINFERENCE_HIDE_OUTPUTS=str(not HAS_CONTENT).lower(),
-)
 
 
 def _by_class(module: str, name: str) -> Callable[[Any], None]:
@@ -71,6 +61,16 @@ INSTRUMENTATIONS: dict[str, dict[str, Callable[[Any], None]]] = {
 
 def main(name: str, instrumentation: str, script: str = "stuck", mode: str = "sync") -> None:
     """Run it, and flush what it exports."""
+    # Before any library reads them.
+    os.environ.update(
+        OTEL_SEMCONV_STABILITY_OPT_IN="gen_ai_latest_experimental",
+        OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT="SPAN_ONLY" if HAS_CONTENT else "NO_CONTENT",
+        ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE="content" if HAS_CONTENT else "metadata_only",
+        TRACELOOP_TRACE_CONTENT=str(HAS_CONTENT).lower(),
+        ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=str(HAS_CONTENT).lower(),
+        OPENINFERENCE_HIDE_INPUTS=str(not HAS_CONTENT).lower(),
+        OPENINFERENCE_HIDE_OUTPUTS=str(not HAS_CONTENT).lower(),
+    )
     from opentelemetry import trace
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.trace import TracerProvider

@@ -4,6 +4,7 @@
 """
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from ebbtide.service.otlp.span_intake import RunNews, SpanIntake
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.supervisor import Supervisor
 
-FOLDER = Path(__file__).parent / "exports"
+FOLDER = Path(os.environ.get("EBBTIDE_EXPORTS", Path(__file__).parent / "exports"))
 WITH_CONTENT = sorted(path.name.removesuffix("-on.pb.gz") for path in FOLDER.glob("*-on.pb.gz"))
 #: Strands has no switch.
 WITHOUT_CONTENT = sorted(path.name.removesuffix("-off.pb.gz") for path in FOLDER.glob("*-off.pb.gz"))
@@ -61,7 +62,7 @@ def test_versions_are_stated() -> None:
     """Each recording says what it was made with."""
     versions = json.loads((FOLDER / "versions.json").read_text(encoding="utf-8"))
     assert sorted(versions) == WITH_CONTENT
-    assert {"strands-native", *WITHOUT_CONTENT} == set(WITH_CONTENT)
+    assert set(WITH_CONTENT) - set(WITHOUT_CONTENT) <= {"strands-native"}
 
 
 @pytest.mark.parametrize("name", WITH_CONTENT)
