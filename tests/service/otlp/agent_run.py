@@ -50,9 +50,6 @@ INSTRUMENTATIONS: dict[str, dict[str, Callable[[Any], None]]] = {
     "smolagents": {
         "openinference": _by_class("openinference.instrumentation.smolagents", "SmolagentsInstrumentor")
     },
-    "openai_agents": {
-        "openinference": _by_class("openinference.instrumentation.openai_agents", "OpenAIAgentsInstrumentor")
-    },
     "agent_framework": {"native": _agent_framework},
     "strands": {"native": lambda _: None},
     "google_adk": {"native": lambda _: None},

@@ -156,6 +156,18 @@ def test_memory_is_bounded(wire: SimpleNamespace, export: MakeExport) -> None:
     assert names(run.events) + names(rest.events) == [f"tool{number}" for number in range(20)]
 
 
+def test_more_spans_than_may_wait(wire: SimpleNamespace, export: MakeExport) -> None:
+    """Small ones, of few bytes: the first need not wait, and none is lost."""
+    intake = SpanIntake(wait_s=1e9)
+    for first in range(0, 12_000, 500):
+        spans = (wire.tool(f"t:{number}", number, number + 1) for number in range(first, first + 500))
+        taken(intake, export(*spans))
+    (run,) = intake.settle(0.0)
+    (rest,) = intake.finish()
+    assert len(run.events) > 1_000
+    assert len(run.events) + len(rest.events) == 12_000
+
+
 def test_a_run_from_before(wire: SimpleNamespace) -> None:
     """What stands in the first context of a conversation that is known already is not told again."""
     call = {"type": "tool_call", "id": "c1", "name": "search", "arguments": {"q": "x"}}

@@ -97,6 +97,7 @@ class SpanIntake:
         self._reader = OtlpReader(resumes=lambda chain: self._is_foreign(run_id_of(chain)))
         self._arrivals: deque[_Arrival] = deque()
         self._bytes = 0
+        self._early: list[Event] = []  # of spans that could not wait: too many do
         self._writers: OrderedDict[str, set[SpanWriter]] = (
             OrderedDict()
         )  # of traces whose run is not known yet
@@ -132,7 +133,7 @@ class SpanIntake:
                         late.append(raw.trace)
             if raw.parent is None and kind_of(raw.attributes) in _SUMS:
                 roots.append(raw.trace)
-        self._reader.take(export.spans, export.logs)
+        self._early += self._reader.take(export.spans, export.logs)
         self._arrivals.append(
             _Arrival(now, self._reader.number, size, mark, tuple(endings), tuple(roots), tuple(late))
         )
@@ -146,10 +147,11 @@ class SpanIntake:
         ):
             due.append(self._arrivals.popleft())
             self._bytes -= due[-1].size
-        if not due:
-            return []
-        self.mark = due[-1].mark
-        return self._by_run(self._reader.settle(due[-1].number), due)
+        events, self._early = self._early, []
+        if due:
+            self.mark = due[-1].mark
+            events += self._reader.settle(due[-1].number)
+        return self._by_run(events, due) if events or due else []
 
     def finish(self) -> list[RunNews]:
         """All that still waits."""
@@ -157,7 +159,8 @@ class SpanIntake:
         self._arrivals.clear()
         self._bytes = 0
         self.mark = due[-1].mark if due else self.mark
-        return self._by_run(self._reader.finish(), due)
+        events, self._early = self._early, []
+        return self._by_run([*events, *self._reader.finish()], due)
 
     def _by_run(self, events: Iterable[Event], due: list[_Arrival]) -> list[RunNews]:
         runs: dict[str, list[Event]] = {}
