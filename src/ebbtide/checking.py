@@ -93,6 +93,7 @@ def check_events(
     *,
     source: str = "<events>",
     form: str = "events",
+    advice: str = "",
     progress: Callable[[int], object] | None = None,
 ) -> RunSummary:
     """What a run came to whose events are at hand.
@@ -102,6 +103,7 @@ def check_events(
         options: By what it is judged.
         source: What the summary calls the run.
         form: What the summary calls the format of the events.
+        advice: What to switch on where the run holds too little; empty where that is not known.
         progress: As for `check`.
 
     >>> from ebbtide.events.event import ToolCall
@@ -114,7 +116,7 @@ def check_events(
     expect("options", options, RunOptions)
     recorder = new_recorder(options)
     _feed(recorder, events, progress)
-    summary = recorder.summary(source, form)
+    summary = recorder.summary(source, form, advice=advice)
     return redacted(summary) if options.redact else summary
 
 

@@ -1,6 +1,7 @@
 """Exporters of OpenTelemetry send to a running service: the SDK's own, and what others have sent."""
 
 import gzip
+import html
 import json
 import subprocess
 import sys
@@ -121,6 +122,9 @@ def test_content_that_is_off_is_told(start: Any, name: str) -> None:
     run = run_of(service, action="allow", ended=True)
     assert run["note"].startswith("Content capture is off: loops cannot be judged. ")
     assert run["tokens"] == 990
+    report = service.client.get(f"/v1/runs/{run['run_id']}/report.html").text
+    assert "UNKNOWN" in report
+    assert run["note"] in html.unescape(report)
 
 
 def test_what_was_acknowledged_survives_a_crash(start: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ebbtide import __version__
 from ebbtide.checking import check_events
 from ebbtide.report.page import Provenance, page
+from ebbtide.service.runs.listing import find_run
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.supervision.run_options import RunOptions
 
@@ -22,7 +23,9 @@ def report(runs: LiveRuns, run_id: str, *, redact: bool = True) -> str:
     """
     options = RunOptions(prices=runs.prices, timeline=True, redact=redact)
     events = (event for _, event in runs.database.since(run_id, 0))
-    summary = check_events(events, options, source=run_id, form="service")
+    row = find_run(runs.database, run_id)
+    advice = "" if row is None else row["note"]
+    summary = check_events(events, options, source=run_id, form="service", advice=advice)
     provenance = Provenance(
         version=__version__, profile=options.profile.name, prices=runs.prices.origin, masked=redact
     )
