@@ -26,6 +26,7 @@ METAVARS = {
     "S",
     "STATUS",
     "TEXT",
+    "URL",
     "URL#MODEL",
     "USD",
     "WHAT",

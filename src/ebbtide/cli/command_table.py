@@ -53,6 +53,7 @@ root = _Ebbtide(
         "doctor": "ebbtide.cli.runs.commands:doctor",
         "hooks": "ebbtide.cli.service.commands:hooks",
         "serve": "ebbtide.cli.service.commands:serve",
+        "mcp": "ebbtide.cli.service.commands:mcp",
         "statusline": "ebbtide.cli.service.commands:statusline",
         "budgets": "ebbtide.cli.budgets.commands:budgets",
         "score": "ebbtide.cli.rounds.commands:score",

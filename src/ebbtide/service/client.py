@@ -117,12 +117,20 @@ class ServiceClient:
         """Delete a run with all its events."""
         self._ask("DELETE", _path(run_id))
 
+    def verdict(self, run_id: str) -> Verdict:
+        """What holds of a run; it counts as no check, and hands over no note."""
+        return self._verdict("GET", _path(run_id, "verdict"))
+
     def run(self, run_id: str) -> dict[str, Any]:
         """One run, as a row of `runs`."""
         return self._json("GET", _path(run_id))
 
+    def summary(self, run_id: str) -> dict[str, Any]:
+        """What a run came to so far, as `ebbtide check --json`."""
+        return self._json("GET", _path(run_id, "summary"))
+
     def runs(self, **filters: str | int) -> Iterator[dict[str, Any]]:
-        """All runs that the filters let through: ``standing``, ``since``, ``project``, ``agent``."""
+        """All runs that the filters let through: ``standing``, ``since``, ``agent``, ``order``..."""
         cursor: dict[str, str] = {}
         while True:
             page = self._json("GET", f"/v1/runs?{urlencode({**filters, **cursor})}")
@@ -137,9 +145,21 @@ class ServiceClient:
         groups: list[dict[str, Any]] = self._json("GET", f"/v1/spending?{query}")["groups"]
         return groups
 
-    def check_trace(self, path: Path) -> dict[str, Any]:
-        """What a recorded run came to, as `ebbtide check --json`."""
-        return self._json("POST", "/v1/check", path.read_bytes())
+    def check_trace(self, trace: Path | bytes) -> dict[str, Any]:
+        """What a recorded run came to, as `ebbtide check --json`: a file, or what is in it."""
+        return self._json("POST", "/v1/check", trace if isinstance(trace, bytes) else trace.read_bytes())
+
+    def is_up(self) -> bool:
+        """Whether a service answers there; asked once."""
+        try:
+            with self._lock:
+                self._connection.request("GET", f"{self._base}/healthz")
+                answer = self._connection.getresponse()
+                health = json.loads(answer.read())
+        except (OSError, http.client.HTTPException, ValueError):
+            self.close()
+            return False
+        return isinstance(health, dict) and health.get("status") == "ok"
 
     def _verdict(
         self, method: str, path: str, body: bytes | Mapping[str, Any] = b"", *, is_safe: bool = True

@@ -1,14 +1,16 @@
-"""`ebbtide hooks | serve | statusline`: coding agents on this machine, watched while they work."""
+"""`ebbtide hooks | serve | mcp | statusline`: coding agents on this machine, watched while they work."""
 
 from __future__ import annotations
 
 import sys
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import click
 
+from ebbtide.cli.decisions.options import Log
 from ebbtide.cli.declaration import Argument, Command, CommandGroup, Option
 from ebbtide.cli.shared_options import AsJson, Redact
 from ebbtide.cli.terminal import plain, print_json
@@ -30,6 +32,10 @@ Agent = Annotated[HookAgent, Argument(metavar="AGENT", help="claude, codex, gemi
 Idle = Annotated[
     float | None,
     Option("--idle", metavar="S", at_least=0, help="Stop after S seconds without new data."),
+]
+Token = Annotated[
+    str | None,
+    Option("--token", metavar="TEXT", envvar="EBBTIDE_TOKEN", help="What a caller has to know."),
 ]
 InProject = Annotated[
     bool, Option("--project/--global", help="For the project in this folder, or for all your projects.")
@@ -143,10 +149,7 @@ def serve(
             "--db", metavar="FILE|URL", help="The file of the runs; without it, one of yours on this machine."
         ),
     ] = None,
-    token: Annotated[
-        str | None,
-        Option("--token", metavar="TEXT", envvar="EBBTIDE_TOKEN", help="What a caller has to know."),
-    ] = None,
+    token: Token = None,
     allow_host: Annotated[
         list[str] | None,
         Option("--allow-host", metavar="NAME", help="A further name of this host. Repeatable."),
@@ -159,6 +162,7 @@ def serve(
         Option("--span-wait", metavar="S", at_least=0, help="A span waits S seconds for earlier ones."),
     ] = 10.0,
     idle: Idle = None,
+    log: Log = None,
     redact: Redact = True,
     as_json: AsJson = False,
 ) -> None:
@@ -166,6 +170,7 @@ def serve(
 
     It takes the hooks of the coding agents on this machine too. Ctrl-C ends it; nothing that it took is lost.
     """
+    from ebbtide.cli.decisions.place import Place
     from ebbtide.service.web.service_settings import ServiceSettings
 
     settings = ServiceSettings(
@@ -182,7 +187,12 @@ def serve(
         from ebbtide.service.web.server import serve_web
     except ImportError as error:
         raise ConfigError(f"the service cannot start ({error}): pip install 'ebbtide[service]'") from error
-    serve_web(settings, db, announce=lambda url: _announce(url, as_json=as_json))
+    serve_web(
+        settings,
+        db,
+        announce=lambda url: _announce(url, as_json=as_json),
+        open_log=partial(Place(log=log).open, new=True),
+    )
 
 
 def _announce(url: str, *, as_json: bool) -> None:
@@ -191,6 +201,35 @@ def _announce(url: str, *, as_json: bool) -> None:
     else:
         print(f"listening on {url}", flush=True)
     sys.stdout.flush()
+
+
+@click.command(cls=Command)
+def mcp(
+    url: Annotated[
+        str | None,
+        Option("--url", metavar="URL", help="Where the service is; without it, on this machine."),
+    ] = None,
+    token: Token = None,
+    log: Log = None,
+    redact: Redact = True,
+    as_json: AsJson = False,
+) -> None:
+    """Serve tools to a coding agent: which runs are stuck, what they cost, what was decided.
+
+    It speaks the Model Context Protocol on standard input and output; the agent starts it, as docs/mcp.md
+    says. It asks the service of this machine, and starts it where it does not run. With --json it lists the
+    tools, and ends.
+    """
+    from ebbtide.cli.decisions.place import Place
+
+    try:
+        from ebbtide.service.mcp.standard_streams import list_tools, serve_tools
+    except ImportError as error:
+        raise ConfigError(f"the tools cannot start ({error}): pip install 'ebbtide[service]'") from error
+    if as_json:
+        print_json(list_tools())
+        return
+    serve_tools(url, token or None, open_log=partial(Place(log=log).open, new=True), redact=redact)
 
 
 @click.command(cls=Command)

@@ -139,6 +139,10 @@ class LiveRuns:
         """As `Runs.get`."""
         return self._runs.get(run_id)
 
+    def verdict(self, run_id: str) -> Verdict:
+        """What holds of a run; nothing changes by asking."""
+        return self._ending(run_id) or self._runs.get(run_id).verdict()
+
     def standing(self) -> list[RunStanding]:
         """As `Runs.standing`."""
         return self._runs.standing()

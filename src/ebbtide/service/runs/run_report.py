@@ -8,10 +8,11 @@ from ebbtide.report.page import Provenance, page
 from ebbtide.service.runs.listing import find_run
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.summary.run_summary import RunSummary
 
 
-def report(runs: LiveRuns, run_id: str, *, redact: bool = True) -> str:
-    """The page of one run, as `ebbtide check --html` writes it.
+def summary(runs: LiveRuns, run_id: str, *, redact: bool = True) -> RunSummary:
+    """What a run came to so far, as `ebbtide check` says it.
 
     Args:
         runs: The runs.
@@ -25,8 +26,12 @@ def report(runs: LiveRuns, run_id: str, *, redact: bool = True) -> str:
     events = (event for _, event in runs.database.since(run_id, 0))
     row = find_run(runs.database, run_id)
     advice = "" if row is None else row["note"]
-    summary = check_events(events, options, source=run_id, form="service", advice=advice)
+    return check_events(events, options, source=run_id, form="service", advice=advice)
+
+
+def report(runs: LiveRuns, run_id: str, *, redact: bool = True) -> str:
+    """The page of one run, as `ebbtide check --html` writes it; arguments and errors as of `summary`."""
     provenance = Provenance(
-        version=__version__, profile=options.profile.name, prices=runs.prices.origin, masked=redact
+        version=__version__, profile=RunOptions().profile.name, prices=runs.prices.origin, masked=redact
     )
-    return page([summary], provenance=provenance)
+    return page([summary(runs, run_id, redact=redact)], provenance=provenance)

@@ -14,6 +14,7 @@ from ebbtide.service.web import (
     check_api,
     events_api,
     health_api,
+    mcp_api,
     people_api,
     retention,
     runs_api,
@@ -41,6 +42,7 @@ PARTS: Final = (
     Part(spans_api.router, spans_api.settle_spans),
     Part(check_api.router),
     Part(health_api.router),
+    Part(mcp_api.router, mcp_api.answer_models),
     Part(work=retention.erase_old_runs),
 )
 _PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {

@@ -11,8 +11,9 @@ from fastapi.responses import HTMLResponse
 
 from ebbtide.service.runs.listing import RunFilter, RunOrder, SpendingBy, find_run, list_runs, spending
 from ebbtide.service.runs.moments import moment
-from ebbtide.service.runs.run_report import report
-from ebbtide.service.web.answers import RunFields, RunList, SpendingAnswer
+from ebbtide.service.runs.run_report import report, summary
+from ebbtide.service.web.answers import RunFields, RunList, SpendingAnswer, VerdictAnswer
+from ebbtide.service.web.events_api import verdict_fields
 from ebbtide.service.web.people_api import refuse_unknown
 from ebbtide.service.web.problems import PlainJson, ProblemError
 from ebbtide.service.web.service import Here, RunId, name_field
@@ -68,6 +69,22 @@ async def run(here: Here, run_id: RunId) -> PlainJson:
     if row is None:
         await refuse_unknown(here, run_id)
     return PlainJson(row)
+
+
+@router.get("/v1/runs/{run_id}/verdict", response_model=VerdictAnswer)
+async def run_verdict(here: Here, run_id: RunId) -> PlainJson:
+    """Say what holds of a run; unlike a check it hands over no note."""
+    await refuse_unknown(here, run_id)
+    await here.fetch(run_id)
+    return PlainJson({"run_id": run_id, "verdict": verdict_fields(here, here.runs.verdict(run_id))})
+
+
+@router.get("/v1/runs/{run_id}/summary")
+async def run_summary(here: Here, run_id: RunId) -> PlainJson:
+    """Sum up a run so far, as `ebbtide check --json` does."""
+    await refuse_unknown(here, run_id)
+    result = await asyncio.to_thread(summary, here.runs, run_id, redact=here.settings.redact)
+    return PlainJson(result.to_dict())
 
 
 @router.get("/v1/runs/{run_id}/report.html", response_class=HTMLResponse)

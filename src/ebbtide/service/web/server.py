@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import uvicorn
 
 from ebbtide.errors import ConfigError, StoreError
+from ebbtide.service.client import ServiceClient
 from ebbtide.service.file_lock import lock_file
 from ebbtide.service.hooks.asking import ask_status
 from ebbtide.service.hooks.daemon import LocalService
@@ -25,14 +26,19 @@ from ebbtide.service.hooks.hook_client import exchange
 from ebbtide.service.hooks.hook_service import HookService
 from ebbtide.service.hooks.hook_store import HookStore
 from ebbtide.service.hooks.state_folder import StateFolder
+from ebbtide.service.mcp.desk import Desk
 from ebbtide.service.otlp.span_receiver import SpanReceiver
 from ebbtide.service.otlp.span_worker import SpanWorker
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.web.app import new_app
 from ebbtide.service.web.broadcast import Broadcast
+from ebbtide.service.web.mcp_door import McpDoor
 from ebbtide.service.web.service import Service
 from ebbtide.service.web.service_settings import ServiceSettings
+
+if TYPE_CHECKING:
+    from ebbtide import DecisionLog
 
 _FILE: Final = "service.db"
 _TAKE_OVER_S: Final = 5.0  # that the service of the hooks may take to end
@@ -40,6 +46,8 @@ _GRACE_S: Final = 3  # that open requests have at the end
 _BACKLOG: Final = 2048
 _SWITCH_S: Final = 0.0005  # that a thread goes on while a request waits
 _YOUNGEST: Final = 20_000  # new objects after which the collector looks for cycles
+_REACHED: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where a host that means all is reached
+_TOOL_S: Final = 120.0  # that a tool waits for an answer
 _SPARE: Final = 1000  # connections beside the readers of the stream
 
 
@@ -89,13 +97,20 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-def serve_web(settings: ServiceSettings, db: str | None, *, announce: Callable[[str], object]) -> None:
+def serve_web(
+    settings: ServiceSettings,
+    db: str | None,
+    *,
+    announce: Callable[[str], object],
+    open_log: Callable[[], DecisionLog],
+) -> None:
     """Serve until Ctrl-C or SIGTERM.
 
     Args:
         settings: Where, and for whom.
         db: The file of the runs, or its URL; None takes that of the user.
         announce: Told the address when requests are taken.
+        open_log: Opens the log of decisions, and makes one where there is none.
 
     Raises:
         ConfigError: The address cannot be had, or the URL is of no database that it knows.
@@ -115,9 +130,17 @@ def serve_web(settings: ServiceSettings, db: str | None, *, announce: Callable[[
         hooks = HookService(sessions, runs=runs)
         stack.enter_context(_hooks_served(folder, hooks))
         news = Broadcast(readers=settings.readers)
+        port = listener.getsockname()[1]
+        # The tools ask the API as everybody does.
+        own_url = _url(_REACHED.get(settings.host, settings.host), port)
+        desk = Desk(
+            connect=lambda: ServiceClient(own_url, token=settings.token, timeout_s=_TOOL_S),
+            open_log=open_log,
+            redact=settings.redact,
+        )
         spans = SpanWorker(SpanReceiver(runs, wait_s=settings.span_wait_s))
         config = uvicorn.Config(
-            new_app(Service(runs=runs, news=news, spans=spans, settings=settings)),
+            new_app(Service(runs=runs, news=news, spans=spans, settings=settings, mcp=McpDoor(desk))),
             log_level="warning",
             access_log=False,
             server_header=False,
@@ -127,10 +150,12 @@ def serve_web(settings: ServiceSettings, db: str | None, *, announce: Callable[[
             timeout_graceful_shutdown=_GRACE_S,
         )
         _prefer_requests()
-        port = listener.getsockname()[1]
-        host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        announce(f"http://{host}:{port}")
+        announce(_url(settings.host, port))
         _Server(config, news, settings.idle_s).run(sockets=[listener])
+
+
+def _url(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _prefer_requests() -> None:

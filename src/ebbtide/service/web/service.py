@@ -14,6 +14,7 @@ from fastapi import Depends, Path, Query, Request
 from ebbtide.service.otlp.span_worker import SpanWorker
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.web.broadcast import Broadcast
+from ebbtide.service.web.mcp_door import McpDoor
 from ebbtide.service.web.service_settings import ServiceSettings
 
 _PLAIN = r"^[^\x00-\x1f\x7f/]+$"
@@ -28,12 +29,14 @@ class Service:
         news: What the readers of the stream are told.
         spans: What takes exported spans.
         settings: What the service was started with.
+        mcp: The way of MCP clients.
     """
 
     runs: LiveRuns
     news: Broadcast
     spans: SpanWorker
     settings: ServiceSettings
+    mcp: McpDoor
     _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     @asynccontextmanager

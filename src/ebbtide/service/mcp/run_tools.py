@@ -1,0 +1,205 @@
+"""Tools about runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Annotated, Any, Final, Literal, cast
+
+from pydantic import Field
+
+from ebbtide.errors import ConfigError
+from ebbtide.service.client import ServiceClient, ServiceError
+from ebbtide.service.mcp.desk import Desk
+from ebbtide.service.mcp.explaining import explanation
+from ebbtide.service.mcp.tool_answers import (
+    ActAnswer,
+    Explanation,
+    RunRow,
+    RunRows,
+    SpendingRow,
+    SpendingRows,
+    StuckAnswer,
+    StuckRuns,
+)
+from ebbtide.supervision import wording
+from ebbtide.supervision.facts import LoopFacts
+from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.verdict import Verdict
+
+_AGENTS: Final = ("claude", "codex", "gemini", "opencode")  # whose hooks name a run AGENT:SESSION
+_MOST: Final = 50  # runs that are looked at for what is stuck
+_CALLER: Final = "mcp"
+_GIVE_UP: Final = "Stop here. Say what is missing, and ask the person."
+
+RunName = Annotated[
+    str, Field(min_length=1, max_length=200, description="The run_id, or the session id of a coding agent.")
+]
+
+
+def stuck_now(
+    desk: Desk, since: Annotated[str, Field(description="Heard of since: 2h, 24h, 7d.")] = "24h"
+) -> StuckRuns:
+    """Which agent runs are stuck right now, and what they cost. Ask this first."""
+    with desk.connect() as service:
+        rows = _rows(service, {"standing": "stop,escalate,finalize,nudge", "since": since}, _MOST)
+    now = [row for row in rows if not row["ended"]]
+    stuck = [row for row in now if row["action"] != "nudge"]
+    return StuckRuns(
+        sentence=_stuck_sentence(stuck, since),
+        stuck=stuck,
+        warned=[row for row in now if row["action"] == "nudge"],
+    )
+
+
+def list_runs(  # noqa: PLR0917 - a field of the schema each
+    desk: Desk,
+    standing: Annotated[
+        str | None, Field(description="One action or several, such as stop,escalate; null for all.")
+    ] = None,
+    since: Annotated[str | None, Field(description="Heard of since: 24h, 7d, or a day.")] = "7d",
+    project: str | None = None,
+    agent: str | None = None,
+    limit: Annotated[int, Field(ge=1, le=200)] = 20,
+) -> RunRows:
+    """List agent runs with verdict and cost, the worst first."""
+    filters = {"standing": standing, "since": since, "project": project, "agent": agent}
+    with desk.connect() as service:
+        rows = _rows(service, filters, limit + 1)
+    return RunRows(runs=rows[:limit], more=len(rows) > limit)
+
+
+def explain_run(desk: Desk, run_id: RunName) -> Explanation:
+    """Why a run stands as it does: findings with evidence, how it ended, where its money went."""
+    with desk.connect() as service:
+        row = _run(service, run_id)
+        return explanation(service.summary(row["run_id"]), stop_reason=row["stop_reason"])
+
+
+def am_i_stuck(
+    desk: Desk,
+    run_id: Annotated[
+        str | None,
+        Field(max_length=200, description="Your run_id or session id; null: the run heard of last."),
+    ] = None,
+) -> StuckAnswer:
+    """For you, the agent: are you going in circles? With the evidence, and what to do instead.
+
+    Call it when a step failed twice, or when you are about to try the same thing again.
+    """
+    with desk.connect() as service:
+        if run_id is None:
+            row = next(service.runs(limit=1), None)
+            if row is None:
+                raise ConfigError(
+                    "no run was heard of yet: `ebbtide hooks install AGENT` has a coding agent report its own"
+                )
+        else:
+            row = _run(service, run_id)
+        verdict = service.verdict(row["run_id"])
+    stuck = verdict.action is not Action.ALLOW
+    return StuckAnswer(
+        run_id=row["run_id"],
+        is_guess=run_id is None,
+        stuck=stuck,
+        action=verdict.action.value,
+        answer=f"Yes. {verdict.reason}" if stuck else "No. Nothing was found against this run.",
+        evidence=_evidence(verdict),
+        do_differently=_instead(verdict),
+        events=row["events"],
+        cost_usd=row["cost_usd"],
+    )
+
+
+def spending(
+    desk: Desk,
+    by: Literal["day", "project", "agent", "model"] = "day",
+    since: Annotated[str, Field(description="24h, 7d, 2w, or a day such as 2026-11-01.")] = "7d",
+) -> SpendingRows:
+    """What agent runs cost, by day, project, agent or model."""
+    with desk.connect() as service:
+        groups = [cast("SpendingRow", group) for group in service.spending(by, since=since)]
+    costs = [group["cost_usd"] for group in groups]
+    prices = [cost for cost in costs if cost is not None]
+    return SpendingRows(
+        by=by, since=since, cost_usd=sum(prices) if prices or not groups else None, groups=groups
+    )
+
+
+def acknowledge(desk: Desk, run_id: RunName) -> ActAnswer:
+    """Let a run go on, since a person has seen what holds. Only when the person told you to."""
+    with desk.connect() as service:
+        name = _run(service, run_id)["run_id"]
+        return _act_answer(name, service.acknowledge(name, by=_CALLER))
+
+
+def extend(
+    desk: Desk,
+    run_id: RunName,
+    turns: Annotated[int, Field(ge=1, le=1000, description="Turns of the model.")] = 10,
+) -> ActAnswer:
+    """Let a run go on for some more turns, whatever holds. Only when the person told you to."""
+    with desk.connect() as service:
+        name = _run(service, run_id)["run_id"]
+        return _act_answer(name, service.extend(name, turns, by=_CALLER))
+
+
+def _run(service: ServiceClient, name: str) -> dict[str, Any]:
+    """The row of a run, by its id or by the session of a coding agent.
+
+    Raises:
+        ConfigError: There is no such run.
+    """
+    for run_id in (name, *(f"{agent}:{name}" for agent in _AGENTS)):
+        try:
+            return service.run(run_id)
+        except ServiceError as error:
+            if error.status != 404:
+                raise
+    raise ConfigError(f"{name!r:.80}: no such run. list_runs shows which there are")
+
+
+def _rows(service: ServiceClient, filters: Mapping[str, str | None], most: int) -> list[RunRow]:
+    set_filters = {key: value for key, value in filters.items() if value is not None}
+    now = time.time()
+    return [
+        cast(
+            "RunRow",
+            {key: run[key] for key in RunRow.__annotations__ if key in run}
+            | {
+                "minutes": round((run["latest"] - run["started"]) / 60, 1),
+                "silent_minutes": round(max(0.0, now - run["latest"]) / 60, 1),
+            },
+        )
+        for run in islice(service.runs(**set_filters, order="worst", limit=most), most)
+    ]
+
+
+def _stuck_sentence(stuck: Sequence[RunRow], since: str) -> str:
+    if not stuck:
+        return f"No run of the last {since} is stuck."
+    worst = stuck[0]
+    runs = "1 run is" if len(stuck) == 1 else f"{len(stuck)} runs are"
+    cost = "" if worst["cost_usd"] is None else f", ${worst['cost_usd']:.2f}"
+    return f"{runs} stuck. The worst is {worst['run_id']}{cost}: {worst['reason']}"
+
+
+def _evidence(verdict: Verdict) -> str | None:
+    facts = verdict.facts
+    if isinstance(facts, LoopFacts):
+        signal = facts.signal
+        return f"events {signal.first_event} to {signal.last_event}: {signal.latest_call or signal.measure}"
+    return None if verdict.event is None else f"event {verdict.event}"
+
+
+def _instead(verdict: Verdict) -> str | None:
+    if verdict.facts is None:
+        return None
+    if verdict.action in (Action.ESCALATE, Action.STOP):
+        return _GIVE_UP
+    return verdict.nudge or wording.nudge(verdict.facts)
+
+
+def _act_answer(run_id: str, verdict: Verdict) -> ActAnswer:
+    return ActAnswer(run_id=run_id, action=verdict.action.value, reason=verdict.reason)

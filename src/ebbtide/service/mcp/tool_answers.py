@@ -1,0 +1,152 @@
+"""The shapes of what tools answer: their schemas are part of what a model is told."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict  # that of Python 3.11 does not show its fields to pydantic
+
+ActionWord = Annotated[
+    Literal["allow", "nudge", "finalize", "escalate", "stop"],
+    Field(description="What is to be done about the run, from mild to strict; allow: nothing."),
+]
+Dollars = Annotated[float | None, Field(description="US dollars; null where it is not known.")]
+
+
+class RunRow(TypedDict):
+    """One run in a list."""
+
+    run_id: str
+    project: str | None
+    agent: str | None
+    action: ActionWord
+    kind: Annotated[str | None, Field(description="What was found, such as repeat or cycle.")]
+    reason: Annotated[str, Field(description="Why, in one sentence.")]
+    events: int
+    cost_usd: Dollars
+    minutes: Annotated[float, Field(description="From its first to its latest event.")]
+    silent_minutes: Annotated[float, Field(description="Since anything was heard of it.")]
+    ended: bool
+    stop_reason: Annotated[str | None, Field(description="What the person said who ended it.")]
+
+
+class RunRows(TypedDict):
+    """Some runs."""
+
+    runs: list[RunRow]
+    more: Annotated[bool, Field(description="Whether there are more than these.")]
+
+
+class StuckRuns(TypedDict):
+    """Which runs are stuck."""
+
+    sentence: Annotated[str, Field(description="The answer in one sentence.")]
+    stuck: Annotated[list[RunRow], Field(description="To be ended, or to be asked about, the worst first.")]
+    warned: Annotated[list[RunRow], Field(description="Their models were told that they go in circles.")]
+
+
+class StuckAnswer(TypedDict):
+    """Whether one run is stuck."""
+
+    run_id: str
+    is_guess: Annotated[bool, Field(description="No id was given: it is the run that was heard of last.")]
+    stuck: bool
+    action: ActionWord
+    answer: Annotated[str, Field(description="Yes or no, and why.")]
+    evidence: Annotated[str | None, Field(description="The call or the value that shows it.")]
+    do_differently: Annotated[str | None, Field(description="What to do now instead.")]
+    events: int
+    cost_usd: Dollars
+
+
+class FindingRow(TypedDict):
+    """One finding of a run."""
+
+    kind: str
+    action: ActionWord
+    sentence: str
+    advice: str
+    first_event: int
+    last_event: int
+    cost_usd: Dollars
+    evidence: str
+
+
+class Explanation(TypedDict):
+    """What became of a run, and why."""
+
+    source: str
+    headline: Annotated[str, Field(description="One word, such as HEALTHY, NOISY or STUCK.")]
+    action: ActionWord
+    reason: str
+    findings: Annotated[list[FindingRow], Field(description="The first ten.")]
+    more_findings: int
+    ending: Annotated[str, Field(description="How the run ended, as far as its events say.")]
+    events: int
+    tool_calls: int
+    model_calls: int
+    cost_usd: Dollars
+    wasted_usd: Dollars
+    money: Annotated[str | None, Field(description="Where the money went, in one sentence.")]
+    stop_reason: Annotated[str | None, Field(description="What the person said who ended it.")]
+
+
+class SpendingRow(TypedDict):
+    """What one group took."""
+
+    name: Annotated[str | None, Field(description="Null for what names none.")]
+    cost_usd: Dollars
+    tokens: int
+    model_calls: int
+    unpriced_calls: Annotated[int, Field(description="Calls whose cost is not known.")]
+    runs: int
+
+
+class SpendingRows(TypedDict):
+    """What was spent."""
+
+    by: str
+    since: str
+    cost_usd: Dollars
+    groups: list[SpendingRow]
+
+
+class ActAnswer(TypedDict):
+    """How a run stands after somebody did something about it."""
+
+    run_id: str
+    action: ActionWord
+    reason: str
+
+
+class GateAnswer(TypedDict):
+    """What became of a decision."""
+
+    verdict: Annotated[
+        Literal["opened", "kept", "quarantined", "duplicate", "not_captured"],
+        Field(description="Only a kept one is in the log."),
+    ]
+    id: str | None
+    reason: Annotated[str | None, Field(description="What speaks against it; null where nothing does.")]
+    asks: Annotated[list[str], Field(description="What the rules of the team ask for besides.")]
+    same_as: Annotated[str | None, Field(description="Id of the earlier decision that it repeats.")]
+    reverses: Annotated[list[str], Field(description="Ids of earlier decisions that it may take back.")]
+    next_step: Annotated[str | None, Field(description="What to do now; null where nothing is.")]
+
+
+class DecisionRow(TypedDict):
+    """One decision."""
+
+    id: str
+    text: str
+    status: str
+    reasons: list[str]
+    agent: str | None
+    day: Annotated[str | None, Field(description="When it was decided (UTC).")]
+
+
+class DecisionRows(TypedDict):
+    """Some decisions."""
+
+    decisions: list[DecisionRow]
