@@ -14,15 +14,16 @@ import pytest
 from ebbtide.decision_log.decision_log import DecisionLog
 from ebbtide.decision_log.deliberation import Deliberation
 from ebbtide.decision_log.record import Status
-from ebbtide.decision_log.store import migrating
+from ebbtide.decision_log.store import connection as connection_module
+from ebbtide.decision_log.store import filling, migrating
 from ebbtide.decision_log.store.migrating import POSTGRESQL, SQLITE, statements, versions
 from ebbtide.decisions.candidate import Candidate
 from ebbtide.errors import StoreError
 
 TEXT = "Use SQLite for the log because there is one writer"
 OLD_LOGS = Path(__file__).parent / "old_logs"
-VERSIONS = ("0001", "0002", "0003")
-NEWEST = "0004"
+VERSIONS = ("0001", "0002", "0003", "0004")
+NEWEST = "0005"
 TABLES = ("decisions", "decision_events", "decision_streams", "decision_counts")
 #: Whatever a database says of its own objects, in an order of its own.
 SCHEMA = {
@@ -200,6 +201,70 @@ def test_the_schema_is_that_of_a_new_log(place, tmp_path, request, version):
             connection.execute("CREATE SCHEMA public")
     DecisionLog.open(place).close()
     assert schema(place) == old
+
+
+@contextlib.contextmanager
+def small_batches() -> Iterator[None]:
+    size, filling._BATCH = filling._BATCH, 2
+    try:
+        yield
+    finally:
+        filling._BATCH = size
+
+
+def subjects(place: str) -> list[str]:
+    with connected(place) as connection:
+        return sorted(map(repr, connection.execute("SELECT key, id FROM decision_subjects")))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_an_old_log_has_is_asked_about(place, version):
+    """The subjects of decisions from before are found, and are those that a rebuilt log has."""
+    load(place, version)
+    with DecisionLog.open(place, agent="coder") as log:
+        answer = Deliberation(log).record_decision("Do not use PostgreSQL for the log", force=True)
+        assert [log.get(each).candidate.description for each in answer.reversals] == [
+            "Use PostgreSQL for the log, since now there are many writers"
+        ]
+        before = subjects(place)
+        with connected(place) as connection:
+            connection.execute("DELETE FROM decision_subjects")
+        log.scope(tenant="acme").rebuild()
+        log.rebuild()
+        with DecisionLog.open(place) as every:
+            every.rebuild()
+    assert before == subjects(place)
+
+
+def test_filling_stops_and_goes_on(place):
+    """A program that dies between two batches leaves the rest to the next one; none is lost or doubled."""
+    load(place, "0004")
+    DecisionLog.open(place).close()
+    whole = subjects(place)
+    with connected(place) as connection:
+        connection.execute("DELETE FROM decision_subjects")
+        connection.execute("INSERT INTO decision_unkeyed (n) SELECT n FROM decisions WHERE status = 'kept'")
+        waiting = connection.execute("SELECT count(*) FROM decision_unkeyed").fetchone()[0]
+    left = []
+
+    def dying(tx):
+        if left:
+            raise KeyboardInterrupt
+        left.append(real(tx))
+        return True
+
+    real = connection_module.fill_subjects
+    with small_batches(), pytest.MonkeyPatch.context() as patched:
+        patched.setattr(connection_module, "fill_subjects", dying)
+        with pytest.raises(KeyboardInterrupt):
+            DecisionLog.open(place)
+    with connected(place) as connection:
+        assert connection.execute("SELECT count(*) FROM decision_unkeyed").fetchone()[0] == waiting - 2
+    with small_batches():
+        DecisionLog.open(place).close()
+    assert subjects(place) == whole
+    with connected(place) as connection:
+        assert connection.execute("SELECT count(*) FROM decision_unkeyed").fetchone()[0] == 0
 
 
 def test_an_old_log_is_not_migrated_by_a_reader(place):

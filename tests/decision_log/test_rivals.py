@@ -7,9 +7,11 @@ import pytest
 from ebbtide.decision_log.answer import DecisionVerdict
 from ebbtide.decision_log.deliberation import Deliberation
 from ebbtide.decision_log.record import Relation
+from ebbtide.decision_log.store.subjects import subject_hashes
 from ebbtide.profile.duplicates import DuplicateRules
 
 DAY = 86_400.0
+HASHES = (9118332724741389926, 3470990435244664640, -5442857155898297423)
 FIRST = "Set the timeout of the HTTP client to 30 s"
 SECOND = "Raise the timeout of the HTTP client to 60 s because uploads are slow"
 
@@ -70,3 +72,56 @@ def test_words_of_any_script_can_be_asked_for(work):
     )
     assert work.record_decision("'; DROP TABLE decisions; --\" OR gateway\x00", ts=DAY, force=True).kept
     assert work.log.get(first.id).status == "kept"
+
+
+def test_a_contradiction_inside_of_a_batch_is_seen(work):
+    rows = [
+        {"description": FIRST, "session": "s1", "ts": 0.0},
+        {"description": "Keep the nightly backup of the orders", "session": "s1", "ts": 1.0},
+        {"description": SECOND, "session": "s2", "ts": DAY},
+    ]
+    first, _, second = work.record_batch(rows)
+    assert second.reversals == (first.id,)
+
+
+def subjects(work):
+    return work.log.store.read(lambda session: session.rows("SELECT key, id FROM decision_subjects"))
+
+
+def test_what_is_taken_out_leaves_no_trace_of_its_subject(work):
+    first = work.record_decision(FIRST, session="s1", ts=0.0)
+    other = work.record_decision("Keep the nightly backup of the orders", session="s1", ts=0.0)
+    work.log.redact(first.id, by="ann")
+    assert {identifier for _, identifier in subjects(work)} == {other.id}
+    work.log.purge(before=DAY, status="kept", by="ann")
+    assert subjects(work) == []
+    assert work.record_decision(SECOND, session="s2", ts=2 * DAY).reversals == ()
+
+
+def test_one_that_is_restored_is_asked_about(work):
+    refusal = work.record_decision("ok").assessment
+    strict = Deliberation(work.log, gate=lambda *_: refusal)
+    first = strict.record_decision(FIRST, session="s1", ts=0.0)
+    assert first.verdict is DecisionVerdict.QUARANTINED
+    assert subjects(work) == []
+    work.log.restore(first.id, by="ann")
+    assert work.record_decision(SECOND, session="s2", ts=DAY).reversals == (first.id,)
+
+
+def test_the_closest_of_many_on_a_subject_is_named(work):
+    first = work.record_decision("Keep the nightly backup of the orders table", session="s0", ts=0.0)
+    for number in range(40):
+        work.record_decision(
+            f"Keep the nightly build of module{number} on port {number}",
+            session=f"n{number}",
+            ts=number + 1.0,
+        )
+    answer = work.record_decision("Drop the nightly backup of the orders table", session="z", ts=DAY)
+    assert answer.reversals == (first.id,)
+
+
+def test_the_hashes_are_those_of_every_store():
+    """Where this fails, stores of before have other keys: a migration has to fill their index anew."""
+    assert subject_hashes("default", "coder", FIRST) == HASHES
+    assert subject_hashes("default", "writer", FIRST) != HASHES
+    assert subject_hashes("default", "coder", "x" * 3000) == ()

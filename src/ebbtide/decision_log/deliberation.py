@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Protocol, TypeVar, Unpack
 
 from ebbtide.decision_log import gated_steps, steps
@@ -24,7 +23,6 @@ from ebbtide.decision_log.gated_steps import (
 )
 from ebbtide.decision_log.guardrails import Guardrail
 from ebbtide.decision_log.record import Decision, DecisionScope, Mode
-from ebbtide.decision_log.rivals import rivals
 from ebbtide.decision_log.store.transaction import Transaction, checked_time
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate, Source, TurnContext
@@ -214,7 +212,7 @@ class Deliberation:
         Source: decision quality gate, layers 1 to 3 (clauses Q06, Q13).
         """
         latest = self._recall(decision_id)
-        proposal = self._propose(latest.candidate, latest.scope, description, words)
+        proposal = self._propose(latest.candidate, description, words)
         answer = self._write(
             latest.scope.agent, lambda tx: gated_steps.finalize(tx, self._rules, tx.fresh(latest), proposal)
         )
@@ -304,18 +302,10 @@ class Deliberation:
             source=checked_source(source),
         )
         scope = self.log.view.scope(agent_id, session)
-        return scope, self._propose(candidate, scope, None, words)
+        return scope, self._propose(candidate, None, words)
 
-    def _propose(
-        self, opened: Candidate, scope: DecisionScope, description: str | None, words: FinalWords
-    ) -> Proposal:
-        proposal = propose(opened, description, words, self.log.clock(), self._judge)
-        settlement, most = proposal.settlement, self._rules.duplicates.rivals_at_most
-        if not most or (settlement.assessment is not None and not settlement.assessment.keep):
-            return proposal
-        # Outside of the transaction: other writers do not wait for a question.
-        text, at = settlement.candidate.description, settlement.at
-        return replace(proposal, rivals=rivals(self.log.store, scope, text, at, most=most))
+    def _propose(self, opened: Candidate, description: str | None, words: FinalWords) -> Proposal:
+        return propose(opened, description, words, self.log.clock(), self._judge)
 
     def _judge(
         self, candidate: Candidate, context: TurnContext | None

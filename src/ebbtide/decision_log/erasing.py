@@ -37,6 +37,7 @@ def erase(tx: Transaction, decision: Decision, at: float, *, kind: EventKind, by
     }
     remainder = tx.happen(remainder, kind, at, body)
     _drop_bodies(tx, decision, numbers)
+    tx.forget_subject(decision)
     tx.save(remainder)
     if kind is EventKind.REDACTED:
         for link in decision.links:

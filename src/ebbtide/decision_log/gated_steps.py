@@ -94,13 +94,11 @@ class Proposal:
         settlement: What it says; whether it is kept is open.
         degraded: Why the gate could not be asked; None where it was.
         force: Keep it whatever the gate says.
-        rivals: Ids and texts of the decisions on its subject that stand, the newest first.
     """
 
     settlement: Settlement
     degraded: str | None
     force: bool
-    rivals: Sequence[tuple[str, str]] = ()
 
 
 def propose(
@@ -239,7 +237,8 @@ def _judge_and_settle(
         if duplicate is not None and duplicate.is_duplicate:
             assessment = duplicate_assessment(duplicate, assessment, rules.profile)
         elif duplicate is not None and not duplicate.contradicts:
-            duplicate = find_reversal(candidate.description, proposal.rivals) or duplicate
+            standing = tx.standing(scope, candidate.description, at, most=rules.duplicates.rivals_at_most)
+            duplicate = find_reversal(candidate.description, standing) or duplicate
     assessment = with_guardrails(
         assessment, rules.guardrails, _guarded(settlement, opened), rules.profile.name
     )

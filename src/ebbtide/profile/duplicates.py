@@ -30,8 +30,8 @@ class DuplicateRules:
             told. It is advice and refuses nothing; None never tells.
         compared_at_most: Newest rows of the window whose words are compared; the others are compared by
             normal form alone, and the verdict says so. None compares all.
-        rivals_at_most: Newest decisions on the subject of a text that are read for one that it contradicts,
-            of all sessions and whatever their age; 0 reads none.
+        rivals_at_most: Decisions that share most of the subject of a text and are read for one that it
+            contradicts, of all sessions and whatever their age; 0 reads none.
 
     Source: decision quality gate, layer 2 (clause Q06). The last six are ours, and off in the SPEC profile.
     """

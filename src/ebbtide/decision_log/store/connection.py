@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
+from ebbtide.decision_log.store import statements
 from ebbtide.decision_log.store.database import Database, Session
+from ebbtide.decision_log.store.filling import fill_subjects
 from ebbtide.decision_log.store.group_commit import Writer
 from ebbtide.decision_log.store.opening import database_of
 from ebbtide.decision_log.store.transaction import Transaction
@@ -53,6 +55,11 @@ class Store:
         self._lock = threading.Lock()
         self._closed = False
         self._process = os.getpid()
+        try:
+            self._fill()
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def name(self) -> str:
@@ -76,6 +83,14 @@ class Store:
             return self._writer.alone(question)
         with self._reader() as session:
             return question(session)
+
+    def _fill(self) -> None:
+        """Let the index of subjects have the decisions of before there was one, some at a time."""
+        if self.database.single or self.database.read_only:
+            return
+        if self.read(lambda session: session.rows(statements.UNKEYED, (1,))):
+            while self._writer.write(fill_subjects):
+                pass
 
     def index_words(self) -> None:
         """Let the index of words have the latest decisions, before a search."""

@@ -73,10 +73,6 @@ class Database(Protocol):
     search_from: str
     search_where: str
     search_rank: str
-    #: What stands between values of `search_value`, of which one is enough.
-    search_or: str
-    #: What decisions that are searched for sort by, the oldest first.
-    search_age: str
 
     #: A condition that looks for one more word, ``" word "``, in a row that was found; None where the index
     #: is asked for all words.

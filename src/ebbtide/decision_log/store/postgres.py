@@ -36,8 +36,6 @@ class PostgresDatabase:
     search_row: str | None = None
     search_rest: str | None = None
     search_rank = "ts_rank_cd(search_vector, to_tsquery('simple', ?), 1)"
-    search_or = " | "
-    search_age = "n"
 
     def __init__(self, url: str, *, timeout_s: float, read_only: bool) -> None:
         self._psycopg = _psycopg()

@@ -23,8 +23,7 @@ from ebbtide.text.contrast.words import FUNCTION_WORDS
 _PAGE = 500
 _COMMON = frozenset(search_words(FUNCTION_WORDS))  # nearly every decision has some of them
 _WAYS = ((True, False), (False, False), (False, True))  # every word or any; whole or what words begin with
-#: A condition that looks for one more word, ``" word "``, in a row.
-HAS_WORD = "instr(' ' || decisions.search_text || ' ', ?) > 0"
+_HAS_WORD = "instr(' ' || decisions.search_text || ' ', ?) > 0"
 _SHORTEST = 3  # letters that a word may be found by
 _HIGHEST = "~"  # sorts after every character of an id
 
@@ -173,7 +172,7 @@ def search(
         rows = session.rows(sql, [*head, *values, value, *(f" {word} " for word in others), limit])
         if len(rows) < limit and database.search_rest is not None:
             ends = "" if begins else " "
-            has_words = (" AND " if every else " OR ").join([HAS_WORD] * len(words))
+            has_words = (" AND " if every else " OR ").join([_HAS_WORD] * len(words))
             sql = (
                 f"SELECT description, asked, state, 0.0 FROM {database.search_rest} "  # noqa: S608 - no values
                 f"WHERE tenant = ?{condition} AND ({has_words}) ORDER BY id DESC LIMIT ?"

@@ -47,8 +47,6 @@ class SqliteDatabase:
     # The index reads the whole list of a word, and that of "the" is as long as the log.
     search_row: str | None = " AND instr(' ' || decisions.search_text || ' ', ?) > 0"
     search_rank = "-bm25(decision_words)"
-    search_or = " OR "
-    search_age = "decision_words.rowid"  # by a column of the table every row would be read and sorted
     search_rest: str | None = "decision_unindexed CROSS JOIN decisions USING (n)"
 
     def __init__(self, path: str, *, timeout_s: float, read_only: bool, durable: bool) -> None:

@@ -116,6 +116,21 @@ EQUAL_FINALS = (
     "ORDER BY settled_at DESC LIMIT 1"
 )
 
+#: Decisions that stand, by what they are about.
+INSERT_SUBJECT = "INSERT INTO decision_subjects (key, id) VALUES (?, ?) ON CONFLICT DO NOTHING"
+DELETE_SUBJECT = "DELETE FROM decision_subjects WHERE key = ? AND id = ?"
+STANDING = (
+    "SELECT d.id, d.description FROM decision_subjects AS s CROSS JOIN decisions AS d "
+    "WHERE s.key = ? AND d.tenant = ? AND d.id = s.id AND d.agent = ? AND d.status = 'kept' "
+    "AND (d.settled_at IS NULL OR d.settled_at <= ?) ORDER BY s.id DESC LIMIT ?"
+)
+UNKEYED = "SELECT n FROM decision_unkeyed ORDER BY n LIMIT ?"
+TO_KEY = "SELECT tenant, agent, id, description FROM decisions WHERE n = ? AND status = 'kept'"
+DELETE_UNKEYED = "DELETE FROM decision_unkeyed WHERE n = ?"
+DELETE_UNKEYED_OF = (
+    "DELETE FROM decision_unkeyed WHERE n = (SELECT n FROM decisions WHERE tenant = ? AND id = ?)"
+)
+
 ADD_COUNT = (
     "INSERT INTO decision_counts (tenant, agent, source, frame, mode, layer, rule, verdict, n) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "

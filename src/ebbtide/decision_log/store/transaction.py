@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -14,7 +15,8 @@ from ebbtide.decision_log.identifiers import decision_id
 from ebbtide.decision_log.record import Decision, DecisionScope, Status
 from ebbtide.decision_log.store import questions, statements
 from ebbtide.decision_log.store.database import Database, Session, Values, Write
-from ebbtide.decision_log.store.rows import decision_of, row_of
+from ebbtide.decision_log.store.rows import DamagedRow, decision_of, row_of
+from ebbtide.decision_log.store.subjects import subject_hashes
 from ebbtide.decision_log.store.windows import StreamHead, Streams
 from ebbtide.decisions.repeats.duplicates import Earlier
 from ebbtide.errors import ConfigError, UnknownDecisionError
@@ -57,6 +59,7 @@ class Transaction:
         self._events: list[tuple[Any, ...]] = []
         self._saved: dict[tuple[str, str], tuple[Decision, bool]] = {}
         self._counts: Counter[CountKey] = Counter()
+        self._on_subject: dict[int, list[str]] = {}  # ids of `_saved` ones that stand
 
     @property
     def session(self) -> Session:
@@ -206,6 +209,40 @@ class Transaction:
                 window, truncated = ask((low, high))
         return [row for row in window if row.id != not_id], truncated
 
+    def standing(self, scope: DecisionScope, text: str, at: float, *, most: int) -> list[tuple[str, str]]:
+        """Ids and texts of the kept decisions on the subject of a text, the newest first.
+
+        Args:
+            scope: Tenant and agent; those of all sessions are found.
+            text: What is to be decided.
+            at: When; what was taken later is left out.
+            most: How many at most: those that share the most of the subject.
+        """
+        keys = subject_hashes(scope.tenant, scope.agent, text) if most > 0 else ()
+        texts: dict[str, str] = {}
+        shared: Counter[str] = Counter()
+        values = [(key, scope.tenant, scope.agent, at, most) for key in keys]
+        with DamagedRow():
+            for rows in self._session.rows_of_each(statements.STANDING, values):
+                for identifier, description in rows:
+                    if (scope.tenant, identifier) not in self._saved:
+                        shared[identifier] += 1
+                        texts[identifier] = json.loads(description)
+        for identifier in (identifier for key in keys for identifier in self._on_subject.get(key, ())):
+            decision, _ = self._saved[scope.tenant, identifier]
+            if decision.status is Status.KEPT and (decision.settled_at is None or decision.settled_at <= at):
+                shared[identifier] += 1
+                texts[identifier] = decision.candidate.description
+        closest = sorted(texts, key=lambda each: (shared[each], each), reverse=True)[:most]
+        return [(identifier, texts[identifier]) for identifier in sorted(closest, reverse=True)]
+
+    def forget_subject(self, decision: Decision) -> None:
+        """Take out what a decision is about: its text goes."""
+        scope, session = decision.scope, self.session
+        session.run(statements.DELETE_UNKEYED_OF, (scope.tenant, decision.id))
+        hashes = subject_hashes(scope.tenant, scope.agent, decision.candidate.description)
+        session.run_many(statements.DELETE_SUBJECT, [(key, decision.id) for key in hashes])
+
     def save(self, decision: Decision, *, new: bool = False) -> None:
         """Store what a decision is now."""
         scope = decision.scope
@@ -213,6 +250,9 @@ class Transaction:
         before = self._saved.get(key)
         self._saved[key] = (decision, new if before is None else before[1])
         self._stream(scope.tenant, scope.agent).windows.note(decision)
+        if decision.status is Status.KEPT and (before is None or before[0].status is not Status.KEPT):
+            for subject in subject_hashes(scope.tenant, scope.agent, decision.candidate.description):
+                self._on_subject.setdefault(subject, []).append(decision.id)
 
     def count(self, key: CountKey, times: int = 1) -> None:
         """Count something."""
@@ -250,6 +290,7 @@ class Transaction:
         ]
         # In one order everywhere, so that no two writers wait for each other.
         counts = [(*key, times) for key, times in sorted(self._counts.items())]
+        subjects = [(key, identifier) for key, ids in sorted(self._on_subject.items()) for identifier in ids]
         writes: list[Write] = [
             (statements.INSERT_EVENT, self._events),
             (statements.INSERT_DECISION, new),
@@ -257,8 +298,9 @@ class Transaction:
             (statements.EMPTY_DECISION, emptied),
             (statements.UPDATE_HEAD, heads),
             (statements.ADD_COUNT, counts),
+            (statements.INSERT_SUBJECT, subjects),
         ]
-        self._events, self._saved, self._counts = [], {}, Counter()
+        self._events, self._saved, self._counts, self._on_subject = [], {}, Counter(), {}
         for stream in self._streams.values():
             stream.changed = False
         return [(sql, many) for sql, many in writes if many]

@@ -15,7 +15,7 @@ from ebbtide.decisions.repeats.differences import EMPTY, Difference, DifferenceK
 from ebbtide.text.contrast.statement import stems_in_order
 from ebbtide.text.stems import stem, stem_tokens
 
-_LONGEST = 2000  # characters of a text that is remembered, and beyond which a text is no single decision
+LONGEST_SUBJECT = 2000  #: characters of a text that is remembered, and beyond which it is no single decision
 # What follows them says why, or goes on to something else.
 _ASIDE = re.compile(
     r"\s*(?:[;(\u2014]|\. |\s[-\u2013]\s|: (?=\S+ \S+ \S+ )|"
@@ -58,7 +58,7 @@ def read_subject(form: str) -> Subject:
     >>> read_subject("raise the client timeout to 60 s because uploads are slow").topic
     ('rais', 'client', 'timeout')
     """
-    return _remembered(form) if len(form) <= _LONGEST else _read(form)
+    return _remembered(form) if len(form) <= LONGEST_SUBJECT else _read(form)
 
 
 def find_opposition(here: str, there: str) -> Difference | None:
@@ -73,7 +73,7 @@ def find_opposition(here: str, there: str) -> Difference | None:
     >>> find_opposition("set the query timeout to 60 s", "set the client timeout to 30 s") is None
     True
     """
-    if max(len(here), len(there)) > _LONGEST:
+    if max(len(here), len(there)) > LONGEST_SUBJECT:
         return None
     one, other = read_subject(here), read_subject(there)
     if set(one.topic).isdisjoint(other.topic):
