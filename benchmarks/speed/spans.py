@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.proto.trace.v1.trace_pb2 import Span
+from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span
 
 from benchmarks.measure import setup, write_result
 from benchmarks.speed.service import memory_mb, served
@@ -39,10 +39,17 @@ _HEADERS = {"Content-Type": PROTOBUF, "Content-Encoding": "gzip"}
 
 def exports(count: int) -> Iterator[bytes]:
     """So many spans in the order in which they end: a call of a model and one of a tool, in turn."""
-    request = ExportTraceServiceRequest()
-    spans = request.resource_spans.add().scope_spans.add()
-    spans.scope.name = "my.agents"
-    for number in range(count):
+    for first in range(0, count, _BATCH):
+        request = ExportTraceServiceRequest()
+        spans = request.resource_spans.add().scope_spans.add()
+        spans.scope.name = "my.agents"
+        add_spans(spans, range(first, min(first + _BATCH, count)))
+        yield gzip.compress(request.SerializeToString(), 1)
+
+
+def add_spans(spans: ScopeSpans, numbers: range) -> None:
+    """The spans with these numbers."""
+    for number in numbers:
         run, step = number % _RUNS, number // _RUNS
         span = spans.spans.add(
             trace_id=(run + 1).to_bytes(16, "big"),
@@ -52,9 +59,6 @@ def exports(count: int) -> Iterator[bytes]:
             end_time_unix_nano=int((_START + step + 0.9) * 1e9),
         )
         fill(span, model(step) if step % 2 == 0 else tool(step))
-        if len(spans.spans) == _BATCH or number == count - 1:
-            yield gzip.compress(request.SerializeToString(), 1)
-            del spans.spans[:]
 
 
 def fill(span: Span, attributes: dict[str, Any]) -> None:

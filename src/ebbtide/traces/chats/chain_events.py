@@ -153,6 +153,11 @@ class ChainEvents:
         return self._flushed(everything=True) if len(self._queue) > _MOST_WAITING else []
 
     @property
+    def size(self) -> int:
+        """How much it remembers: calls, by id and by arguments, and messages."""
+        return len(self._places) + len(self._heard)
+
+    @property
     def has_waiting(self) -> bool:
         """Whether something waits."""
         return bool(self._queue)

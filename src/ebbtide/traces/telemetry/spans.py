@@ -22,6 +22,7 @@ from ebbtide.traces.chats.message_shapes import ChatMessage
 from ebbtide.traces.records.joining import Seen
 from ebbtide.traces.records.provider_usage import reported
 from ebbtide.traces.telemetry.contexts import Contexts
+from ebbtide.traces.telemetry.ready_events import ReadyEvents
 from ebbtide.traces.telemetry.same_calls import SameCalls, joined
 from ebbtide.traces.telemetry.span import Span
 from ebbtide.traces.telemetry.span_kind import SpanKind
@@ -29,6 +30,8 @@ from ebbtide.traces.telemetry.span_tree import MOST_KNOWN, Detail, Key, SpanTree
 
 _MOST_WAITING = 10_000  # spans; one that comes later than that is still read, out of order
 _MOST_CHAINS = 1_000
+_MOST_PLACES = 100_000  # calls and messages that all chains remember, some 600 bytes each
+_SPANS_BETWEEN = 1_000  # two looks at how many they are
 
 _T = TypeVar("_T")
 # Where a span stands among those that wait: start, end from the late one, number, key, whether it is its end.
@@ -70,12 +73,16 @@ class SpanEvents:
         self._bases: OrderedDict[str, str] = OrderedDict()  # conversations of chains
         self._tools_have_spans: OrderedDict[str, None] = OrderedDict()
         self._chains: OrderedDict[str, ChainEvents] = OrderedDict()
-        self._ready: list[tuple[float, int, Event]] = []
-        self._ready_at = -math.inf
+        self._ready = ReadyEvents()
 
     def add(self, span: Span) -> list[Event]:
         """The events that need not wait any longer."""
         self.number += 1
+        if self.number % _SPANS_BETWEEN == 0:
+            places = sum(chain.size for chain in self._chains.values())
+            while places > _MOST_PLACES and len(self._chains) > 1:
+                places -= next(iter(self._chains.values())).size
+                self._forget_chain()
         key = (span.trace, span.id or f"#{self.number}")
         if key in self._waiting:
             self.duplicates += 1
@@ -150,8 +157,8 @@ class SpanEvents:
             events += self._look(place)
         for chain in self._chains.values():
             if chain.has_waiting:
-                self._make_ready(chain.settle())
-        return events + self._released(math.inf)
+                self._ready.add(chain.settle())
+        return events + self._ready.released(math.inf)
 
     def conversation(self, trace: str) -> str | None:
         """The conversation that a trace is a part of; None while that is not known."""
@@ -167,8 +174,8 @@ class SpanEvents:
         while self._order:
             events += self._next()
         for chain in self._chains.values():
-            self._make_ready(chain.finish())
-        return events + self._released(math.inf)
+            self._ready.add(chain.finish())
+        return events + self._ready.released(math.inf)
 
     def _register(self, key: Key, span: Span) -> None:
         self._tree.register(key, span)
@@ -198,7 +205,7 @@ class SpanEvents:
         if ending or key not in self._endings:
             del self._waiting[key]
             self._endings.discard(key)
-        events = self._released(start)
+        events = self._ready.released(start)
         if ending:
             self._ended(key, span)
         elif span.kind in (SpanKind.LLM, SpanKind.EMBEDDING):
@@ -210,7 +217,7 @@ class SpanEvents:
             self._note_tools(span.trace)
             self._tool(key, span)
         elif span.inputs and Detail.LLM not in self._tree.details_under(key) and self._tree.speaks(key, span):
-            self._make_ready(self._chain(key).take_input(span.inputs, span.start))
+            self._ready.add(self._chain(key).take_input(span.inputs, span.start))
         return events
 
     def _model(self, key: Key, span: Span) -> None:
@@ -220,7 +227,7 @@ class SpanEvents:
             return  # A wrapper around the call that stands inside it.
         span = self._with_sums(key, self._unwrapped(key, span))
         chain = self._chain(key, span if span.kind is SpanKind.LLM else None)
-        self._make_ready(chain.take_input(span.inputs, span.start))
+        self._ready.add(chain.take_input(span.inputs, span.start))
         usage = span.usage if Detail.TOKENS not in inside else Usage()
         model = span.model or next((node.model for _, node in self._tree.around(key) if node.model), None)
         cost = span.cost_usd if Detail.COST not in inside else None
@@ -235,10 +242,10 @@ class SpanEvents:
         )
         self._contexts.remember(chain.chain_id, span.inputs, span.outputs)
         requests = [item for message in span.outputs for item in message.requests]
-        self._make_ready(chain.take_reply(call, requests))
+        self._ready.add(chain.take_reply(call, requests))
         answers = [message for message in span.outputs if message.answers]
         if answers:  # A provider's own tools answer within the same message.
-            self._make_ready(chain.take_input(span.outputs, call.ts))
+            self._ready.add(chain.take_input(span.outputs, call.ts))
 
     def _unwrapped(self, key: Key, span: Span) -> Span:
         """A call of a model that says nothing, with what the wrapper around it says."""
@@ -288,7 +295,7 @@ class SpanEvents:
             return
         if around is None:
             self._tree.nodes[key].slot = slot
-            self._make_ready(chain.take_call(slot))
+            self._ready.add(chain.take_call(slot))
 
     def _ended(self, key: Key, span: Span) -> None:
         """What an agent or a chain reports that nothing inside it does."""
@@ -313,7 +320,7 @@ class SpanEvents:
             ts=span.end if span.end is not None else span.start,
             usage=reported(replace(usage, model=span.model, cost_usd=cost)),
         )
-        self._make_ready(chain.take_reply(call, ()))
+        self._ready.add(chain.take_reply(call, ()))
 
     def _same_call_around(self, key: Key, span: Span) -> Slot | None:
         """The call that two instrumentations record, one inside the other."""
@@ -347,12 +354,16 @@ class SpanEvents:
         if chain is None:
             chain = self._chains[name] = ChainEvents(name, is_resumed=tool is None and self._resumes(name))
             if len(self._chains) > _MOST_CHAINS:
-                self._make_ready(self._chains.popitem(last=False)[1].finish())
+                self._forget_chain()
         else:
             self._chains.move_to_end(name)
         if trace in self._tools_have_spans:
             chain.tools_have_spans = True
         return chain
+
+    def _forget_chain(self) -> None:
+        """Let go of the chain that was silent longest."""
+        self._ready.add(self._chains.popitem(last=False)[1].finish())
 
     def _place(self, key: Key) -> tuple[str, str | None]:
         """The conversation of a span, else its trace, and the call of a tool that it is inside of."""
@@ -368,22 +379,6 @@ class SpanEvents:
         base, tool = self._place(key)
         chain = self._chains.get(base if tool is None else f"{base}/{tool}")
         return chain is not None and chain.open_call(name)
-
-    def _make_ready(self, events: Sequence[Event]) -> None:
-        for event in events:
-            if event.ts is not None:
-                self._ready_at = event.ts
-            self.number += 1
-            heapq.heappush(
-                self._ready, (event.ts if event.ts is not None else self._ready_at, self.number, event)
-            )
-
-    def _released(self, before: float) -> list[Event]:
-        """Events that nothing which comes later can be earlier than."""
-        events = []
-        while self._ready and self._ready[0][0] <= before:
-            events.append(heapq.heappop(self._ready)[2])
-        return events
 
 
 def _remember(names: OrderedDict[str, _T], key: str, value: _T) -> None:
