@@ -21,8 +21,8 @@ def subject_keys(text: str) -> tuple[tuple[str, ...], ...]:
 
     A text that is too long to be compared by its subject has none.
 
-    >>> subject_keys("Keep the nightly backup")
-    (('backup', 'keep'), ('backup', 'nightly'), ('keep', 'nightly'))
+    >>> subject_keys("Keep the nightly backup of the database")
+    (('backup', 'databas'), ('backup', 'nightly'), ('databas', 'nightly'))
     >>> subject_keys("Use Redis")
     (('redis',),)
     """
