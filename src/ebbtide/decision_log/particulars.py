@@ -22,7 +22,14 @@ class RecordStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordOption:
-    """An option that was weighed, with what speaks for it, against it, and for neither."""
+    """An option that was weighed, with what speaks for it, against it, and for neither.
+
+    Args:
+        title: What the option is called.
+        pros: What speaks for it.
+        cons: What speaks against it.
+        neutral: What is worth knowing and speaks for neither.
+    """
 
     title: str
     pros: tuple[str, ...] = ()
