@@ -145,6 +145,30 @@ def test_nothing_acknowledged_is_lost_by_a_kill(start) -> None:
     assert service.check("run 0")["end"] == "A person ended the run: enough."
 
 
+def test_what_was_said_is_not_said_again_after_a_kill(start) -> None:
+    """A note is handed over once, and an agent that was named stays one, although no state was written."""
+    service = start()
+
+    def check(agent: str) -> dict[str, Any]:
+        return service.client.post("/v1/runs/a/check", params={"agent": agent}).json()
+
+    def turn() -> dict[str, Any]:
+        advice = check("writer")
+        service.send("a", {"name": "ls", "args": {}, "result": "none", "agent": "writer"})
+        return advice
+
+    check("reader")
+    notes = [turn()["note"] is not None for _ in range(3)] + [check("writer")["note"] is not None]
+    assert notes == [False, False, False, True]
+    service.kill()
+    service.start()
+    assert check("writer")["note"] is None
+    turn()
+    last = check("writer")
+    assert (last["action"], last["verdict"]["chain_id"]) == ("stop", "writer")
+    assert check("reader")["action"] == "allow"
+
+
 def test_a_database_that_goes_away(start) -> None:
     """Nothing is acknowledged while the file is gone; when it is back, the same body counts once."""
     service = start()

@@ -205,6 +205,7 @@ class LocalService:
             idle_s = math.inf if self._idle_s is None else self._idle_s
             while not self._over.wait(min(_POLL_S, idle_s)):
                 self._take_spool()
+                self.hooks.save_sessions()
                 if time.monotonic() - self.heard_of > idle_s:
                     break
         finally:

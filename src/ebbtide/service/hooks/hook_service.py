@@ -17,7 +17,7 @@ from ebbtide.adapters.hooks.gemini import GEMINI
 from ebbtide.adapters.hooks.opencode import OPENCODE
 from ebbtide.adapters.hooks.step import MAIN, HookCodec, HookReply, HookStep, StepKind, Switch
 from ebbtide.budget.prices import Prices
-from ebbtide.errors import error_text
+from ebbtide.errors import StoreError, error_text
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall
 from ebbtide.events.identity import MARK
 from ebbtide.events.usage import Usage
@@ -177,10 +177,18 @@ class HookService:
             "last_fault": self.last_fault or self.runs.last_fault,
         }
 
+    def save_sessions(self) -> None:
+        """Write what is remembered of the sessions; a fault is counted."""
+        try:
+            self._store.save_sessions()
+        except StoreError as error:
+            self.note_fault("sessions", error)
+
     def close(self) -> None:
         """Write what has changed, unless somebody else does so."""
         if self._has_own_runs:
             self.runs.close()
+        self.save_sessions()
 
     def warm_up(self) -> None:
         """Load what the first event would wait for."""

@@ -45,6 +45,7 @@ class HookStore:
         self._path = sessions
         self._lock = threading.RLock()
         self._sessions: OrderedDict[str, HookSession] = OrderedDict()
+        self._saved: dict[str, float | None] = {}  # when of each was heard last, of what is in the file
         with self._open() as database:
             database.execute("PRAGMA journal_mode = WAL")
             database.execute(_TABLE)
@@ -57,7 +58,7 @@ class HookStore:
             if session is None:
                 session = self._sessions[run_id] = self._stored(run_id)
                 if len(self._sessions) > _MOST:
-                    self._sessions.popitem(last=False)
+                    self._saved.pop(self._sessions.popitem(last=False)[0], None)
             self._sessions.move_to_end(run_id)
             return session
 
@@ -65,29 +66,48 @@ class HookStore:
         """As `RunStore.save`, with the sessions of these runs."""
         with self._lock:
             sessions = {run.standing.run_id: self._sessions.get(run.standing.run_id) for run in runs}
-        rows = []
-        for run_id, session in sessions.items():
-            # Not waited for: whoever holds it may wait for this very writing. The next one has it.
-            if session is not None and session.lock.acquire(timeout=_WAIT_S):
-                try:
-                    rows.append((run_id, session.latest, json.dumps(session.to_dict())))
-                finally:
-                    session.lock.release()
+        rows = [row for run_id, session in sessions.items() if (row := _row(run_id, session)) is not None]
         self._runs.save(runs)
-        with self._open() as database:
-            database.executemany(_SAVE, rows)
+        self._write(rows)
+
+    def save_sessions(self) -> None:
+        """Write the sessions of which something was heard since.
+
+        Raises:
+            StoreError: They cannot be written.
+        """
+        with self._lock:
+            sessions = [
+                (run_id, session)
+                for run_id, session in self._sessions.items()
+                if session.latest != self._saved.get(run_id)
+            ]
+        self._write([row for run_id, session in sessions if (row := _row(run_id, session)) is not None])
 
     def load(self, run_id: str, /) -> StoredRun | None:
         """As `RunStore.load`."""
         return self._runs.load(run_id)
 
     def delete(self, run_id: str, /) -> None:
-        """As `RunStore.delete`."""
+        """As `RunStore.delete`, with its session."""
         self._runs.delete(run_id)
+        with self._lock:
+            self._sessions.pop(run_id, None)
+            self._saved.pop(run_id, None)
+        with self._open() as database:
+            database.execute("DELETE FROM sessions WHERE run_id = ?", (run_id,))
 
     def standings(self) -> Iterable[RunStanding]:
         """As `RunStore.standings`."""
         return self._runs.standings()
+
+    def _write(self, rows: Sequence[tuple[str, float | None, str]]) -> None:
+        if not rows:
+            return
+        with self._open() as database:
+            database.executemany(_SAVE, rows)
+        with self._lock:
+            self._saved.update((run_id, latest) for run_id, latest, _ in rows if run_id in self._sessions)
 
     def _stored(self, run_id: str) -> HookSession:
         try:
@@ -109,6 +129,16 @@ class HookStore:
         finally:
             if database is not None:
                 database.close()
+
+
+def _row(run_id: str, session: HookSession | None) -> tuple[str, float | None, str] | None:
+    """A session for the file; None where somebody is at it, since they may wait for this very writing."""
+    if session is None or not session.lock.acquire(timeout=_WAIT_S):
+        return None
+    try:
+        return run_id, session.latest, json.dumps(session.to_dict())
+    finally:
+        session.lock.release()
 
 
 def latest_events(path: Path) -> dict[str, tuple[float, str]]:

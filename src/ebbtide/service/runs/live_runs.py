@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -26,7 +27,7 @@ from ebbtide.text.redaction import redacted
 _WAIT_S: Final = 0.2  # that a hook waits for the disk: its agent waits for it
 _MOST: Final = 1000  # runs at hand, some 60 KB each
 _IDLE_S: Final = 900.0
-_SAVE_EVERY_S: Final = 5.0  # between two states of a run: what came since is in the log
+_SAVE_EVERY_S: Final = 5.0  # between two looks for runs of which much is in the log alone
 
 #: Told of a run whose verdict has changed, and what holds now.
 VerdictListener = Callable[[str, Verdict], object]
@@ -134,6 +135,13 @@ class LiveRuns:
         if advice.verdict.rank:
             self.note(run_id)
         return advice
+
+    async def handed_over(self) -> None:
+        """Wait until what was handed over is on disk, so that nobody is told twice; a fault is counted."""
+        try:
+            await asyncio.wrap_future(self.database.flush())
+        except StoreError as error:
+            self._fault("database", error)
 
     def get(self, run_id: str) -> Supervisor:
         """As `Runs.get`."""

@@ -5,7 +5,6 @@ It is the `RunStore` and the `RunLog` of the registry. One thread writes; readin
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import threading
 import time
@@ -20,13 +19,17 @@ from ebbtide.errors import StoreError
 from ebbtide.events.event import Event
 from ebbtide.service.runs.run_event import RunEvent, stored_event
 from ebbtide.service.runs.writer import DatabaseWriter
-from ebbtide.supervision.runs.run_store import RunStanding, StoredRun
+from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.runs.run_store import ModelCheck, RunStanding, StoredRun
 
 _T = TypeVar("_T")
+
+_ACTIONS: Final = tuple(Action)
 
 SPANS: Final = "otlp"  #: source of a run that spans tell of: it does not ask, so nobody can end it
 _PAGE: Final = 5_000  # events that are read at once
 _LINE_BYTES: Final = 300  # that an event takes in memory beside its line
+_CHECK_BYTES: Final = 500  # that a check takes in memory
 _NEW_RUN: Final = """
 INSERT INTO runs (run_id, project, agent, source, started, latest) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (run_id) DO UPDATE SET
@@ -42,12 +45,17 @@ ON CONFLICT (run, day, model) DO UPDATE SET
     calls = calls + excluded.calls, unpriced = unpriced + excluded.unpriced
 """
 _STATE: Final = """
-INSERT INTO states (run, revision, place, standing, state)
+INSERT INTO states (run, revision, place, checks, state)
 SELECT number, ?, ?, ?, ? FROM runs WHERE run_id = ?
 ON CONFLICT (run) DO UPDATE SET revision = excluded.revision, place = excluded.place,
-    standing = excluded.standing, state = excluded.state
+    checks = excluded.checks, state = excluded.state
 WHERE excluded.revision >= states.revision
 """
+_CHECK: Final = """
+INSERT OR REPLACE INTO checks (run, number, place, agent, at)
+SELECT number, ?, ?, ?, ? FROM runs WHERE run_id = ?
+"""
+_STANDING_COLUMNS: Final = "run_id, standing, kind, reason, events, cost_usd, tokens, latest, ended"
 _STANDING: Final = """
 UPDATE runs SET standing = ?, kind = ?, reason = ?, events = ?, cost_usd = ?, tokens = ?, ended = ?,
     latest = max(latest, ?)
@@ -154,6 +162,26 @@ class RunDatabase:
             if len(rows) < _PAGE:
                 return
 
+    def checks(self, run_id: str, /) -> list[ModelCheck]:
+        """As `RunLog.checks`."""
+        rows = self.read(
+            "SELECT checks.number, place, checks.agent, at FROM checks JOIN runs ON run = runs.number"
+            " WHERE run_id = ? ORDER BY 1",
+            (run_id,),
+        )
+        return [ModelCheck(*row) for row in rows]
+
+    def add_check(self, run_id: str, check: ModelCheck, /) -> None:
+        """As `RunLog.add_check`; a run that was deleted meanwhile stays so."""
+
+        def write(database: sqlite3.Connection) -> None:
+            if not check.place and check.number == 1:  # it was only asked about, so far
+                now = time.time()
+                _run_number(database, run_id, RunOrigin(), now, now)
+            database.execute(_CHECK, (check.number, check.place, check.agent, check.at, run_id))
+
+        self._writer.submit(write, size=_CHECK_BYTES, can_wait=True)
+
     def note(self, standing: RunStanding) -> None:
         """Show a run as it stands, soon: the latest counts."""
         with self._lock:
@@ -162,7 +190,7 @@ class RunDatabase:
                 return
             self._is_noted = True
             try:
-                future = self._writer.submit(self._write_standings)
+                future = self._writer.submit(self._write_standings, can_wait=True)
             except StoreError:
                 self._is_noted = False
                 raise
@@ -179,17 +207,9 @@ class RunDatabase:
 
     def save(self, runs: Sequence[StoredRun], /) -> None:
         """As `RunStore.save`; a run that was deleted meanwhile stays so."""
-        rows = [
-            (run.revision, run.place, json.dumps(run.standing.to_dict()), run.state, run.standing.run_id)
-            for run in runs
-        ]
-        origin = RunOrigin()
+        rows = [(run.revision, run.place, run.checks, run.state, run.standing.run_id) for run in runs]
 
         def write(database: sqlite3.Connection) -> None:
-            for run in runs:
-                if not run.place:  # it was only asked about, so far
-                    latest = run.standing.latest
-                    _run_number(database, run.standing.run_id, origin, latest, latest)
             database.executemany(_STATE, rows)
 
         self._writer.write(write)
@@ -197,14 +217,13 @@ class RunDatabase:
     def load(self, run_id: str, /) -> StoredRun | None:
         """As `RunStore.load`."""
         rows = self.read(
-            "SELECT standing, revision, state, place FROM states"
-            " WHERE run = (SELECT number FROM runs WHERE run_id = ?)",
+            f"SELECT {_STANDING_COLUMNS}, revision, state, place, checks"  # noqa: S608 - names of our own
+            " FROM runs JOIN states ON run = number WHERE run_id = ?",
             (run_id,),
         )
         if not rows:
             return None
-        standing, revision, state, place = rows[0]
-        return StoredRun(RunStanding.from_dict(json.loads(standing)), revision, state, place)
+        return StoredRun(_standing(rows[0][:-4]), *rows[0][-4:])
 
     def delete(self, run_id: str, /) -> None:
         """As `RunStore.delete`."""
@@ -216,8 +235,8 @@ class RunDatabase:
 
     def standings(self) -> Iterable[RunStanding]:
         """As `RunStore.standings`."""
-        rows = self.read("SELECT standing FROM states")
-        return [RunStanding.from_dict(json.loads(text)) for (text,) in rows]
+        rows = self.read(f"SELECT {_STANDING_COLUMNS} FROM runs")  # noqa: S608 - names of our own
+        return list(map(_standing, rows))
 
     def enter(self, act: PersonAct, *, stop_reason: str | None = None) -> None:
         """Write down what a person did; a stop stands with its reason, and anything else lifts it.
@@ -295,6 +314,22 @@ def _standing_row(item: RunStanding) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
+def _standing(row: Sequence[Any]) -> RunStanding:
+    """What `_STANDING` has written."""
+    run_id, rank, kind, reason, events, cost_usd, tokens, latest, ended = row
+    return RunStanding(
+        run_id=run_id,
+        action=_ACTIONS[rank],
+        kind=kind,
+        reason=reason,
+        events=events,
+        cost_usd=cost_usd,
+        tokens=tokens,
+        latest=latest,
+        ended=bool(ended),
+    )
+
+
 def _run_number(
     database: sqlite3.Connection, run_id: str, origin: RunOrigin, started: float, latest: float
 ) -> int:
@@ -307,7 +342,7 @@ def _run_number(
 
 def _erase(database: sqlite3.Connection, condition: str, values: Sequence[Any]) -> int:
     """Delete runs and all that belongs to them; how many."""
-    for table in ("events", "states", "spending"):
+    for table in ("events", "checks", "states", "spending"):
         database.execute(
             f"DELETE FROM {table} WHERE run IN (SELECT number FROM runs WHERE {condition})",  # noqa: S608
             values,

@@ -9,7 +9,7 @@ from typing import Final
 from ebbtide.errors import StoreError
 
 _APPLICATION: Final = 0x45424253  # "EBBS", so that no other file of SQLite is taken for it
-_VERSION: Final = 1
+_VERSION: Final = 2
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS runs (
     number INTEGER PRIMARY KEY,
@@ -33,8 +33,14 @@ CREATE TABLE IF NOT EXISTS events (
 CREATE INDEX IF NOT EXISTS events_by_run ON events (run);
 CREATE UNIQUE INDEX IF NOT EXISTS events_once ON events (run, chain, seq) WHERE seq IS NOT NULL;
 
+-- That a run asked before a call of its model: what was handed over then is not said again.
+CREATE TABLE IF NOT EXISTS checks (
+    run INTEGER NOT NULL, number INTEGER NOT NULL, place INTEGER NOT NULL, agent TEXT, at REAL,
+    PRIMARY KEY (run, number)
+) WITHOUT ROWID;
+
 CREATE TABLE IF NOT EXISTS states (
-    run INTEGER PRIMARY KEY, revision INTEGER NOT NULL, place INTEGER NOT NULL, standing TEXT NOT NULL,
+    run INTEGER PRIMARY KEY, revision INTEGER NOT NULL, place INTEGER NOT NULL, checks INTEGER NOT NULL,
     state BLOB NOT NULL
 );
 
@@ -63,14 +69,14 @@ def prepare(database: sqlite3.Connection, path: Path) -> None:
     """Make the tables where there are none, and have what is committed stay through a loss of power.
 
     Raises:
-        StoreError: The file is something else, or of a later version.
+        StoreError: The file is something else, or of another version.
     """
     application, version = (
         database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
     )
     tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if (tables and application != _APPLICATION) or version > _VERSION:
-        raise StoreError(f"{path}: not a file of this service, or of a later version. Choose another path")
+    if tables and (application != _APPLICATION or version != _VERSION):
+        raise StoreError(f"{path}: not a file of this version of the service. Choose another path")
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("PRAGMA synchronous = FULL")
     database.execute(f"PRAGMA application_id = {_APPLICATION}")

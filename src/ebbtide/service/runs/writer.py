@@ -21,6 +21,7 @@ _T = TypeVar("_T")
 
 _MOST_BYTES: Final = 64 << 20  # that wait to be written
 _MOST_TOGETHER: Final = 500  # jobs of one transaction
+_PATIENCE_S: Final = 0.1  # of a job for which nobody waits: a transaction takes milliseconds
 _BUSY_S: Final = 5.0  # for another process that holds the file
 
 
@@ -50,18 +51,22 @@ class DatabaseWriter:
         self._bytes = 0
         self._wake = threading.Condition()
         self._is_over = False
+        self._is_urgent = False  # somebody waits for one of the jobs
         self._database: sqlite3.Connection | None = self._open()
         self._file = path.stat().st_ino
         self._thread = threading.Thread(target=self._write_all, name="ebbtide-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, run: Callable[[sqlite3.Connection], _T], *, size: int = 0) -> Future[_T]:
+    def submit(
+        self, run: Callable[[sqlite3.Connection], _T], *, size: int = 0, can_wait: bool = False
+    ) -> Future[_T]:
         """Have something written; its result is there when it is on disk.
 
         Args:
             run: Called in the thread of the writer, inside a transaction. It may be called twice, where the
                 transaction failed: it changes nothing but the database.
             size: Bytes that it holds in memory.
+            can_wait: Whether nobody waits for it: it goes with what comes next, or alone a little later.
 
         Raises:
             QueueFullError: Too much is waiting.
@@ -75,6 +80,7 @@ class DatabaseWriter:
                 raise QueueFullError(f"{self._path}: too much waits to be written. Send it again in a moment")
             self._bytes += size
             self._jobs.append(_Job(run, future, size))
+            self._is_urgent = self._is_urgent or not can_wait
             self._wake.notify()
         return future
 
@@ -98,7 +104,9 @@ class DatabaseWriter:
             with self._wake:
                 while not self._jobs and not self._is_over:
                     self._wake.wait()
+                self._wake.wait_for(lambda: self._is_urgent or self._is_over, _PATIENCE_S)
                 jobs = [self._jobs.popleft() for _ in range(min(len(self._jobs), _MOST_TOGETHER))]
+                self._is_urgent = bool(self._jobs)
             if not jobs:
                 break
             self._write(jobs)

@@ -18,7 +18,7 @@ from ebbtide.text.redaction import redacted
 
 router = APIRouter(tags=["runs that report"])
 
-_SLICE_S: Final = 0.001  # of work after which other requests have their turn
+_SLICE_S: Final = 0.0005  # of work after which other requests have their turn
 _MOST_LINES: Final = 20_000
 _EXAMPLE: Final = (
     '{"seq": 1, "kind": "llm", "model": "claude-sonnet-4-5", "input_tokens": 1200, "output_tokens": 80}\n'
@@ -80,6 +80,8 @@ async def check(
     """
     await here.fetch(run_id)
     advice = here.runs.before_model(run_id, agent=agent)
+    if advice.verdict.rank:
+        await here.runs.handed_over()
     return PlainJson(
         {
             "run_id": run_id,
@@ -105,11 +107,12 @@ def masked(here: Service, value: Any) -> Any:
 
 
 async def _take(here: Service, run_id: str, events: list[RunEvent], places: list[int]) -> None:
-    """Watch the new ones, a slice at a time."""
-    start = time.perf_counter()
-    for item, place in zip(events, places, strict=True):
-        if place:
-            here.runs.take(run_id, item.event, place)
-            if time.perf_counter() - start > _SLICE_S:
-                await asyncio.sleep(0)
-                start = time.perf_counter()
+    """Watch the new ones, a slice at a time, and one request after the other: a check waits for one slice."""
+    async with here.watching:
+        start = time.perf_counter()
+        for item, place in zip(events, places, strict=True):
+            if place:
+                here.runs.take(run_id, item.event, place)
+                if time.perf_counter() - start > _SLICE_S:
+                    await asyncio.sleep(0)
+                    start = time.perf_counter()

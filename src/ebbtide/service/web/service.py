@@ -30,6 +30,7 @@ class Service:
         spans: What takes exported spans.
         settings: What the service was started with.
         mcp: The way of MCP clients.
+        watching: Held while events are watched, which takes the processor.
     """
 
     runs: LiveRuns
@@ -37,6 +38,7 @@ class Service:
     spans: SpanWorker
     settings: ServiceSettings
     mcp: McpDoor
+    watching: asyncio.Lock = field(default_factory=asyncio.Lock)
     _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     @asynccontextmanager

@@ -65,22 +65,58 @@ class StoredRun:
         revision: Grows with each change: what is older does not take the place of what is newer.
         state: What `Supervisor.to_bytes` gave: a few KB.
         place: Of the latest event in it, in the log that is kept beside; 0 where none is kept.
+        checks: How many checks are in it, likewise.
     """
 
     standing: RunStanding
     revision: int
     state: bytes
     place: int = 0
+    checks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCheck:
+    """That somebody asked before a call of a model, which hands over what is to be said.
+
+    Args:
+        number: Of the checks of its run, from 1.
+        place: Of the latest event before it; 0 where there was none.
+        agent: Whose model is called; None where nobody says.
+        at: Seconds on the clock of the events.
+    """
+
+    number: int
+    place: int
+    agent: str | None
+    at: float | None
 
 
 class RunLog(Protocol):
-    """A log of all events, kept beside a store: what the stored state of a run lacks is read from it."""
+    """A log of all events and checks, kept beside a store.
+
+    What the stored state of a run lacks is read from it, so that a state is written only now and then.
+    """
 
     def since(self, run_id: str, place: int, /) -> Iterable[tuple[int, Event]]:
         """The events of a run after a place, each with its own.
 
         Raises:
             StoreError: They cannot be read.
+        """
+
+    def checks(self, run_id: str, /) -> Iterable[ModelCheck]:
+        """All checks of a run, by their numbers.
+
+        Raises:
+            StoreError: They cannot be read.
+        """
+
+    def add_check(self, run_id: str, check: ModelCheck, /) -> None:
+        """Keep a check, soon: it is not waited for.
+
+        Raises:
+            StoreError: It cannot be taken.
         """
 
 

@@ -7,7 +7,7 @@ import time
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Self
 
 from ebbtide.budget.limits import Limits
@@ -18,7 +18,7 @@ from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.runs.advice import Advice
 from ebbtide.supervision.runs.run_budgets import RunBudgets
 from ebbtide.supervision.runs.run_saver import RunSaver
-from ebbtide.supervision.runs.run_store import MemoryRunStore, RunLog, RunStanding, RunStore
+from ebbtide.supervision.runs.run_store import MemoryRunStore, ModelCheck, RunLog, RunStanding, RunStore
 from ebbtide.supervision.runs.watched_run import WatchedRun
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
@@ -50,7 +50,8 @@ class Runs:
         budgets: Budgets that others draw on too: money is set aside before each call of a model, and charged
             with its event.
         clock: Seconds since 1970.
-        log: A log of all events: a run that comes back takes up from it what its stored state lacks.
+        log: A log of all events: a run that comes back takes up from it what its stored state lacks, and
+            is written only when that would take long.
 
     Attributes:
         faults: How often the ``store``, the ``listener`` or the ``budgets`` failed; the runs do not notice.
@@ -139,11 +140,8 @@ class Runs:
             if 0 < place <= run.place:
                 verdict = run.supervisor.verdict()
             else:
-                run.place = max(run.place, place)
-                if isinstance(event, Event):
-                    event = run.placed(event)
                 before = run.supervisor.tally.cost
-                verdict = run.supervisor.record(event)
+                verdict = run.record(event, place)
                 spending = self._budgets.spending(event, before, run.supervisor.tally)
             change = run.change(verdict)
         self._budgets.charge(run_id, spending)  # without the lock: the store may take long
@@ -164,10 +162,10 @@ class Runs:
         with self._at_hand(run_id) as run:
             if now is None and not run.has_own_time:
                 now = run.latest
-            run.ask_for(agent)
             run.supervisor.hold_budget(refusal)
-            verdict = run.supervisor.check_before_model(agent, now=now)
+            verdict = run.check(agent, now)
             change = run.change(verdict)
+            self._log_check(run_id, run, agent, now)
         if refusal is None and verdict.rank > Action.FINALIZE.rank:
             self._budgets.release(run_id)
         self._report(run_id, change)
@@ -183,6 +181,7 @@ class Runs:
         with self._at_hand(run_id) as run:
             run.supervisor.acknowledge(agent)
             run.answered()
+            run.unlogged = run.revision
         self._budgets.approve(run_id)
 
     def extend(self, run_id: str, turns: int, *, limits: Limits | None = None) -> None:
@@ -190,6 +189,7 @@ class Runs:
         with self._at_hand(run_id) as run:
             run.supervisor.extend(turns, limits=limits)
             run.answered()
+            run.unlogged = run.revision
 
     def end(self, run_id: str) -> RunStanding:
         """Say that nothing more comes of a run, and write it; what it has come to.
@@ -203,7 +203,7 @@ class Runs:
             self._leaving[run_id] = self._runs.pop(run_id)
         try:
             self._store.save([stored])
-            run.saved_revision = stored.revision
+            run.saved(stored)
         except EbbtideError as error:
             self._fault("store", error)
         self._departed({run_id: run})
@@ -304,8 +304,9 @@ class Runs:
             stored = self._store.load(run_id)
             if stored is not None:
                 supervisor.load(stored.state)
-                run = WatchedRun(supervisor, self._clock(), stored.revision, stored.place)
-            self._catch_up(run_id, run)
+                run = WatchedRun(supervisor, self._clock(), stored)
+            if self._log is not None:
+                run.catch_up(run_id, self._log)
         except EbbtideError as error:
             if supervisor.limits is not None:
                 raise ConfigError(
@@ -313,18 +314,28 @@ class Runs:
                     "Mend the store, or `forget` the run to let it start from zero"
                 ) from error
             self._fault("store", error)
-            run = WatchedRun(self._make(run_id), self._clock())
+            run = self._anew(run_id)
         with self._lock:
             # Another thread may have had it at hand, and put it away again, since it was read.
             if run_id not in self._runs and run_id not in self._leaving and self._departures == departures:
                 self._runs[run_id] = run
 
-    def _catch_up(self, run_id: str, run: WatchedRun) -> None:
-        """Take up from the log what a run lacks, which nobody else has yet."""
-        for place, event in () if self._log is None else self._log.since(run_id, run.place):
-            run.supervisor.record(run.placed(event))
-            run.place, run.revision = place, run.revision + 1
-        run.has_own_time = False  # the log has given each event one
+    def _anew(self, run_id: str) -> WatchedRun:
+        """A run whose state cannot be read: from the log alone, as far as that goes."""
+        run = WatchedRun(self._make(run_id), self._clock())
+        if self._log is not None:
+            with suppress(EbbtideError):
+                run.catch_up(run_id, self._log)
+        return run
+
+    def _log_check(self, run_id: str, run: WatchedRun, agent: str | None, now: float | None) -> None:
+        if self._log is None:
+            return
+        try:
+            self._log.add_check(run_id, ModelCheck(run.checks, run.place, agent, now))
+        except EbbtideError as error:
+            run.unlogged = run.revision
+            self._fault("store", error)
 
     def put_away(self) -> None:
         """Move runs to the store that were silent for long, or are too many."""
@@ -347,18 +358,18 @@ class Runs:
             for run_id, run in leaving.items():
                 if self._leaving.get(run_id) is run:
                     del self._leaving[run_id]
-                    if run.saved_revision != run.revision:
+                    if run.lags(has_log=self._log is not None):
                         self._runs[run_id] = run
                         self._runs.move_to_end(run_id, last=False)
 
     def _write(self, runs: Mapping[str, WatchedRun]) -> None:
         """Save those that have changed."""
-        changed = [(run_id, run) for run_id, run in runs.items() if run.saved_revision != run.revision]
+        has_log = self._log is not None
+        changed = [(run_id, run) for run_id, run in runs.items() if run.lags(has_log=has_log)]
         for start in range(0, len(changed), _TOGETHER):
             rows = []
             for run_id, run in changed[start : start + _TOGETHER]:
-                with self._lock:
-                    rows.append((run, run.stored(run_id)))
+                rows.append((run, run.stored_beside(run_id, self._lock)))
                 if self._saver is not None:
                     self._saver.breathe()
             try:
@@ -367,7 +378,7 @@ class Runs:
                 self._fault("store", error)
                 return
             for run, stored in rows:
-                run.saved_revision = stored.revision
+                run.saved(stored)
 
     def _report(self, run_id: str, verdict: Verdict | None) -> None:
         # Without the lock: a listener may wait for another thread that needs a run.

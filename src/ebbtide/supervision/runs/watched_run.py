@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
+from collections import deque
 from dataclasses import replace
 from typing import Any
 
 from ebbtide.budget.tally import Tally, usd
 from ebbtide.events.event import Event
+from ebbtide.events.transcript import Round
 from ebbtide.supervision.ladder import Action
-from ebbtide.supervision.runs.run_store import RunStanding, StoredRun
+from ebbtide.supervision.runs.run_store import ModelCheck, RunLog, RunStanding, StoredRun
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
 
 _AGENTS = 2  # that are distinguished: one alone needs no name in its events
+_MOST_BEHIND = 1000  # events and checks of a log that are watched again rather than saved: some 60 ms
+_TRIES = 3  # to catch a run between two events
 
 
 class WatchedRun:
@@ -30,11 +35,17 @@ class WatchedRun:
         has_own_time: Whether its events come with a time of their own.
         has_ended: Whether somebody said so, and nothing came since.
         place: Of its latest event in the log, as in `StoredRun`.
+        checks: How often its model was asked for.
+        unlogged: The revision at which something changed that no log tells.
     """
 
     __slots__ = (
         "_agents",
         "_report",
+        "_saved_steps",
+        "_saving_steps",
+        "_steps",
+        "checks",
         "has_ended",
         "has_own_time",
         "latest",
@@ -42,20 +53,67 @@ class WatchedRun:
         "revision",
         "saved_revision",
         "supervisor",
+        "unlogged",
     )
 
-    def __init__(self, supervisor: Supervisor, now: float, revision: int = 0, place: int = 0) -> None:
+    def __init__(self, supervisor: Supervisor, now: float, stored: StoredRun | None = None) -> None:
         self.supervisor = supervisor
-        self.place = place
+        self.place = self.checks = self.revision = 0
+        if stored is not None:
+            self.place, self.checks, self.revision = stored.place, stored.checks, stored.revision
         self.latest = now
-        self.revision = self.saved_revision = revision
+        self.saved_revision = self.unlogged = self.revision
+        self._steps = self._saved_steps = self._saving_steps = 0  # events and checks since it was made
         self.has_own_time = False
         self.has_ended = False
         self._report: Verdict | None = None  # the latest change
         self._agents: list[str | None] = []  # whose model was asked for, as far as it matters
 
-    def ask_for(self, agent: str | None) -> None:
+    def record(self, event: Event | Round, place: int) -> Verdict:
+        """Take one more event or round; a place of 0 is in no log."""
+        self.place = max(self.place, place)
+        self._steps += 1
+        if not place:
+            self.unlogged = self.revision
+        return self.supervisor.record(self.placed(event) if isinstance(event, Event) else event)
+
+    def check(self, agent: str | None, now: float | None) -> Verdict:
         """The model of an agent is called next; None where none is named."""
+        self._ask_for(agent)
+        self.checks += 1
+        self._steps += 1
+        return self.supervisor.check_before_model(agent, now=now)
+
+    def catch_up(self, run_id: str, log: RunLog) -> None:
+        """Take up from a log what it lacks, while nobody else has it.
+
+        Raises:
+            StoreError: The log cannot be read.
+        """
+        checks = deque(log.checks(run_id))
+        while checks and checks[0].number <= self.checks:
+            self._ask_for(checks.popleft().agent)
+        for place, event in log.since(run_id, self.place):
+            while checks and checks[0].place < place:
+                self._check_again(checks.popleft())
+            self.revision += 1
+            self.change(self.record(event, place))
+        for check in checks:
+            self._check_again(check)
+        self.has_own_time = False  # the log has given each event one
+
+    def _check_again(self, check: ModelCheck) -> None:
+        self.revision += 1
+        self.change(self.check(check.agent, check.at))
+        self.checks = check.number
+
+    def lags(self, *, has_log: bool) -> bool:
+        """Whether its state is to be saved: it has changed, by more than is soon taken up from a log."""
+        if not has_log or self.unlogged > self.saved_revision:
+            return self.saved_revision != self.revision
+        return self._steps - self._saved_steps > _MOST_BEHIND
+
+    def _ask_for(self, agent: str | None) -> None:
         if len(self._agents) < _AGENTS and agent not in self._agents:
             self._agents.append(agent)
 
@@ -81,7 +139,7 @@ class WatchedRun:
                 "several agents of a run were named to before_model, and its events name none: loops in them "
                 "end nobody. Give the events agent=",
                 RuntimeWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
         return (self._agents[0] or "") if len(self._agents) == 1 else ""
 
@@ -93,7 +151,26 @@ class WatchedRun:
 
     def stored(self, run_id: str) -> StoredRun:
         """It, for a store."""
-        return StoredRun(self.standing(run_id), self.revision, self.supervisor.to_bytes(), self.place)
+        self._saving_steps = self._steps
+        state = self.supervisor.to_bytes()
+        return StoredRun(self.standing(run_id), self.revision, state, self.place, self.checks)
+
+    def stored_beside(self, run_id: str, lock: threading.RLock) -> StoredRun:
+        """As `stored`, mostly without the lock under which it changes: others wait for that."""
+        for _ in range(_TRIES):
+            with lock:
+                revision = self.revision
+            stored = self.stored(run_id)
+            with lock:
+                if self.revision == revision:
+                    return stored
+        with lock:
+            return self.stored(run_id)
+
+    def saved(self, stored: StoredRun) -> None:
+        """The store has it, as it was then."""
+        self.saved_revision = stored.revision
+        self._saved_steps = self._saving_steps
 
     def change(self, verdict: Verdict) -> Verdict | None:
         """The verdict, where something else is to be done than before; None where it is the same."""

@@ -1,0 +1,127 @@
+"""A registry with a log beside it: what its store lacks after a crash is taken up from the log, exactly."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ebbtide.errors import StoreError
+from ebbtide.events.event import Event, Message, ModelCall, ToolCall
+from ebbtide.supervision.runs import watched_run
+from ebbtide.supervision.runs.run_store import MemoryRunStore, ModelCheck, StoredRun
+from ebbtide.supervision.runs.runs import Runs
+
+
+class MemoryRunLog:
+    """A log that outlives the registry."""
+
+    def __init__(self) -> None:
+        self.events: list[tuple[str, Event]] = []
+        self.all_checks: list[tuple[str, ModelCheck]] = []
+
+    def append(self, run_id: str, event: Event) -> int:
+        self.events.append((run_id, replace(event, ts=float(len(self.events)))))
+        return len(self.events)
+
+    def since(self, run_id: str, place: int, /) -> Iterator[tuple[int, Event]]:
+        for number, (name, event) in enumerate(self.events, start=1):
+            if name == run_id and number > place:
+                yield number, replace(event)
+
+    def checks(self, run_id: str, /) -> list[ModelCheck]:
+        return [check for name, check in self.all_checks if name == run_id]
+
+    def add_check(self, run_id: str, check: ModelCheck, /) -> None:
+        self.all_checks.append((run_id, check))
+
+
+EVENTS = {
+    "same": ToolCall(name="ls", args={"path": "."}, result="a b"),
+    "of an agent": ToolCall(name="ls", args={"path": "."}, result="a b", agent="writer"),
+    "person": Message(text="Go on.", chain_id="reader"),
+    "model": ModelCall(text="I look again."),
+}
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["run 1", "run 2"]),
+        st.sampled_from([*EVENTS, "same", "same", "check", "check", "check writer", "acknowledge", "crash"]),
+    ),
+    max_size=60,
+)
+
+
+def advice_of(steps: list[tuple[str, str]], *, crashes: bool, most: int) -> list[object]:
+    """What each check answers."""
+    log, store = MemoryRunLog(), MemoryRunStore()
+    runs = Runs(store=store, log=log, most=most)
+    answers: list[object] = []
+    for run_id, step in steps:
+        if step == "crash":
+            if crashes:
+                runs = Runs(store=store, log=log, most=most)
+        elif step == "acknowledge":
+            runs.acknowledge(run_id)
+            runs.save(run_id)  # no log tells of it
+        elif step.startswith("check"):
+            advice = runs.before_model(run_id, agent=step.partition(" ")[2] or None)
+            answers.append(advice.verdict.to_dict())
+        else:
+            place = log.append(run_id, EVENTS[step])
+            runs.record(run_id, log.events[place - 1][1], place=place)
+    assert not runs.faults
+    return answers
+
+
+@pytest.mark.parametrize("most_behind", [0, 4, 1000])
+@pytest.mark.filterwarnings("ignore:several agents")
+def test_a_crash_changes_no_answer(monkeypatch: pytest.MonkeyPatch, most_behind: int) -> None:
+    """Whether a state was written or not, nothing is said twice, and nothing is forgotten."""
+    monkeypatch.setattr(watched_run, "_MOST_BEHIND", most_behind)
+
+    @settings(max_examples=60, deadline=None)
+    @given(STEPS)
+    def holds(steps: list[tuple[str, str]]) -> None:
+        expected = advice_of(steps, crashes=False, most=9)
+        assert advice_of(steps, crashes=True, most=9) == expected
+        assert advice_of(steps, crashes=True, most=1) == expected
+
+    holds()
+
+
+def test_a_short_run_is_not_written() -> None:
+    """Its log is read sooner than its state is made."""
+    log, store = MemoryRunLog(), MemoryRunStore()
+    with Runs(store=store, log=log) as runs:
+        runs.record("a", EVENTS["same"], place=log.append("a", EVENTS["same"]))
+        runs.record("b", EVENTS["same"])  # the log could not take it
+    assert store.load("a") is None
+    assert store.load("b") is not None
+    assert Runs(store=store, log=log).get("a").events == 1
+
+
+def test_a_state_that_cannot_be_read_is_made_anew() -> None:
+    log, store = MemoryRunLog(), MemoryRunStore()
+    runs = Runs(log=log, store=store)
+    for _ in range(3):
+        runs.record("a", EVENTS["same"], place=log.append("a", EVENTS["same"]))
+    store.save([StoredRun(runs.end("a"), 99, b"broken", 3)])
+    again = Runs(log=log, store=store)
+    with pytest.warns(RuntimeWarning, match="without its store"):
+        assert again.before_model("a").note is not None
+
+
+def test_a_check_that_cannot_be_kept_is_in_the_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run is written then."""
+    log, store = MemoryRunLog(), MemoryRunStore()
+
+    def full(*_: object) -> None:
+        raise StoreError("full")
+
+    monkeypatch.setattr(log, "add_check", full)
+    runs = Runs(log=log, store=store)
+    with pytest.warns(RuntimeWarning, match="full"):
+        runs.before_model("a")
+    runs.save()
+    assert store.load("a") is not None
