@@ -41,6 +41,7 @@ REQUIREMENTS = {
         "opentelemetry-instrumentation-openai-v2",
         "opentelemetry-util-genai==1.0b0",  # openai-v2 2.4b0 cannot be imported with 1.3b0
     ),
+    "strands": ("strands-agents>=1.10",),  # else pip prefers the newest SDK, and takes a very old one
     "smolagents": ("openinference-instrumentation-smolagents",),
 }
 _LONGEST_S = 300.0  # of a run
