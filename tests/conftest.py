@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -10,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from hypothesis import Phase, settings
+from playwright.sync_api import Browser, Page, sync_playwright
 
 # Time limits on single examples say more about the machine than about the code.
 # In CI the examples are the same each time, so that a change is judged by what it changes. Elsewhere they
@@ -25,6 +28,22 @@ settings.register_profile(
     derandomize=True,
     phases=(Phase.explicit, Phase.generate),
 )
+
+BROWSER = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))),
+    None,
+)
+# A test may ask the network for nothing, and neither may the browser itself.
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+AXE_RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+# What reaches over the right edge, unless it is inside something that scrolls or is there for readers alone.
+OUTSIDE = """() => [...document.querySelectorAll("main *, footer *")]
+    .filter(node => !node.closest(".scroll, .unseen, svg") && node.checkVisibility())
+    .filter(node => node.getBoundingClientRect().right > innerWidth + 1)
+    .map(node => node.outerHTML.slice(0, 160))"""
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object) -> str | None:
@@ -110,3 +129,38 @@ def chat_server() -> Iterator[ChatServer]:
         running.closing.set()
         running.shutdown()
         thread.join()
+
+
+# For one module at a time: while playwright runs, no other test of the process could run a loop of events.
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """The system's Chromium."""
+    if BROWSER is None:
+        if "CI" in os.environ:
+            pytest.fail("no Chromium here, and CI skips no test: apt-get install chromium")
+        pytest.skip("no Chromium here: apt-get install chromium")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def barriers() -> Callable[[Page], list[str]]:
+    """Says what keeps somebody with a keyboard, a screen reader or large contrast from using a page."""
+
+    def find(page: Page) -> list[str]:
+        results = Axe().run(page, options=AXE_RULES)
+        return [
+            f"{item['id']}: {node['html'][:160]}"
+            for item in results.response["violations"]
+            for node in item["nodes"]
+        ]
+
+    return find
+
+
+@pytest.fixture
+def overflow() -> Callable[[Page], list[str]]:
+    """Says what of a page reaches over the right edge of its window."""
+    return lambda page: page.evaluate(OUTSIDE)

@@ -1,14 +1,12 @@
 """Runs by hand: what a page has to show, without the engines that find it."""
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from ebbtide.budget.bill.bill import (
     Amount,
@@ -34,16 +32,6 @@ from ebbtide.supervision.summary.run_summary import (
     Tokens,
 )
 from ebbtide.supervision.verdict import Verdict
-
-BROWSER = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))),
-    None,
-)
-# A test may ask the network for nothing, and neither may the browser itself.
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
 
 
 def cells(count: int, *, start: int = 8, period: int = 2, text: str = "") -> tuple[Cell, ...]:
@@ -312,20 +300,6 @@ class Pages:
             assert faults == []
         finally:
             window.close()
-
-
-# For one module at a time: while playwright runs, no other test of the process could run a loop of events.
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """The system's Chromium."""
-    if BROWSER is None:
-        if "CI" in os.environ:
-            pytest.fail("no Chromium here, and CI skips no test: apt-get install chromium")
-        pytest.skip("no Chromium here: apt-get install chromium")
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=BROWSER, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

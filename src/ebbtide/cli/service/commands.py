@@ -161,6 +161,15 @@ def serve(
         float,
         Option("--span-wait", metavar="S", at_least=0, help="A span waits S seconds for earlier ones."),
     ] = 10.0,
+    silent_after: Annotated[
+        float,
+        Option(
+            "--silent-after",
+            metavar="S",
+            at_least=1,
+            help="Call a run silent after S seconds without events.",
+        ),
+    ] = 600.0,
     idle: Idle = None,
     log: Log = None,
     redact: Redact = True,
@@ -180,6 +189,7 @@ def serve(
         names=tuple(allow_host or ()),
         redact=redact,
         keep_days=keep_days,
+        silent_after_s=silent_after,
         idle_s=idle,
         span_wait_s=span_wait,
     )
@@ -199,7 +209,7 @@ def _announce(url: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"url": url}, indent=None)
     else:
-        print(f"listening on {url}", flush=True)
+        print(f"Open {url}", flush=True)
     sys.stdout.flush()
 
 

@@ -15,8 +15,9 @@ from ebbtide.service.otlp.export_body import read_export, unpacked
 from ebbtide.service.otlp.span_intake import WAIT_S, RunNews, SpanIntake
 from ebbtide.service.otlp.span_journal import JournalEntry, SpanJournal
 from ebbtide.service.runs.live_runs import LiveRuns
-from ebbtide.service.runs.run_database import SPANS, RunOrigin
+from ebbtide.service.runs.run_database import RunOrigin
 from ebbtide.service.runs.run_event import RunEvent, run_event
+from ebbtide.service.runs.run_source import RunSource
 
 _log = logging.getLogger(__name__)
 _LARGEST: Final = 64 << 20  # bytes of an export when it is unpacked
@@ -121,7 +122,7 @@ class SpanReceiver:
             future.set_result([])
             return [], future
         try:
-            origin = RunOrigin(project=news.service, agent=news.agent, source=SPANS)
+            origin = RunOrigin(project=news.service, agent=news.agent, source=RunSource.SPANS)
             return events, self._runs.append(news.run_id, events, origin)
         except StoreError as error:
             future.set_exception(error)

@@ -11,15 +11,18 @@ from typing import Any, Final
 
 from ebbtide.errors import ConfigError
 from ebbtide.service.runs.moments import day_name, day_number
-from ebbtide.service.runs.run_database import SPANS, RunDatabase
+from ebbtide.service.runs.run_database import RunDatabase
+from ebbtide.service.runs.run_source import RunSource
 from ebbtide.supervision.ladder import Action
 
 _ACTIONS: Final = tuple(Action)
 _COLUMNS: Final = (
     "run_id", "project", "agent", "source", "started", "latest", "events", "standing", "kind", "reason",
-    "cost_usd", "tokens", "wasted_usd", "ended", "stop_reason", "note",
+    "cost_usd", "tokens", "wasted_usd", "ended", "stop_reason", "note", "stuck_since",
+    "stuck_from_usd",
 )  # fmt: skip
 _SELECT: Final = f"SELECT number, {', '.join(_COLUMNS)} FROM runs"  # noqa: S608 - names of our own
+_SEARCHED: Final = ("run_id", "coalesce(project, '')", "coalesce(agent, '')", "reason")
 
 
 class RunOrder(StrEnum):
@@ -44,6 +47,7 @@ _GROUPS: Final[Mapping[SpendingBy, str]] = {
     SpendingBy.AGENT: "runs.agent",
     SpendingBy.MODEL: "nullif(spending.model, '')",
 }
+_OF_WHOLE_RUNS: Final = (SpendingBy.PROJECT, SpendingBy.AGENT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +59,7 @@ class RunFilter:
         since: Only those that were heard of since, in seconds since 1970.
         project: Only those of this project.
         agent: Only those of this agent.
+        text: Only those with these letters in their id, project, agent or reason.
         order: What comes first.
         limit: How many at most.
         cursor: Where the page before has ended, as its answer says.
@@ -64,6 +69,7 @@ class RunFilter:
     since: float | None = None
     project: str | None = None
     agent: str | None = None
+    text: str | None = None
     order: RunOrder = RunOrder.LATEST
     limit: int = 100
     cursor: str | None = None
@@ -89,6 +95,9 @@ def list_runs(database: RunDatabase, wanted_runs: RunFilter) -> tuple[list[dict[
         if value is not None:
             conditions.append(f"{column} {sign} ?")
             values.append(value)
+    if wanted_runs.text is not None:
+        conditions.append(f"({' OR '.join(f'instr(lower({column}), lower(?))' for column in _SEARCHED)})")
+        values += [wanted_runs.text] * len(_SEARCHED)
     if wanted_runs.cursor is not None:
         conditions.append(f"({', '.join(key)}) < ({', '.join('?' * len(key))})")
         values += _place(wanted_runs.cursor, len(key))
@@ -110,8 +119,12 @@ def find_run(database: RunDatabase, run_id: str) -> dict[str, Any] | None:
 
 def find_runs(database: RunDatabase, run_ids: Sequence[str]) -> list[dict[str, Any]]:
     """Those of some runs that are known."""
-    marks = ", ".join("?" * len(run_ids))
-    return [_run(row) for row in database.read(f"{_SELECT} WHERE run_id IN ({marks})", run_ids)]
+    return run_rows(database, f"run_id IN ({', '.join('?' * len(run_ids))})", run_ids)
+
+
+def run_rows(database: RunDatabase, condition: str, values: Sequence[Any]) -> list[dict[str, Any]]:
+    """The runs for which a condition in SQL holds, in its order."""
+    return [_run(row) for row in database.read(f"{_SELECT} WHERE {condition}", values)]
 
 
 def count_runs(database: RunDatabase) -> dict[str, int]:
@@ -128,13 +141,25 @@ def spending(database: RunDatabase, by: SpendingBy, since: float | None) -> list
         by: How it is grouped; a group without a name is None.
         since: From this day on, in seconds since 1970; None takes all.
     """
+    first_day = 0 if since is None else day_number(since)
     order = "1" if by is SpendingBy.DAY else "2 DESC, 3 DESC"
     rows = database.read(
         f"SELECT {_GROUPS[by]}, sum(spending.cost_usd), sum(spending.tokens), sum(spending.calls),"  # noqa: S608
         " sum(spending.unpriced), count(DISTINCT spending.run)"
         " FROM spending JOIN runs ON runs.number = spending.run"
         f" WHERE spending.day >= ? GROUP BY 1 ORDER BY {order}",
-        (0 if since is None else day_number(since),),
+        (first_day,),
+    )
+    waste = (
+        {}
+        if by not in _OF_WHOLE_RUNS
+        else dict(
+            database.read(
+                f"SELECT {_GROUPS[by]}, sum(wasted_usd) FROM runs"  # noqa: S608 - names of our own
+                " WHERE number IN (SELECT run FROM spending WHERE day >= ?) GROUP BY 1",
+                (first_day,),
+            )
+        )
     )
     return [
         {
@@ -145,6 +170,7 @@ def spending(database: RunDatabase, by: SpendingBy, since: float | None) -> list
             "model_calls": calls,
             "unpriced_calls": unpriced,
             "runs": runs,
+            "wasted_usd": waste.get(name),
         }
         for name, cost, tokens, calls, unpriced, runs in rows
     ]
@@ -164,8 +190,14 @@ def audit(database: RunDatabase, *, run_id: str | None, limit: int) -> list[dict
 def _run(row: Sequence[Any]) -> dict[str, Any]:
     fields = dict(zip(_COLUMNS, row[1:], strict=True))
     action = _ACTIONS[fields.pop("standing")]
-    can_stop = fields["source"] != SPANS
-    return {**fields, "action": action.value, "ended": bool(fields["ended"]), "can_stop": can_stop}
+    before, cost = fields.pop("stuck_from_usd"), fields["cost_usd"]
+    return {
+        **fields,
+        "action": action.value,
+        "ended": bool(fields["ended"]),
+        "stuck_usd": None if before is None or cost is None else max(0.0, cost - before),
+        "can_stop": RunSource(fields["source"]).can_stop,
+    }
 
 
 def _place(cursor: str, size: int) -> list[Any]:

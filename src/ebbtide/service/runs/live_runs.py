@@ -10,10 +10,13 @@ from concurrent.futures import Future
 from typing import Final
 
 from ebbtide.budget.prices import Prices
+from ebbtide.budget.tally import usd
 from ebbtide.errors import StoreError, error_text
 from ebbtide.events.event import Event
 from ebbtide.service.runs.run_database import PersonAct, RunDatabase, RunOrigin
 from ebbtide.service.runs.run_event import RunEvent, run_event
+from ebbtide.service.runs.run_source import RunSource
+from ebbtide.service.runs.stuck_from import StuckFrom, stuck_from
 from ebbtide.supervision.facts import PersonFacts
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.runs.advice import Advice
@@ -74,13 +77,14 @@ class LiveRuns:
         self.on_verdict: list[VerdictListener] = []
         self.on_run: list[RunListener] = []
         self._stops = database.stops()
+        self._stuck: dict[str, StuckFrom] = {}  # runs that are stuck
         self._runs = Runs(
             lambda _: Supervisor(prices=self.prices),
             store=database if store is None else store,
             most=most,
             idle_s=_IDLE_S,
             save_every_s=_SAVE_EVERY_S,
-            listener=self._tell,
+            listener=self._changed,
             clock=clock,
             log=database,
         )
@@ -109,7 +113,12 @@ class LiveRuns:
         supervisor = self._runs.get(run_id)
         verdict = self._ending(run_id) or supervisor.verdict()
         standing = standing_of(run_id, supervisor.tally, verdict, latest=self._clock())
-        self._show(standing)
+        stuck = stuck_from(verdict, standing.cost_usd)
+        if stuck is None:
+            self._stuck.pop(run_id, None)
+        else:
+            stuck = self._stuck.setdefault(run_id, stuck)
+        self._show(standing, stuck)
         return verdict
 
     def record(self, run_id: str, event: Event) -> Verdict:
@@ -117,7 +126,7 @@ class LiveRuns:
         item = run_event(event, self.prices, self._clock())
         place = 0
         try:
-            origin = RunOrigin(agent=run_id.partition(":")[0], source="hooks")
+            origin = RunOrigin(agent=run_id.partition(":")[0], source=RunSource.HOOKS)
             future = self.append(run_id, [item], origin)
             place = future.result(_WAIT_S)[0]
         except (StoreError, TimeoutError) as error:
@@ -165,6 +174,7 @@ class LiveRuns:
     def end(self, run_id: str) -> RunStanding:
         """As `Runs.end`."""
         standing = self._runs.end(run_id)
+        self._stuck.pop(run_id, None)
         self._show(standing)
         return standing
 
@@ -212,6 +222,7 @@ class LiveRuns:
             StoreError: It cannot be written.
         """
         self._runs.forget(act.run_id)
+        self._stuck.pop(act.run_id, None)
         self.database.enter(act)
         with self._lock:
             self._stops.pop(act.run_id, None)
@@ -235,6 +246,13 @@ class LiveRuns:
             return None
         return Verdict(action=Action.STOP, cause=Cause.PERSON, facts=PersonFacts(reason=reason))
 
+    def _changed(self, run_id: str, verdict: Verdict) -> None:
+        """What is to be done about a run has changed with its latest event: see what it had cost by then."""
+        stuck = stuck_from(verdict, usd(self._runs.get(run_id).tally.cost))
+        if stuck is not None:
+            self._stuck.setdefault(run_id, stuck)
+        self._tell(run_id, verdict)
+
     def _tell(self, run_id: str, verdict: Verdict) -> None:
         for listener in self.on_verdict:
             try:
@@ -242,10 +260,10 @@ class LiveRuns:
             except Exception as error:  # noqa: BLE001 - the run does not notice
                 self._fault("listener", error)
 
-    def _show(self, standing: RunStanding) -> None:
+    def _show(self, standing: RunStanding, stuck: StuckFrom | None = None) -> None:
         standing = redacted(standing) if self._redact else standing
         try:
-            self.database.note(standing)
+            self.database.note(standing, stuck)
         except StoreError as error:
             self._fault("database", error)
         for listener in self.on_run:

@@ -35,6 +35,19 @@ def day_name(number: int) -> str:
     return (_EPOCH + timedelta(days=number)).isoformat()
 
 
+def rough_time(seconds: float) -> str:
+    """A time in one unit, as people say it.
+
+    >>> [rough_time(seconds) for seconds in (-1.0, 40.0, 61.0, 5399.0, 5400.0, 200_000.0)]
+    ['0 s', '40 s', '1 min', '90 min', '2 h', '2 days']
+    """
+    if seconds < 60:
+        return f"{max(0.0, seconds):.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.0f} h" if seconds < 1.5 * _DAY_S else f"{seconds / _DAY_S:.0f} days"
+
+
 def moment(words: str, now: float) -> float:
     """The time that a request names, in seconds since 1970.
 

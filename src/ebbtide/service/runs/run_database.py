@@ -13,11 +13,13 @@ from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from ebbtide.errors import StoreError
 from ebbtide.events.event import Event
-from ebbtide.service.runs.run_event import RunEvent, stored_event
+from ebbtide.service.runs.run_event import RunEvent, plain_name, stored_event
+from ebbtide.service.runs.run_source import RunSource
+from ebbtide.service.runs.stuck_from import StuckFrom
 from ebbtide.service.runs.writer import DatabaseWriter
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.runs.run_store import ModelCheck, RunStanding, StoredRun
@@ -25,8 +27,6 @@ from ebbtide.supervision.runs.run_store import ModelCheck, RunStanding, StoredRu
 _T = TypeVar("_T")
 
 _ACTIONS: Final = tuple(Action)
-
-SPANS: Final = "otlp"  #: source of a run that spans tell of: it does not ask, so nobody can end it
 _PAGE: Final = 5_000  # events that are read at once
 _LINE_BYTES: Final = 300  # that an event takes in memory beside its line
 _CHECK_BYTES: Final = 500  # that a check takes in memory
@@ -34,7 +34,8 @@ _NEW_RUN: Final = """
 INSERT INTO runs (run_id, project, agent, source, started, latest) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (run_id) DO UPDATE SET
     project = coalesce(excluded.project, project), agent = coalesce(excluded.agent, agent),
-    started = min(started, excluded.started), latest = max(latest, excluded.latest)
+    started = min(started, excluded.started), latest = max(latest, excluded.latest),
+    source = CASE excluded.source WHEN 'hooks' THEN 'hooks' ELSE source END
 RETURNING number
 """
 _NEW_EVENT: Final = "INSERT OR IGNORE INTO events (run, chain, seq, at, line) VALUES (?, ?, ?, ?, ?)"
@@ -57,9 +58,15 @@ SELECT number, ?, ?, ?, ? FROM runs WHERE run_id = ?
 """
 _STANDING_COLUMNS: Final = "run_id, standing, kind, reason, events, cost_usd, tokens, latest, ended"
 _STANDING: Final = """
-UPDATE runs SET standing = ?, kind = ?, reason = ?, events = ?, cost_usd = ?, tokens = ?, ended = ?,
-    latest = max(latest, ?)
-WHERE run_id = ?
+UPDATE runs SET standing = :standing, kind = :kind, reason = :reason, events = :events, cost_usd = :cost_usd,
+    tokens = :tokens, ended = :ended, latest = max(latest, :latest),
+    stuck_from_usd = CASE WHEN NOT :is_stuck THEN NULL WHEN stuck_since IS NULL THEN :from_usd
+        ELSE stuck_from_usd END,
+    stuck_since = CASE WHEN :is_stuck THEN coalesce(stuck_since, (
+        SELECT at FROM events WHERE run = runs.number AND chain = :chain AND :first_event
+        ORDER BY place LIMIT 1 OFFSET :first_event - 1
+    ), :latest) END
+WHERE run_id = :run_id
 """
 
 
@@ -70,12 +77,12 @@ class RunOrigin:
     Args:
         project: Of which project it is; None where nobody says.
         agent: Which agent works, likewise.
-        source: How its events come: ``api``, ``hooks`` or ``otlp``.
+        source: How its events come.
     """
 
     project: str | None = None
     agent: str | None = None
-    source: str = "api"
+    source: RunSource = RunSource.API
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +102,13 @@ class PersonAct:
     detail: str = ""
 
 
+class _Standing(NamedTuple):
+    """What is to be shown of a run."""
+
+    run: RunStanding
+    stuck: StuckFrom | None
+
+
 class RunDatabase:
     """The file of a service.
 
@@ -111,7 +125,7 @@ class RunDatabase:
         self._path = path
         self._writer = DatabaseWriter(path)
         self._lock = threading.Lock()
-        self._standings: dict[str, RunStanding] = {}  # to be written with what is written next
+        self._standings: dict[str, _Standing] = {}  # to be written with what is written next
         self._is_noted = False  # a job waits that writes them
 
     def append(
@@ -182,10 +196,15 @@ class RunDatabase:
 
         self._writer.submit(write, size=_CHECK_BYTES, can_wait=True)
 
-    def note(self, standing: RunStanding) -> None:
-        """Show a run as it stands, soon: the latest counts."""
+    def note(self, standing: RunStanding, stuck: StuckFrom | None = None) -> None:
+        """Show a run as it stands, soon: the latest counts.
+
+        Args:
+            standing: How it stands.
+            stuck: From where on it is stuck; the first that is told stays until it is stuck no more.
+        """
         with self._lock:
-            self._standings[standing.run_id] = standing
+            self._standings[standing.run_id] = _Standing(standing, stuck)
             if self._is_noted:
                 return
             self._is_noted = True
@@ -262,10 +281,10 @@ class RunDatabase:
         """Whether there is such a run."""
         return bool(self.read("SELECT 1 FROM runs WHERE run_id = ?", (run_id,)))
 
-    def source(self, run_id: str) -> str | None:
+    def source(self, run_id: str) -> RunSource | None:
         """How the events of a run come; None where there is no such run."""
         rows = self.read("SELECT source FROM runs WHERE run_id = ?", (run_id,))
-        return rows[0][0] if rows else None
+        return RunSource(rows[0][0]) if rows else None
 
     def write(self, run: Callable[[sqlite3.Connection], _T]) -> _T:
         """Have something else written, and wait for it, as `DatabaseWriter.write`."""
@@ -287,7 +306,7 @@ class RunDatabase:
         """Write what waits, and write no more."""
         self._writer.close()
 
-    def _write_standings(self, database: sqlite3.Connection) -> dict[str, RunStanding]:
+    def _write_standings(self, database: sqlite3.Connection) -> dict[str, _Standing]:
         """Write what was noted; it."""
         with self._lock:
             standings = dict(self._standings)
@@ -295,7 +314,7 @@ class RunDatabase:
         database.executemany(_STANDING, [_standing_row(item) for item in standings.values()])
         return standings
 
-    def _standings_done(self, future: Future[dict[str, RunStanding]]) -> None:
+    def _standings_done(self, future: Future[dict[str, _Standing]]) -> None:
         """What is written is noted no more; what is not waits for the next."""
         with self._lock:
             if future.exception() is not None:
@@ -306,12 +325,25 @@ class RunDatabase:
                     del self._standings[run_id]
 
 
-def _standing_row(item: RunStanding) -> tuple[Any, ...]:
+def _standing_row(item: _Standing) -> dict[str, Any]:
     """The values of `_STANDING`."""
-    return (
-        item.action.rank, item.kind, item.reason, item.events, item.cost_usd, item.tokens, item.ended,
-        item.latest, item.run_id,
-    )  # fmt: skip
+    run, stuck = item
+    first = None if stuck is None else stuck.first_event
+    return {
+        "run_id": run.run_id,
+        "standing": run.action.rank,
+        "kind": run.kind,
+        "reason": run.reason,
+        "events": run.events,
+        "cost_usd": run.cost_usd,
+        "tokens": run.tokens,
+        "ended": run.ended,
+        "latest": run.latest,
+        "is_stuck": stuck is not None,
+        "from_usd": None if stuck is None else stuck.cost_usd,
+        "chain": None if stuck is None else plain_name(stuck.chain_id),
+        "first_event": first or 0,
+    }
 
 
 def _standing(row: Sequence[Any]) -> RunStanding:

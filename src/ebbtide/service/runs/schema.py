@@ -20,7 +20,10 @@ CREATE TABLE IF NOT EXISTS runs (
     standing INTEGER NOT NULL DEFAULT 0, kind TEXT, reason TEXT NOT NULL DEFAULT '',
     cost_usd REAL, tokens INTEGER, wasted_usd REAL,
     ended INTEGER NOT NULL DEFAULT 0,
-    stop_reason TEXT, note TEXT NOT NULL DEFAULT ''
+    stop_reason TEXT, note TEXT NOT NULL DEFAULT '',
+    -- Since when it is stuck, and what it had cost by then; null where it is not.
+    stuck_since REAL, stuck_from_usd REAL,
+    wasted_events INTEGER NOT NULL DEFAULT 0 -- by which `wasted_usd` was found
 );
 CREATE INDEX IF NOT EXISTS runs_by_latest ON runs (latest);
 CREATE INDEX IF NOT EXISTS runs_by_standing ON runs (standing, latest);

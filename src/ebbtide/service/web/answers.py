@@ -70,8 +70,12 @@ class RunFields(BaseModel):
     wasted_usd: float | None = Field(description="What bought nothing; null where it is not known yet.")
     ended: bool
     stop_reason: str | None = Field(description="What the person said who ended it; null where nobody did.")
+    stuck_since: float | None = Field(
+        description="When nothing new came any more; null where it is not stuck."
+    )
+    stuck_usd: float | None = Field(description="What it cost since; null where that is not known.")
     can_stop: bool = Field(
-        description="False where spans tell of the run: it does not ask, so it cannot be ended."
+        description="False where spans or a session file tell of it: it does not ask, so it cannot be ended."
     )
     note: str = Field(
         description="What to know before judging it; empty where there is nothing.",
@@ -86,6 +90,35 @@ class RunList(BaseModel):
     next_cursor: str | None = Field(description="For `cursor`, to get the next page; null at the end.")
 
 
+class NamedRun(RunFields):
+    """A run that the sentence is about."""
+
+    label: str = Field(description="What people call it.", examples=["invoice-agent"])
+    line: str = Field(description="What is the matter.", examples=["14 min, $3.10 since anything new"])
+
+
+class StateCounts(BaseModel):
+    """How many runs stand how that have not ended, and were heard of in the last 24 hours."""
+
+    stuck: int
+    silent: int
+    working: int
+    waiting: int = Field(
+        description="Coding agents that were silent for a while, as when their person thinks."
+    )
+    stopped: int = Field(description="Ended by a person.")
+
+
+class NowAnswer(BaseModel):
+    """What is stuck now."""
+
+    sentence: str = Field(examples=["1 of 7 runs is stuck: invoice-agent, 14 min, $3.10 since anything new."])
+    connect: str | None = Field(description="A command that connects a run; null where one has reported.")
+    counts: StateCounts
+    stuck: list[NamedRun] = Field(description="The most expensive first.")
+    silent: list[NamedRun]
+
+
 class SpendingGroup(BaseModel):
     """What one group took."""
 
@@ -95,6 +128,9 @@ class SpendingGroup(BaseModel):
     model_calls: int
     unpriced_calls: int = Field(description="Calls whose cost is not known.")
     runs: int
+    wasted_usd: float | None = Field(
+        description="Of these runs, in all their time; null where not known yet."
+    )
 
 
 class SpendingAnswer(BaseModel):

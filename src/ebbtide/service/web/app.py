@@ -15,9 +15,11 @@ from ebbtide.service.web import (
     events_api,
     health_api,
     mcp_api,
+    page_api,
     people_api,
     retention,
     runs_api,
+    sign_in,
     spans_api,
     stream_api,
 )
@@ -43,6 +45,8 @@ PARTS: Final = (
     Part(check_api.router),
     Part(health_api.router),
     Part(mcp_api.router, mcp_api.answer_models),
+    Part(page_api.router),
+    Part(sign_in.router),
     Part(work=retention.erase_old_runs),
 )
 _PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {

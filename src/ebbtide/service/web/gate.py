@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 import time
 from collections import OrderedDict
+from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from typing import Final
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ebbtide.service.web.problems import ProblemError
 from ebbtide.service.web.service_settings import ServiceSettings
+from ebbtide.service.web.sign_in import (
+    SIGN_IN,
+    TOKEN_COOKIE,
+    fits,
+    is_page,
+    place_without_token,
+    sign_in_page,
+    signed_in,
+    token_in_address,
+)
 
-TOKEN_COOKIE: Final = "ebbtide_token"  # noqa: S105 - its name
-
-_OPEN: Final = frozenset({"/healthz"})  # that say nothing of any run
+_OPEN: Final = ("/healthz", SIGN_IN, "/page/")  # that say nothing of any run
 _BURST_S: Final = 5.0  # of the rate that a caller may save up
 _MOST_CALLERS: Final = 10_000
 _HEADERS: Final = {
@@ -58,7 +67,10 @@ class RequestGate:
         try:
             self._check(scope)
         except ProblemError as problem:
-            await problem.response()(scope, receive, send_with_headers)
+            answer = problem.response()
+            if problem.status == HTTPStatus.UNAUTHORIZED and is_page(scope):
+                answer = self._way_in(scope)
+            await answer(scope, receive, send_with_headers)
             return
         await self._app(scope, self._bounded(receive), send_with_headers)
 
@@ -74,8 +86,10 @@ class RequestGate:
         is_foreign = headers.get("sec-fetch-site") == "cross-site" and scope["method"] not in ("GET", "HEAD")
         if is_foreign or (origin is not None and urlsplit(origin).netloc != host):
             raise ProblemError(403, f"{origin!r:.80}: a page of another site asks", where="Origin")
-        if self._settings.token is not None and scope["path"] not in _OPEN:
+        if self._settings.token is not None and not scope["path"].startswith(_OPEN):
             self._check_token(headers, self._settings.token)
+            if is_page(scope) and token_in_address(scope) is not None:
+                raise ProblemError(401, "The token is no part of the address.")
         self._check_rate((scope.get("client") or ("",))[0])
         length = headers.get("content-length", "0")
         if length.isdecimal() and int(length[:18]) > self._settings.largest_body:
@@ -89,11 +103,19 @@ class RequestGate:
             except CookieError:
                 cookie = None
             words = "" if cookie is None else cookie.value
-        if not hmac.compare_digest(words.strip().encode("utf-8", "replace"), token.encode()):
+        if not fits(words, token):
             raise ProblemError(
                 401, "The token is missing or wrong.", where="Authorization",
                 hint="Send `Authorization: Bearer TOKEN`.",
             )  # fmt: skip
+
+    def _way_in(self, scope: Scope) -> Response:
+        """For a person without a cookie: with the token in the address the page, else a form."""
+        words, place = token_in_address(scope), place_without_token(scope)
+        token = self._settings.token
+        if words is not None and token is not None and fits(words, token):
+            return signed_in(place, token)
+        return sign_in_page(place, is_wrong=words is not None)
 
     def _check_rate(self, caller: str) -> None:
         now, rate = time.monotonic(), self._settings.rate

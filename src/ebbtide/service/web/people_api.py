@@ -9,7 +9,8 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
 from ebbtide.service.runs.listing import audit
-from ebbtide.service.runs.run_database import SPANS, PersonAct
+from ebbtide.service.runs.run_database import PersonAct
+from ebbtide.service.runs.run_source import RunSource
 from ebbtide.service.web.answers import AuditAnswer, VerdictAnswer
 from ebbtide.service.web.events_api import masked, verdict_fields
 from ebbtide.service.web.problems import PlainJson, ProblemError
@@ -56,14 +57,16 @@ async def extend(here: Here, caller: Caller, run_id: RunId, extension: Extension
 async def stop(here: Here, caller: Caller, run_id: RunId, order: StopOrder | None = None) -> PlainJson:
     """End a run: its next check says so, until somebody acknowledges.
 
-    A run that spans tell of does not ask, so nobody can end it: 409.
+    A run that spans or the file of a session tell of does not ask, so nobody can end it: 409.
     """
     reason = plain_text("" if order is None else masked(here, order.reason))
     await refuse_unknown(here, run_id)
-    if await asyncio.to_thread(here.runs.database.source, run_id) == SPANS:
+    source = await asyncio.to_thread(here.runs.database.source, run_id)
+    if source is not None and not source.can_stop:
+        teller = "spans tell" if source is RunSource.SPANS else "the file of its session tells"
         raise ProblemError(
-            409, f"{run_id!r:.80}: only spans tell of it, so it cannot be ended from here", where="run_id",
-            hint="End its process, or watch it with an adapter.",
+            409, f"{run_id!r:.80}: only {teller} of it, so it cannot be ended from here", where="run_id",
+            hint="End its process, or watch it with an adapter or with hooks.",
         )  # fmt: skip
     act = PersonAct(act="stop", run_id=run_id, caller=caller, detail=reason)
     return _answer(here, run_id, await asyncio.to_thread(here.runs.stop, act))

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from ebbtide.service.runs.listing import RunFilter, RunOrder, SpendingBy, find_run, list_runs, spending
 from ebbtide.service.runs.moments import moment
+from ebbtide.service.runs.now import now_answer
 from ebbtide.service.runs.run_report import report, summary
-from ebbtide.service.web.answers import RunFields, RunList, SpendingAnswer, VerdictAnswer
+from ebbtide.service.web.answers import NowAnswer, RunFields, RunList, SpendingAnswer, VerdictAnswer
 from ebbtide.service.web.events_api import verdict_fields
 from ebbtide.service.web.people_api import refuse_unknown
 from ebbtide.service.web.problems import PlainJson, ProblemError
-from ebbtide.service.web.service import Here, RunId, name_field
+from ebbtide.service.web.service import Here, RunId, Service, name_field
 from ebbtide.supervision.ladder import Action
 
 router = APIRouter(tags=["what is known"])
@@ -40,6 +41,9 @@ async def runs(  # noqa: PLR0917 - a parameter of the query each
     since: Since = None,
     project: Annotated[str | None, name_field("Of this project alone.")] = None,
     agent: Annotated[str | None, name_field("Of this agent alone.")] = None,
+    text: Annotated[
+        str | None, Query(max_length=200, description="With these letters in id, project, agent or reason.")
+    ] = None,
     order: Annotated[RunOrder, Query(description="What comes first.")] = RunOrder.LATEST,
     limit: Annotated[int, Query(ge=1, le=1000, description="How many at most.")] = 100,
     cursor: Annotated[
@@ -52,6 +56,7 @@ async def runs(  # noqa: PLR0917 - a parameter of the query each
         since=_moment(since),
         project=project,
         agent=agent,
+        text=text or None,
         order=order,
         limit=limit,
         cursor=cursor,
@@ -95,6 +100,13 @@ async def run_report(here: Here, run_id: RunId) -> HTMLResponse:
     return HTMLResponse(page, headers={"Content-Security-Policy": _REPORT_POLICY})
 
 
+@router.get("/v1/now", response_model=NowAnswer)
+async def now(here: Here) -> PlainJson:
+    """Say what is stuck now, in a sentence and run by run."""
+    await asyncio.wrap_future(here.runs.database.flush())
+    return PlainJson(await asyncio.to_thread(state_of_now, here))
+
+
 @router.get("/v1/spending", response_model=SpendingAnswer)
 async def spent(
     here: Here,
@@ -104,6 +116,12 @@ async def spent(
     """Say what was spent, and on what."""
     groups = await asyncio.to_thread(spending, here.runs.database, by, _moment(since))
     return PlainJson({"by": by.value, "groups": groups})
+
+
+def state_of_now(here: Service) -> dict[str, Any]:
+    """What is stuck now; it reads the database."""
+    settings = here.settings
+    return now_answer(here.runs.database, time.time(), silent_after_s=settings.silent_after_s)
 
 
 def _moment(words: str | None) -> float | None:

@@ -14,6 +14,7 @@ from ebbtide.service.runs.listing import SpendingBy, find_runs, spending
 from ebbtide.service.web.broadcast import Reader
 from ebbtide.service.web.events_api import verdict_fields
 from ebbtide.service.web.problems import ProblemError
+from ebbtide.service.web.runs_api import state_of_now
 from ebbtide.service.web.service import Here, Service
 from ebbtide.supervision.runs.run_store import RunStanding
 from ebbtide.supervision.verdict import Verdict
@@ -21,6 +22,7 @@ from ebbtide.supervision.verdict import Verdict
 router = APIRouter(tags=["what is known"])
 
 _EVERY_S: Final = 0.25  # between two rows of one run
+_NOW_S: Final = 5.0  # between two looks at what is stuck while no run is heard of: time passes
 _MOST_ROWS: Final = 200  # of one look
 
 
@@ -36,10 +38,10 @@ async def _reader(
 
 @router.get("/v1/stream", response_class=EventSourceResponse)
 async def stream(here: Here, reader: Annotated[Reader, Depends(_reader)]) -> AsyncIterator[ServerSentEvent]:
-    """Follow what happens: `verdict`, `run` and `spend`, each with JSON.
+    """Follow what happens: `verdict`, `run`, `spend` and `now`, each with JSON.
 
     `verdict` says that something else is to be done about a run, `run` is a row of `/v1/runs`, `spend` what
-    was spent today. `reset` says that news were missed: read `/v1/runs` again.
+    was spent today, `now` is what `/v1/now` says. `reset` says that news were missed: read `/v1/runs` again.
     """
     async for news in here.news.listen(reader):
         yield ServerSentEvent(data=news.data, event=news.kind, id=news.id)
@@ -57,6 +59,7 @@ async def tell_news(here: Service) -> None:
 
     here.runs.on_run.append(on_run)
     here.runs.on_verdict.append(on_verdict)
+    told_at, latest = 0.0, None
     while True:
         await asyncio.sleep(_EVERY_S)
         run_ids = list(changes)[:_MOST_ROWS]
@@ -68,3 +71,9 @@ async def tell_news(here: Service) -> None:
                 here.news.publish("run", row)
             today = await asyncio.to_thread(spending, here.runs.database, SpendingBy.DAY, time.time())
             here.news.publish("spend", {"today": today})
+        if len(here.news) and (run_ids or time.monotonic() - told_at >= _NOW_S):
+            told_at = time.monotonic()
+            state = await asyncio.to_thread(state_of_now, here)
+            if state != latest:
+                here.news.publish("now", state)
+                latest = state

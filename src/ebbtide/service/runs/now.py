@@ -1,0 +1,159 @@
+"""What is stuck now, in a sentence: the one answer of the page, the API and the tools of agents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import PurePath
+from typing import Any, Final
+
+from ebbtide.report.plurals import count
+from ebbtide.report.wording import money
+from ebbtide.service.runs.listing import run_rows
+from ebbtide.service.runs.moments import rough_time
+from ebbtide.service.runs.run_database import RunDatabase
+from ebbtide.service.runs.run_source import WITH_PERSON
+
+CONNECT: Final = "ebbtide hooks install claude"
+_WINDOW_S: Final = 86_400.0  # a run that was silent for longer is not of now
+_MOST_NAMED: Final = 3  # in the sentence
+_MOST: Final = 50  # runs of a kind
+_MARKS: Final = ", ".join("?" * len(WITH_PERSON))
+# A coding agent that waits for its person is silent too, so that its silence says nothing.
+_STATE: Final = f"""
+CASE WHEN stop_reason IS NOT NULL THEN 'stopped'
+     WHEN latest < ? AND source IN ({_MARKS}) THEN 'waiting'
+     WHEN stuck_since IS NOT NULL THEN 'stuck'
+     WHEN latest < ? THEN 'silent'
+     ELSE 'working' END
+"""
+_OF_NOW: Final = "NOT ended AND latest >= ?"
+
+
+class StateOfNow(StrEnum):
+    """How a run stands now that has not ended."""
+
+    STUCK = "stuck"  #: it goes in circles, or may not go on, and a person can do something about it
+    SILENT = "silent"  #: nothing was heard of it for a while, which need not mean anything
+    WORKING = "working"  #: events come, and nothing is wrong
+    WAITING = "waiting"  #: a coding agent that was silent for a while, as when its person thinks
+    STOPPED = "stopped"  #: a person has ended it, and it may not know yet
+
+
+def now_answer(database: RunDatabase, now: float, *, silent_after_s: float) -> dict[str, Any]:
+    """What is stuck now.
+
+    Args:
+        database: The runs.
+        now: Seconds since 1970.
+        silent_after_s: Seconds without an event after which a run is silent.
+
+    Returns:
+        ``sentence`` says it all in words, ``connect`` is a command where no run has reported yet, else None.
+        ``counts`` has runs by `StateOfNow`, ``stuck`` and ``silent`` are runs, the most expensive first, each
+        with its ``label`` and a ``line`` about it.
+
+    Raises:
+        StoreError: The database cannot be read.
+    """
+    edge = now - silent_after_s
+    state_values = (edge, *WITH_PERSON, edge)
+    since = now - _WINDOW_S
+    counts = dict.fromkeys(map(str, StateOfNow), 0) | dict(
+        database.read(
+            f"SELECT {_STATE}, count(*) FROM runs WHERE {_OF_NOW} GROUP BY 1",  # noqa: S608 - names of ours
+            (*state_values, since),
+        )
+    )
+    runs = {
+        state: run_rows(
+            database,
+            f"{_OF_NOW} AND {_STATE} = ?"
+            " ORDER BY coalesce(cost_usd - stuck_from_usd, 0) DESC, latest LIMIT ?",
+            (since, *state_values, state.value, _MOST),
+        )
+        for state in (StateOfNow.STUCK, StateOfNow.SILENT)
+        if counts[state]
+    }
+    stuck = [_shown(run, _stuck_line(run, now)) for run in runs.get(StateOfNow.STUCK, ())]
+    silent = [_shown(run, _silent_line(run, now)) for run in runs.get(StateOfNow.SILENT, ())]
+    latest = None if any(counts.values()) else next(iter(_latest(database)), None)
+    return {
+        "sentence": _sentence(counts, stuck, silent, latest, now),
+        "connect": CONNECT if latest is None and not any(counts.values()) else None,
+        "counts": counts,
+        "stuck": stuck,
+        "silent": silent,
+    }
+
+
+def label(run: dict[str, Any]) -> str:
+    """What people call a run: its agent, of a coding agent with the folder, else its id."""
+    agent, project = run["agent"], run["project"]
+    if agent is None:
+        return str(run["run_id"])
+    if run["source"] in WITH_PERSON:
+        return f"{agent} in {PurePath(project).name}" if project else str(run["run_id"])
+    return str(agent)
+
+
+def _sentence(
+    counts: dict[str, int],
+    stuck: Sequence[dict[str, Any]],
+    silent: Sequence[dict[str, Any]],
+    latest: dict[str, Any] | None,
+    now: float,
+) -> str:
+    number = {state: counts[state] for state in StateOfNow}
+    under_way = number[StateOfNow.STUCK] + number[StateOfNow.SILENT] + number[StateOfNow.WORKING]
+    if not under_way:
+        if latest is not None:
+            heard = rough_time(now - latest["latest"])
+            return f"Nothing is stuck, and no run is under way. The latest, {label(latest)}, was {heard} ago."
+        rest = number[StateOfNow.WAITING] + number[StateOfNow.STOPPED]
+        if rest:
+            return "Nothing is stuck, and no run is under way."
+        return "No run has reported yet."
+    quiet = f"{_listed(silent, number[StateOfNow.SILENT], 'silent')}." if silent else ""
+    if stuck:
+        verb = "is" if number[StateOfNow.STUCK] == 1 else "are"
+        runs = count(under_way, "run")
+        head = (
+            f"{number[StateOfNow.STUCK]:,} of {runs} {verb} stuck: {_named(stuck, number[StateOfNow.STUCK])}."
+        )
+        return f"{head} {quiet}".strip()
+    working = number[StateOfNow.WORKING]
+    verb = "is" if working == 1 else "are"
+    work = f"{count(working, 'run')} {verb} working." if working else "No run is working."
+    return f"Nothing is stuck. {work} {quiet}".strip()
+
+
+def _listed(runs: Sequence[dict[str, Any]], number: int, word: str) -> str:
+    return f"{count(number, 'run')} {'is' if number == 1 else 'are'} {word}: {_named(runs, number)}"
+
+
+def _named(runs: Sequence[dict[str, Any]], number: int) -> str:
+    parts = [f"{run['label']}, {run['line']}" for run in runs[:_MOST_NAMED]]
+    if number > len(parts):
+        parts.append(f"and {number - len(parts):,} more")
+    return "; ".join(parts)
+
+
+def _shown(run: dict[str, Any], line: str) -> dict[str, Any]:
+    return {**run, "label": label(run), "line": line}
+
+
+def _stuck_line(run: dict[str, Any], now: float) -> str:
+    since = rough_time(now - run["stuck_since"])
+    if run["kind"] in ("limit", "limit_unknown", "budget"):
+        return f"{since}, held by {'a budget' if run['kind'] == 'budget' else 'a limit'}"
+    cost = run["stuck_usd"]
+    return f"{since}, {'unknown cost' if cost is None else money(cost)} since anything new"
+
+
+def _silent_line(run: dict[str, Any], now: float) -> str:
+    return f"nothing for {rough_time(now - run['latest'])}"
+
+
+def _latest(database: RunDatabase) -> list[dict[str, Any]]:
+    return run_rows(database, "1 ORDER BY latest DESC LIMIT 1", ())

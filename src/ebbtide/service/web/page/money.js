@@ -1,0 +1,146 @@
+// The band of what was spent.
+import { ask } from "./api.js";
+import { projectOf } from "./words.js";
+
+const DAYS = 7;
+const ROWS = 6;
+const REST_MS = 5000; // between two readings of the groups
+
+const sum = (groups, field) => {
+  const values = groups.map((group) => group[field]).filter((value) => value !== null && value !== undefined);
+  return values.length ? values.reduce((total, value) => total + value, 0) : null;
+};
+const runsOf = (number) => `${number.toLocaleString("en-US")} ${number === 1 ? "run" : "runs"}`;
+
+export class Money {
+  constructor(section) {
+    this.tiles = section.querySelector(".tiles");
+    this.groups = section.querySelector(".groups");
+    this.budgets = section.querySelector("#budgets");
+    this.values = {};
+    for (const [name, title] of [["today", "Today"], ["week", "7 days"], ["wasted", "Wasted, 7 days"], ["rate", "A day, of the 7"]]) {
+      const box = make("div");
+      const value = make("dd", "", "value");
+      const note = make("dd", "", "note");
+      box.append(make("dt", title), value, note);
+      this.tiles.append(box);
+      this.values[name] = { value, note, box };
+    }
+    this.timer = null;
+  }
+
+  async load() {
+    const since = new Date(Date.now() - (DAYS - 1) * 86400000).toISOString().slice(0, 10);
+    const by = (name) => ask(`/v1/spending?by=${name}&since=${since}`).then((answer) => answer.groups);
+    const [days, projects, agents, models] = await Promise.all(["day", "project", "agent", "model"].map(by));
+    const today = new Date().toISOString().slice(0, 10);
+    this.today(days.filter((group) => group.name === today));
+    const week = sum(days, "cost_usd");
+    const calls = sum(days, "unpriced_calls") || 0;
+    this.put("week", days.length ? week : 0, calls ? `${calls.toLocaleString("en-US")} calls without a price` : "");
+    const wasted = sum(projects, "wasted_usd");
+    this.values.wasted.box.hidden = wasted === null;
+    this.put("wasted", wasted, week && wasted ? `${Math.round((100 * wasted) / week)} % of the cost` : "bought nothing");
+    this.put("rate", week === null ? null : week / DAYS, week ? `${dollars((week / DAYS) * 30)} in 30 days at this rate` : "");
+    this.groups.replaceChildren(
+      ...[["By project", projects], ["By agent", agents], ["By model", models]]
+        .filter(([, groups]) => groups.length)
+        .map(([title, groups]) => this.table(title, groups)),
+    );
+    await this.loadBudgets();
+  }
+
+  // What is spent now is shown at once, what it was spent on a little later.
+  spent(news) {
+    this.today(news.today);
+    if (this.timer === null) {
+      this.timer = setTimeout(() => {
+        this.timer = null;
+        this.load().catch(() => {});
+      }, REST_MS);
+    }
+  }
+
+  today(groups) {
+    const runs = sum(groups, "runs");
+    this.put("today", groups.length ? sum(groups, "cost_usd") : 0, runs ? runsOf(runs) : "no run yet");
+  }
+
+  put(name, amount, note) {
+    this.values[name].value.textContent = dollars(amount);
+    this.values[name].note.textContent = note;
+  }
+
+  table(title, groups) {
+    const table = make("table");
+    table.append(make("caption", title));
+    const body = make("tbody");
+    const most = Math.max(...groups.map((group) => group.cost_usd || 0));
+    for (const group of groups.slice(0, ROWS)) {
+      const row = make("tr");
+      const name = make("th", group.name === null ? "not named" : projectOf(group.name));
+      name.scope = "row";
+      name.title = group.name || "";
+      const bar = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+      bar.setAttribute("viewBox", "0 0 100 4");
+      bar.setAttribute("preserveAspectRatio", "none");
+      bar.setAttribute("aria-hidden", "true");
+      const part = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+      part.setAttribute("height", "4");
+      part.setAttribute("width", most ? String((100 * (group.cost_usd || 0)) / most) : "0");
+      bar.append(part);
+      name.append(bar);
+      const wasted = group.wasted_usd ? `${dollars(group.wasted_usd)} wasted` : "";
+      row.append(name, make("td", dollars(group.cost_usd), "number"), make("td", wasted, "number wasted"));
+      body.append(row);
+    }
+    const others = groups.slice(ROWS);
+    if (others.length) {
+      const row = make("tr");
+      const name = make("th", `${others.length} others`);
+      name.scope = "row";
+      row.append(name, make("td", dollars(sum(others, "cost_usd")), "number"), make("td", "", "number wasted"));
+      body.append(row);
+    }
+    table.append(body);
+    return table;
+  }
+
+  // There are budgets where the service was given some.
+  async loadBudgets() {
+    const { path } = this.budgets.dataset;
+    if (!path) return;
+    const answer = await ask(path);
+    const rows = (answer.budgets || []).filter((item) => item.limit_usd !== null).slice(0, 12);
+    this.budgets.replaceChildren();
+    if (!rows.length) return;
+    const table = make("table");
+    table.append(make("caption", "Budgets"));
+    const body = make("tbody");
+    for (const item of rows) {
+      const row = make("tr");
+      const name = make("th", `${item.scope}${item.name ? ` ${projectOf(item.name)}` : ""}, per ${item.per}`);
+      name.scope = "row";
+      const share = item.limit_usd ? item.spent_usd / item.limit_usd : 1;
+      const ahead = projected(item);
+      row.append(
+        name,
+        make("td", `${dollars(item.spent_usd)} of ${dollars(item.limit_usd)}`, `number${share >= 0.8 ? " is-near" : ""}`),
+        make("td", ahead, "number"),
+      );
+      body.append(row);
+    }
+    table.append(body);
+    this.budgets.append(table);
+  }
+}
+
+// Where a budget of a day or a month is at its end, if it goes on like this.
+function projected(item) {
+  const lengths = { day: 86400, month: 30 * 86400 };
+  const length = lengths[item.per];
+  if (!length || !item.resets_at) return "";
+  const passed = length - (item.resets_at - Date.now() / 1000);
+  if (passed < length / 20) return "";
+  return `${dollars((item.spent_usd * length) / passed)} at this rate`;
+}

@@ -1,0 +1,71 @@
+// One run: how it stands, what can be done about it, and its report, made anew as it goes on.
+import { acts } from "./acts.js";
+import { ask, listen, pathOf } from "./api.js";
+import { badge, projectOf, started, watched, why } from "./words.js";
+
+const REST_MS = 4000; // between two reports
+const id = decodeURIComponent(location.pathname.slice("/runs/".length));
+const part = (name) => document.getElementById(name);
+let shown = { key: null, events: -1 };
+let frame = null;
+let timer = null;
+let madeAt = -Infinity;
+
+function show(run) {
+  part("name").textContent = run.run_id;
+  part("word").replaceChildren(badge(run));
+  part("why").textContent = why(run) || "No reason to stop.";
+  part("note").textContent = [watched(run), run.action === "allow" ? "" : run.note].filter(Boolean).join(" ");
+  const wasted = run.wasted_usd ? `${dollars(run.wasted_usd)} wasted` : null;
+  const count = `${run.events.toLocaleString("en-US")} ${run.events === 1 ? "event" : "events"}`;
+  part("facts").textContent = [dollars(run.cost_usd) === "unknown" ? "cost unknown" : dollars(run.cost_usd), wasted, count, `started ${started(run)}`, run.agent, projectOf(run.project)]
+    .filter(Boolean).join(" · ");
+  part("run").className = `callout tone-${run.action}`;
+  document.title = `${run.run_id}: Ebbtide`;
+  // The buttons stay as they are while nothing else can be done: somebody may be about to press one.
+  const key = JSON.stringify([run.can_stop, run.stop_reason, run.action]);
+  if (key !== shown.key) {
+    const box = document.querySelector("#run .acts");
+    const hadFocus = box.contains(document.activeElement);
+    box.replaceWith(acts(run, run.run_id, (text) => { part("told").textContent = text; }));
+    if (hadFocus) part("main").focus();
+  }
+  if (run.events !== shown.events || key !== shown.key) drawReport();
+  shown = { key, events: run.events };
+}
+
+// The next report takes the place of the one before when it is there, so that nothing jumps.
+function drawReport() {
+  if (timer !== null) return;
+  timer = setTimeout(() => {
+    timer = null;
+    madeAt = performance.now();
+    const next = make("iframe", null, frame ? "is-next" : "");
+    next.title = `Report of ${id}`;
+    next.src = `${pathOf(id)}/report.html`;
+    next.addEventListener("load", () => {
+      const page = next.contentDocument;
+      const fit = () => { next.style.height = `${page.documentElement.offsetHeight + 8}px`; };
+      fit();
+      new ResizeObserver(fit).observe(page.documentElement);
+      if (frame && frame !== next) frame.remove();
+      frame = next;
+      next.className = "";
+      document.documentElement.dataset.reports = String(Number(document.documentElement.dataset.reports || 0) + 1);
+    });
+    part("report").append(next);
+  }, Math.max(0, madeAt + REST_MS - performance.now()));
+}
+
+async function reload() {
+  try {
+    show(await ask(pathOf(id)));
+  } catch (error) {
+    if (error.status !== 404) throw error;
+    part("name").textContent = id;
+    part("why").textContent = "There is no such run, or it was deleted.";
+  }
+  document.documentElement.dataset.ready = "true";
+}
+
+listen({ run: (run) => { if (run.run_id === id) show(run); } }, reload);

@@ -1,0 +1,37 @@
+// What is said of a run.
+const WORDS = { allow: "fine", nudge: "warned", finalize: "finishing", escalate: "asks you", stop: "stuck" };
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const LIMITS = new Set(["limit", "limit_unknown", "budget"]);
+export const RANKS = ["allow", "nudge", "finalize", "escalate", "stop"];
+
+export function wordOf(run) {
+  if (run.stop_reason !== null) return "stopped";
+  if (run.ended && run.action === "allow") return "ended";
+  return run.action === "stop" && LIMITS.has(run.kind) ? "at its limit" : WORDS[run.action];
+}
+
+export function badge(run) {
+  return make("span", wordOf(run), `badge small tone-${run.action}`);
+}
+
+export function why(run) {
+  if (run.stop_reason !== null) return `A person ended it${run.stop_reason ? `: ${run.stop_reason}` : "."}`;
+  return run.action === "allow" ? run.note || "" : run.reason;
+}
+
+// Of what nobody can end from here.
+export function watched(run) {
+  if (run.can_stop !== false) return "";
+  return `Watched through ${run.source === "otlp" ? "OpenTelemetry" : "its session file"}: it cannot be stopped from here.`;
+}
+
+export function started(run) {
+  const date = new Date(run.started * 1000);
+  const two = (number) => String(number).padStart(2, "0");
+  const time = `${two(date.getHours())}:${two(date.getMinutes())}`;
+  const day = `${MONTHS[date.getMonth()]} ${date.getDate()}`;
+  return date.toDateString() === new Date().toDateString() ? time : `${day}, ${time}`;
+}
+
+export const pageOf = (run) => `/runs/${encodeURIComponent(run.run_id)}`;
+export const projectOf = (name) => (name ? name.split(/[\\/]/).filter(Boolean).pop() || name : name);

@@ -1,0 +1,103 @@
+"""How a person who opens the page gives the token: in the address, or in a form. A cookie keeps it."""
+
+from __future__ import annotations
+
+import hmac
+from typing import Final
+from urllib.parse import parse_qs, parse_qsl, urlencode
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from starlette.responses import Response
+from starlette.types import Scope
+
+from ebbtide.report.markup import element
+from ebbtide.service.web.page_files import PAGE_POLICY
+
+router = APIRouter(include_in_schema=False)
+
+TOKEN_COOKIE: Final = "ebbtide_token"  # noqa: S105 - its name
+SIGN_IN: Final = "/sign-in"
+
+_FIELD: Final = "token"
+_KEPT_S: Final = 30 * 86_400
+# A form of a page without a referrer comes without an origin too.
+_HEADERS: Final = {"Content-Security-Policy": PAGE_POLICY, "Referrer-Policy": "same-origin"}
+
+
+def fits(words: str, token: str) -> bool:
+    """Whether somebody gave the token; it takes as long for one that is nearly right."""
+    return hmac.compare_digest(words.strip().encode("utf-8", "replace"), token.encode())
+
+
+def is_page(scope: Scope) -> bool:
+    """Whether a person opens a page."""
+    path: str = scope["path"]
+    return scope["method"] == "GET" and (path == "/" or path.startswith("/runs/"))
+
+
+def token_in_address(scope: Scope) -> str | None:
+    """The token that an address has; None where it has none."""
+    values = parse_qs(scope["query_string"].decode("latin-1")).get(_FIELD)
+    return values[0] if values else None
+
+
+def signed_in(place: str, token: str) -> Response:
+    """The way to a page, with the cookie."""
+    answer = RedirectResponse(place, status_code=303)
+    answer.set_cookie(TOKEN_COOKIE, token, max_age=_KEPT_S, httponly=True, samesite="strict")
+    return answer
+
+
+def place_without_token(scope: Scope) -> str:
+    """The address of a page without the token in it."""
+    pairs = [pair for pair in parse_qsl(scope["query_string"].decode("latin-1")) if pair[0] != _FIELD]
+    return f"{scope['path']}?{urlencode(pairs)}" if pairs else scope["path"]
+
+
+def sign_in_page(place: str, *, is_wrong: bool) -> Response:
+    """The page that asks for the token.
+
+    Args:
+        place: Where to go on.
+        is_wrong: Whether one was given that is not right.
+    """
+    why = "That is not the token. Try again." if is_wrong else "This service asks for its token."
+    form = element(
+        "form",
+        element("p", why, id="why", role="alert" if is_wrong else None),
+        element("label", "Token", for_="token"),
+        element(
+            "input", id="token", name=_FIELD, type="password", required=True, autofocus=True,
+            autocomplete="current-password", aria_describedby="why",
+        ),
+        element("input", type="hidden", name="next", value=place),
+        element("button", "Sign in", type="submit"),
+        element("p", "`ebbtide serve` was started with it: --token, or EBBTIDE_TOKEN.", class_="quiet"),
+        method="post",
+        action=SIGN_IN,
+        class_="sign-in",
+    )  # fmt: skip
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", "Ebbtide: sign in"),
+        *(element("link", rel="stylesheet", href=f"/page/{name}") for name in ("page.css", "service.css")),
+    )
+    body = element("body", element("main", element("h1", "Ebbtide"), form))
+    html = f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+    return HTMLResponse(html, status_code=401, headers=_HEADERS)
+
+
+@router.post(SIGN_IN)
+async def sign_in(request: Request) -> Response:
+    """Take the token of the form."""
+    token = request.app.state.service.settings.token
+    fields = parse_qs((await request.body()).decode("utf-8", "replace"))
+    words, place = fields.get(_FIELD, [""])[0], fields.get("next", ["/"])[0]
+    if not place.startswith("/") or place[1:2] in ("/", "\\"):
+        place = "/"
+    if token is None or fits(words, token):
+        return RedirectResponse(place, 303) if token is None else signed_in(place, token)
+    return sign_in_page(place, is_wrong=True)

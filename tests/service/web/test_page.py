@@ -1,0 +1,328 @@
+"""The page in a real browser, of a real service."""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+WITHIN_MS = 1000  # that the page may be behind
+TOKEN = "a-token-of-the-tests"  # noqa: S105
+
+
+def call(seq: int, **fields: Any) -> dict[str, Any]:
+    return {"seq": seq, "kind": "tool", "name": "ls", "args": {"path": "."}, "result": "a.txt", **fields}
+
+
+def model_call(seq: int, cost: float = 0.5) -> dict[str, Any]:
+    return {"seq": seq, "kind": "llm", "model": "small", "input_tokens": 100, "cost_usd": cost}
+
+
+def turns(first: int, count: int, **fields: Any) -> list[dict[str, Any]]:
+    """A call of the model and one of a tool, each time the same."""
+    numbers = range(first, first + 2 * count, 2)
+    return [event for seq in numbers for event in (model_call(seq), call(seq + 1, **fields))]
+
+
+class Window:
+    """A window of the browser, whose scripts may not fail, and which may ask nobody else."""
+
+    def __init__(self, browser: Browser, url: str, *, width: int, scheme: str) -> None:
+        self.url = url
+        self.faults: list[str] = []
+        self.may_lose = False  # whether requests may fail
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 844}, color_scheme=scheme, reduced_motion="reduce"
+        )
+        self.page = self.context.new_page()
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("console", lambda line: self._hear(line.type, line.text))
+        self.page.on(
+            "request",
+            lambda request: None if request.url.startswith(url) else self.faults.append(request.url),
+        )
+
+    def _hear(self, kind: str, text: str) -> None:
+        if kind == "error" and not (self.may_lose and "ERR_" in text):
+            self.faults.append(text)
+
+    def open(self, path: str = "/") -> Page:
+        self.page.goto(self.url + path)
+        self.page.wait_for_selector("html[data-ready=true]")
+        return self.page
+
+
+@pytest.fixture
+def opened(browser) -> Callable[..., Any]:
+    @contextmanager
+    def open_page(
+        service: Any, path: str = "/", *, width: int = 1280, scheme: str = "light"
+    ) -> Iterator[tuple[Page, Window]]:
+        window = Window(browser, service.url, width=width, scheme=scheme)
+        try:
+            yield window.open(path), window
+            assert window.faults == []
+        finally:
+            window.context.close()
+
+    return open_page
+
+
+def row(page: Page, run_id: str) -> Any:
+    return page.locator(f"#runs tr[data-run='{run_id}']")
+
+
+def test_a_run_goes_stuck_is_seen_within_a_second_and_stopped(service, opened) -> None:
+    """The sentence, the row and what was spent follow; Stop asks first, and ends the next check."""
+    for name in "abcdef":
+        service.send(name, model_call(1), project="support", agent="helper")
+    service.send("invoice-7", *turns(1, 2), project="billing", agent="invoice-agent")
+    with opened(service) as (page, _):
+        expect(page.locator("#sentence")).to_have_text("Nothing is stuck. 7 runs are working.")
+        expect(row(page, "invoice-7").locator(".badge")).to_have_text("fine")
+        before = page.locator("#money .value").first.text_content()
+        assert before == "$4.00"
+        service.send("invoice-7", *turns(5, 3))
+        expect(page.locator("#sentence")).to_have_text(
+            re.compile(r"1 of 7 runs is stuck: invoice-agent, \d s, \$2.00 since anything new."),
+            timeout=WITHIN_MS,
+        )
+        expect(row(page, "invoice-7").locator(".badge")).to_have_text("stuck", timeout=WITHIN_MS)
+        expect(page.locator("#money .value").first).to_have_text("$5.50", timeout=WITHIN_MS)
+        assert page.locator("#runs tbody tr").first.get_attribute("data-run") == "invoice-7"
+        expect(page.locator("#spoken")).to_contain_text("1 of 7 runs is stuck")
+        page.get_by_role("button", name="Stop: invoice-agent").click()
+        expect(page.get_by_role("button", name="Yes, stop: invoice-agent")).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("button", name="Stop: invoice-agent")).to_be_focused()
+        assert service.get("/v1/runs/invoice-7")["stop_reason"] is None
+        page.keyboard.press("Enter")
+        page.keyboard.press("Enter")
+        expect(page.locator("#told")).to_have_text(
+            "invoice-agent is stopped: its next check ends it.", timeout=WITHIN_MS
+        )
+        assert service.check("invoice-7")["end"] == "A person ended the run."
+        expect(row(page, "invoice-7").locator(".badge")).to_have_text("stopped", timeout=WITHIN_MS)
+        expect(page.locator("#sentence")).to_have_text("Nothing is stuck. 6 runs are working.")
+        expect(page.locator("#sentence")).to_be_focused()
+
+
+@pytest.mark.parametrize(("button", "act"), [("Go on", "acknowledge"), ("Give 10 turns", "extend")])
+def test_a_stuck_run_may_go_on(service, opened, button: str, act: str) -> None:
+    service.send("a", *turns(1, 5))
+    assert service.check("a")["end"] is not None
+    with opened(service) as (page, _):
+        page.get_by_role("button", name=f"{button}: a").click()
+        expect(page.locator("#stuck li")).to_have_count(0, timeout=WITHIN_MS)
+    assert service.check("a")["end"] is None
+    assert service.get("/v1/audit")["entries"][0]["act"] == act
+
+
+def test_nobody_has_reported(service, opened) -> None:
+    with opened(service) as (page, _):
+        expect(page.locator("#sentence")).to_have_text("No run has reported yet.")
+        expect(page.locator("#connect code")).to_have_text("ebbtide hooks install claude")
+        service.send("a", call(1))
+        expect(page.locator("#sentence")).to_have_text(
+            "Nothing is stuck. 1 run is working.", timeout=WITHIN_MS
+        )
+        expect(page.locator("#connect")).to_be_hidden()
+        expect(row(page, "a")).to_be_visible()
+
+
+def test_filters_stand_in_the_address(service, opened) -> None:
+    """What is chosen is there after a reload, holds for news too, and is said where nothing fits."""
+    service.send("a", *turns(1, 5), project="billing", agent="x")
+    service.send("b", call(1), project="billing", agent="y")
+    service.send("c", call(1), project="support", agent="y")
+    with opened(service, "/?project=billing") as (page, _):
+        expect(page.locator("#runs tbody tr")).to_have_count(2)
+        page.get_by_label("Agent").select_option("y")
+        expect(page.locator("#runs tbody tr")).to_have_count(1)
+        assert page.url.endswith("/?project=billing&agent=y")
+        service.send("d", call(1), project="support", agent="y")
+        service.send("e", call(1), project="billing", agent="y")
+        expect(row(page, "e")).to_be_visible(timeout=WITHIN_MS)
+        expect(row(page, "d")).to_have_count(0)
+        page.reload()
+        expect(page.locator("#runs tbody tr")).to_have_count(2)
+        page.get_by_label("Text").fill("LS 5 TIMES")
+        expect(page.locator("#shown")).to_have_text("No run is like that.")
+        page.get_by_label("Agent").select_option("")
+        expect(page.locator("#runs tbody tr")).to_have_count(1)
+        expect(row(page, "a")).to_be_visible()
+
+
+def test_more_runs_are_shown_on_demand(service, opened) -> None:
+    for number in range(55):
+        service.send(f"run-{number}", call(1))
+    with opened(service) as (page, _):
+        expect(page.locator("#runs tbody tr")).to_have_count(50)
+        page.get_by_role("button", name="Show more runs").click()
+        expect(page.locator("#runs tbody tr")).to_have_count(55)
+        expect(row(page, "run-4").locator("a")).to_be_focused()
+        expect(page.locator("#more")).to_be_hidden()
+
+
+def test_the_keyboard_is_enough(service, opened) -> None:
+    """From run to run, into one, and to the filter; every button can be reached."""
+    service.send("a", *turns(1, 5))
+    service.send("b", call(1))
+    with opened(service) as (page, _):
+        page.keyboard.press("j")
+        expect(row(page, "a").locator("a")).to_be_focused()
+        page.keyboard.press("j")
+        expect(row(page, "b").locator("a")).to_be_focused()
+        page.keyboard.press("ArrowUp")
+        expect(row(page, "a").locator("a")).to_be_focused()
+        page.keyboard.press("/")
+        expect(page.get_by_label("Text")).to_be_focused()
+        page.keyboard.type("jk")
+        assert page.get_by_label("Text").input_value() == "jk"
+        page.get_by_label("Text").fill("")
+        page.locator("#main").focus()
+        names = []
+        for _ in range(5):
+            page.keyboard.press("Tab")
+            names.append(page.evaluate("document.activeElement.textContent"))
+        assert names[:4] == ["a", "Stop", "Go on", "Give 10 turns"]
+        expect(page.locator("#runs tbody tr")).to_have_count(2)
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press("j")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/runs/a")
+
+
+def test_a_run_has_a_page_with_its_report_that_goes_on(service, opened) -> None:
+    service.send("a/b".replace("/", " "), *turns(1, 3, result="x"), agent="helper")
+    with opened(service, "/runs/a%20b") as (page, _):
+        expect(page.locator("#name")).to_have_text("a b")
+        report = page.frame_locator("#report iframe:not(.is-next)")
+        expect(report.locator(".verdict .source")).to_have_text("a b")
+        expect(page.locator("#facts")).to_contain_text("$1.50 · 6 events")
+        service.send("a b", *turns(7, 3, result="x"))
+        expect(page.locator("#word")).to_have_text("stuck", timeout=WITHIN_MS)
+        expect(page.locator("#facts")).to_contain_text("12 events", timeout=WITHIN_MS)
+        expect(report.locator("main")).to_contain_text("12 events", timeout=10_000)
+        page.get_by_role("button", name="Stop: a b", exact=True).click()
+        page.get_by_role("button", name="Yes, stop: a b").click()
+        expect(page.locator("#word")).to_have_text("stopped", timeout=WITHIN_MS)
+        page.get_by_role("button", name="Go on: a b").click()
+        expect(page.locator("#told")).to_have_text("a b goes on.")
+        assert service.check("a b")["end"] is None
+
+
+def test_a_run_that_is_not_there(service, opened) -> None:
+    with opened(service) as (page, window):
+        window.may_lose = True
+        window.open("/runs/gone")
+        expect(page.locator("#why")).to_have_text("There is no such run, or it was deleted.")
+        window.faults.clear()  # the browser writes the 404 down
+
+
+def test_the_page_goes_on_after_a_restart(service, opened) -> None:
+    """That the connection is lost is said, and what happened meanwhile is there when it is back."""
+    service.send("a", call(1))
+    with opened(service) as (page, window):
+        window.may_lose = True
+        expect(page.locator("#connection")).to_have_text("Live")
+        port = service.url.rpartition(":")[2]
+        assert service.end() == 0
+        expect(page.locator("#connection")).to_contain_text("Connection lost")
+        service.options = ("--port", port)
+        service.start()
+        service.send("b", *turns(1, 5))
+        expect(page.locator("#connection")).to_have_text("Live", timeout=20_000)
+        expect(page.locator("#sentence")).to_contain_text("1 of 2 runs is stuck: b")
+        expect(row(page, "b")).to_be_visible()
+        service.send("c", call(1))
+        expect(row(page, "c")).to_be_visible(timeout=WITHIN_MS)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [380, 1280])
+def test_everybody_can_use_it(  # noqa: PLR0917
+    shared_service, opened, barriers, overflow, width: int, scheme: str
+) -> None:
+    """axe finds nothing, and nothing is wider than the window, on either page, while Stop asks too."""
+    long = "a-name-that-does-not-end-" * 6
+    shared_service.send("stuck", *turns(1, 5, args={"path": long}), project=f"/x/{long}", agent=long)
+    shared_service.send(long, model_call(1))
+    with opened(shared_service, width=width, scheme=scheme) as (page, window):
+        page.get_by_role("button", name="Stop:").first.click()
+        assert barriers(page) == []
+        assert overflow(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        window.open("/runs/stuck")
+        page.wait_for_selector("html[data-reports]")
+        assert barriers(page) == []
+        assert overflow(page) == []
+
+
+def test_a_text_of_a_run_is_no_markup(service, opened) -> None:
+    bad = "<img src=x onerror=alert(1)>"
+    service.send(bad.replace("/", ""), *turns(1, 5, args={"path": bad}), project=bad, agent=bad)
+    with opened(service) as (page, _):
+        expect(page.locator("#sentence")).to_contain_text("<img src=x")
+        assert page.locator("img").count() == 0
+
+
+def test_a_token_is_asked_for_once(start, opened, browser) -> None:
+    """In the address, or in a form; what is no page is refused as before."""
+    service = start("--token", TOKEN)
+    service.client.headers["Authorization"] = f"Bearer {TOKEN}"
+    service.send("a", call(1))
+    with opened(service, f"/?token={TOKEN}") as (page, window):
+        assert page.url == f"{service.url}/"
+        expect(row(page, "a")).to_be_visible()
+        (cookie,) = window.context.cookies()
+        assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
+    window = Window(browser, service.url, width=1280, scheme="light")
+    page = window.page
+    assert page.goto(f"{service.url}/runs/a").status == 401
+    page.get_by_label("Token").fill("wrong")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_have_text("That is not the token. Try again.")
+    page.get_by_label("Token").fill(TOKEN)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/runs/a")
+    expect(page.locator("#name")).to_have_text("a")
+    assert [line for line in window.faults if "401" not in line] == []
+    window.context.close()
+    del service.client.headers["Authorization"]
+    assert service.client.get("/v1/runs").status_code == 401
+    assert service.client.post("/sign-in", data={"token": TOKEN, "next": "//evil"}).headers["location"] == "/"
+
+
+def test_what_can_only_be_watched_says_so(service, opened) -> None:
+    """Spans tell of a run and do not ask: there is no Stop."""
+    start = time.time_ns() - 10**10
+    spans = [
+        {
+            "traceId": "1" * 32,
+            "spanId": f"{number:016x}",
+            "name": "execute_tool ls",
+            "startTimeUnixNano": str(start + number * 10**8),
+            "endTimeUnixNano": str(start + number * 10**8 + 1000),
+            "attributes": [
+                {"key": key, "value": {"stringValue": value}}
+                for key, value in {
+                    "gen_ai.operation.name": "execute_tool",
+                    "gen_ai.tool.name": "ls",
+                    "gen_ai.tool.call.arguments": "{}",
+                    "gen_ai.tool.call.result": "a.txt",
+                    "gen_ai.conversation.id": "traced",
+                }.items()
+            ],
+        }
+        for number in range(1, 9)
+    ]
+    body = {"resourceSpans": [{"scopeSpans": [{"scope": {"name": "x"}, "spans": spans}]}]}
+    with opened(service) as (page, _):
+        assert service.client.post("/v1/traces", json=body).status_code == 200
+        item = page.locator("#stuck li")
+        expect(item).to_contain_text("it cannot be stopped from here", timeout=30_000)
+        assert item.get_by_role("button").count() == 0
