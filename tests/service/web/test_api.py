@@ -165,7 +165,7 @@ def test_the_news_come_and_go_on_after_a_break(service) -> None:
     with service.client.stream("GET", "/v1/stream") as answer:
         service.send("a", *[call(seq) for seq in range(1, 5)])
         news = read_news(answer, until="spend")
-    assert {kind for _, kind in news} == {"verdict", "run", "spend"}
+    assert {kind for _, kind in news} >= {"verdict", "run", "spend"}
     with service.client.stream("GET", "/v1/stream", headers={"Last-Event-ID": news[0][0]}) as answer:
         assert read_news(answer, until="spend") == news[1:]
     with service.client.stream("GET", "/v1/stream", headers={"Last-Event-ID": "1-1"}) as answer:

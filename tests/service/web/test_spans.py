@@ -109,7 +109,7 @@ def test_nobody_can_stop_it(start: Any) -> None:
     run_id = run_of(service, ended=True)["run_id"]
     answer = service.client.post(f"/v1/runs/{run_id}/stop")
     assert (answer.status_code, answer.json()["hint"]) == (
-        409, "End its process, or watch it with an adapter.",
+        409, "End its process, or watch it with an adapter or with hooks.",
     )  # fmt: skip
 
 

@@ -101,6 +101,9 @@ class SpendingRow(TypedDict):
     model_calls: int
     unpriced_calls: Annotated[int, Field(description="Calls whose cost is not known.")]
     runs: int
+    wasted_usd: Annotated[
+        float | None, Field(description="What bought nothing in these runs; null where it is not known.")
+    ]
 
 
 class SpendingRows(TypedDict):

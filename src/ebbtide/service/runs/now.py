@@ -1,4 +1,4 @@
-"""What is stuck now, in a sentence: the one answer of the page, the API and the tools of agents."""
+"""What is stuck now, in a sentence: the one answer of the page and the API."""
 
 from __future__ import annotations
 
