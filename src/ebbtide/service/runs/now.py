@@ -108,8 +108,8 @@ def _sentence(
     under_way = number[StateOfNow.STUCK] + number[StateOfNow.SILENT] + number[StateOfNow.WORKING]
     if not under_way:
         if latest is not None:
-            heard = rough_time(now - latest["latest"])
-            return f"Nothing is stuck, and no run is under way. The latest, {label(latest)}, was {heard} ago."
+            age = rough_time(now - latest["latest"])
+            return f"Nothing is stuck, and no run is under way. The latest, {label(latest)}, was {age} ago."
         rest = number[StateOfNow.WAITING] + number[StateOfNow.STOPPED]
         if rest:
             return "Nothing is stuck, and no run is under way."
