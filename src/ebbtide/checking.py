@@ -15,7 +15,7 @@ from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.text.redaction import redacted
-from ebbtide.traces.reading import open_trace
+from ebbtide.traces.reading import Trace, open_trace
 
 _DEFAULTS = RunOptions()
 _EVERY = 1_000  # events between two reports of progress
@@ -53,7 +53,22 @@ def check(
     >>> summary.headline.value, summary.findings[0].sentence
     ('STUCK', 'ls 6 times in a row, same arguments, same answer')
     """
-    trace = open_trace(path, is_named=is_named, is_growing=is_growing)
+    return check_trace(open_trace(path, is_named=is_named, is_growing=is_growing), options, progress=progress)
+
+
+def check_trace(
+    trace: Trace, options: RunOptions = _DEFAULTS, *, progress: Callable[[int], object] | None = None
+) -> RunSummary:
+    """What a run came to whose trace is open; the trace is read to its end.
+
+    Args:
+        trace: As `open_trace` and `Trace.of` give it.
+        options: By what it is judged.
+        progress: As for `check`.
+
+    Raises:
+        TranscriptError: Nothing in it can be read.
+    """
     recorder = new_recorder(options)
     _feed(recorder, trace, progress)
     refuse_nothing(trace.source, trace.events, trace.faults)

@@ -240,9 +240,11 @@ def test_the_foot_says_how_the_report_came_about(make_healthy) -> None:
 
 def test_when_a_run_was_is_said_where_its_times_are_dates(make_stuck) -> None:
     """Times that count from its begin are none."""
-    assert " UTC" not in Read(page([make_stuck(60)])).text().split("Made by")[0]
-    cells = [dataclasses.replace(cell, ts=1_780_000_000.0 + cell.ts) for cell in make_stuck(60).timeline]
-    text = Read(page([make_stuck(60, timeline=tuple(cells))])).text()
+    begin, *_, end = (cell.ts for cell in make_stuck(60).timeline)
+    text = Read(page([make_stuck(60, began_s=begin, ended_s=end)])).text()
+    assert " UTC" not in text.split("Made by")[0]
+    calendar = {"began_s": 1_780_000_000.0 + begin, "ended_s": 1_780_000_000.0 + end}
+    text = Read(page([make_stuck(60, **calendar)])).text()
     assert "2026-05-28 20:28 to 20:34 UTC" in text
 
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from ebbtide.clock import calendar_seconds
 from ebbtide.supervision.summary.run_summary import RunSummary
-
-# Times before 2000 and after 2100 count from the begin of something else than 1970.
-_EARLIEST_S, _LATEST_S = 946_684_800.0, 4_102_444_800.0
 
 
 def began_at(run: RunSummary) -> datetime | None:
     """When the first event with a time was; None where that is unknown, or no date."""
-    return next((_moment(cell.ts) for cell in run.timeline if cell.ts is not None), None)
+    return _moment(run.began_s)
 
 
 def ended_at(run: RunSummary) -> datetime | None:
     """Likewise of the last."""
-    return next((_moment(cell.ts) for cell in reversed(run.timeline) if cell.ts is not None), None)
+    return _moment(run.ended_s)
 
 
 def day(moment: datetime) -> str:
@@ -50,5 +48,6 @@ def period(run: RunSummary) -> str | None:
     return f"{first:%Y-%m-%d %H:%M} to {minute(last)}"
 
 
-def _moment(ts: float) -> datetime | None:
-    return datetime.fromtimestamp(ts, UTC) if _EARLIEST_S <= ts <= _LATEST_S else None
+def _moment(ts: float | None) -> datetime | None:
+    seconds = calendar_seconds(ts)
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)

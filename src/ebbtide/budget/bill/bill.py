@@ -181,6 +181,8 @@ class WasteLine:
         count: Calls.
         events: The first of them, by number in the run, at most eight.
         example: One of them in words.
+        tools: Of it, what belongs to calls of a tool, by tool; a turn that was for nothing counts to the tool
+            that it called first.
     """
 
     kind: WasteKind
@@ -188,6 +190,7 @@ class WasteLine:
     count: int
     events: tuple[int, ...] = ()
     example: str = ""
+    tools: tuple[BillLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

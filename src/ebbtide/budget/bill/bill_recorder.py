@@ -182,7 +182,8 @@ class BillRecorder:
         self.ledger.charge_call(item, charge, usage, agent=call.agent or call.chain_id)
         if item.waste in WASTED:
             call_item = item if chain.turn is None else None  # else it counts at the end of its turn
-            self.ledger.waste(item.waste, charge.cost or 0, charge.size + charge.output, call_item)
+            tokens = charge.size + charge.output
+            self.ledger.waste(item.waste, charge.cost or 0, tokens, call_item, tool=item.tool)
 
     def _model(self, chain: _Chain, call: ModelCall, number: int, cost: int | None) -> None:
         usage = call.usage

@@ -90,7 +90,7 @@ class Ledger:
         classes, parts, models, agents, tools, files: Sums by name.
         unattributed: Sums by reason.
         requests: What people asked for, in order.
-        waste_sums: Sums by kind of waste.
+        waste_sums: Sums by kind of waste; `waste_tools` by kind and tool.
         failures: What failed calls took.
         misses: Of the cache: calls, tokens, units above a hit; and the same of calls after a pause.
         openings: Events at which a person may have begun a new task.
@@ -115,6 +115,7 @@ class Ledger:
         self.files: dict[str, Sum] = {}
         self.requests: list[RequestSum] = []
         self.waste_sums: dict[WasteKind, WasteSum] = {}
+        self.waste_tools: dict[tuple[WasteKind, str], Sum] = {}
         self.failures = Sum()
         self.misses = [0] * 6
         self.openings: list[int] = []
@@ -215,12 +216,12 @@ class Ledger:
         if item.waste is WasteKind.TODO_LIST:
             pass  # it would be carried along all the same, had it come with other calls
         elif item.waste is not None:
-            self.waste(item.waste, item.net_cost, item.net_reading)
+            self.waste(item.waste, item.net_cost, item.net_reading, tool=item.tool)
         elif item.part is ContextPart.TOOL_OUTPUT and item.size > LARGE_TOKENS and item.reads > _LONG_CARRIED:
             beyond = item.size - LARGE_TOKENS
             cost = max(item.net_cost - item.entry_cost, 0) * beyond // item.size
             tokens = max(item.net_reading - item.entry_reading, 0) * beyond // item.size
-            self.waste(WasteKind.LARGE_OUTPUT, cost, tokens, item)
+            self.waste(WasteKind.LARGE_OUTPUT, cost, tokens, item, tool=item.tool)
         if item.part is not ContextPart.INSTRUCTIONS or item.title:
             self._rank(item)
 
@@ -246,20 +247,28 @@ class Ledger:
             if item.waste is None:
                 continue
             if charge.waste is None:
-                self.waste(item.waste, output_cost, output, item)
+                self.waste(item.waste, output_cost, output, item, tool=item.tool)
             elif place:
-                self.waste(item.waste, 0, 0, item)
+                self.waste(item.waste, 0, 0, item, tool=item.tool)
             elif charge.waste is WasteKind.TODO_LIST:
                 # The list is written, and what is new is read, by the next call otherwise.
                 reading = cost_between(charge, 0, charge.before) - charge.miss_cost
-                self.waste(item.waste, max(0, reading), charge.before, item)
+                self.waste(item.waste, max(0, reading), charge.before, item, tool=item.tool)
             else:
-                self.waste(item.waste, charge.cost or 0, charge.size + charge.output, item)
+                tokens = charge.size + charge.output
+                self.waste(item.waste, charge.cost or 0, tokens, item, tool=item.tool)
 
     def waste(
-        self, kind: WasteKind, cost: int, tokens: int, item: Item | None = None, example: str = ""
+        self,
+        kind: WasteKind,
+        cost: int,
+        tokens: int,
+        item: Item | None = None,
+        example: str = "",
+        *,
+        tool: str | None = None,
     ) -> None:
-        """Count waste; with an item, as one more of its kind."""
+        """Count waste, by its tool where it has one; with an item, as one more of its kind."""
         line = self.waste_sums.setdefault(kind, WasteSum())
         line.cost += cost
         line.tokens += tokens
@@ -268,6 +277,13 @@ class Ledger:
             line.example = line.example or example or item.title
             if len(line.events) < _EXAMPLES:
                 line.events += (item.event,)
+        if tool is not None:
+            key = (kind, tool)
+            if key not in self.waste_tools and len(self.waste_tools) >= _NAMES:
+                key = (kind, _OTHERS)
+            part = self.waste_tools.setdefault(key, Sum())
+            part.add(cost, tokens)
+            part.count += item is not None
 
     def miss(self, charge: Charge, pause_s: float | None) -> None:
         """A call that read anew what the cache had held, after a pause of so many seconds."""

@@ -37,7 +37,7 @@ def bill_of(ledger: Ledger, total_cost: int | None, total_tokens: int | None) ->
     if rest.cost or rest.tokens:
         ledger.leave("spending of no event", rest.cost, rest.tokens)
     view = _View(total_cost, total_tokens or 0)
-    waste = [view.waste(kind, part) for kind, part in ledger.waste_sums.items() if part.cost or part.tokens]
+    waste = [view.waste(kind, ledger) for kind, part in ledger.waste_sums.items() if part.cost or part.tokens]
     calls, tokens, above, pauses, pause_tokens, pauses_above = ledger.misses
     return Bill(
         total=view.amount(total_cost or 0, total_tokens or 0),
@@ -132,14 +132,16 @@ class _View:
         )
         return tuple(lines[:_LISTED])
 
-    def waste(self, kind: WasteKind, part: WasteSum) -> WasteLine:
+    def waste(self, kind: WasteKind, ledger: Ledger) -> WasteLine:
         """One kind of waste."""
+        part = ledger.waste_sums[kind]
         return WasteLine(
             kind=kind,
             amount=self.sum(part),
             count=part.count,
             events=part.events,
             example=part.example,
+            tools=self.lines((tool, sums) for (of, tool), sums in ledger.waste_tools.items() if of is kind),
         )
 
     def event(self, item: Item) -> CarriedEvent:

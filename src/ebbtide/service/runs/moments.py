@@ -6,19 +6,20 @@ import re
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
+from ebbtide.clock import calendar_seconds
 from ebbtide.errors import ConfigError
 
 _EPOCH: Final = date(1970, 1, 1)
 _DAY_S: Final = 86_400
-# Times before 2000 and after 2100 count from the begin of something else than 1970.
-_EARLIEST_S, _LATEST_S = 946_684_800.0, 4_102_444_800.0
+_MOST_S: Final = 4_102_444_800.0  # the year 2100
 _AGO: Final = re.compile(r"(\d{1,6})([hdw])")
 _SECONDS: Final = {"h": 3600, "d": _DAY_S, "w": 7 * _DAY_S}
 
 
 def calendar_time(ts: float | None, arrival: float) -> float:
     """When an event was: its own time where that is one of a calendar, else when it came."""
-    return ts if ts is not None and _EARLIEST_S <= ts <= _LATEST_S else arrival
+    seconds = calendar_seconds(ts)
+    return arrival if seconds is None else seconds
 
 
 def day_number(ts: float) -> int:
@@ -66,7 +67,7 @@ def moment(words: str, now: float) -> float:
         return now - int(ago[1]) * _SECONDS[ago[2]]
     try:
         seconds = float(words)
-        if abs(seconds) <= _LATEST_S:
+        if abs(seconds) <= _MOST_S:
             return seconds
     except ValueError:
         try:

@@ -269,6 +269,8 @@ class RunRecorder:
             decisions_left_out=self._decisions.left_out if self._decisions else 0,
             chains=tuple(self._histories),
             timed=self.supervisor.tally.first_ts is not None,
+            began_s=self.supervisor.tally.first_ts,
+            ended_s=self.supervisor.tally.latest_ts,
             faults=self._faults(snapshot),
             degraded=snapshot.degraded,
             timeline=tuple(self._timeline.cells) if self._timeline else (),

@@ -224,6 +224,8 @@ class RunSummary:
         decisions_left_out: How many more there were.
         chains: Names of its chains.
         timed: Whether events had times; rates are off where they had none.
+        began_s: Time of the first event, on the clock of the trace; None where no event has a time.
+        ended_s: Likewise of the latest.
         faults: Lines and events that could not be read, in words, at most 20 of them.
         degraded: How many those were.
         over: Whether nothing more will come; a run that is watched may go on.
@@ -249,6 +251,8 @@ class RunSummary:
     decisions_left_out: int = 0
     chains: tuple[str, ...] = ()
     timed: bool = True
+    began_s: float | None = None
+    ended_s: float | None = None
     faults: tuple[str, ...] = ()
     degraded: int = 0
     over: bool = True

@@ -1,0 +1,108 @@
+"""The runs of an archive: each says what it is called, and can be checked by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from ebbtide.checking import check_events, check_trace
+from ebbtide.errors import ConfigError, EbbtideError, TranscriptError, error_text
+from ebbtide.events.event import Event
+from ebbtide.events.transcript import Round
+from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.summary.run_summary import RunSummary
+from ebbtide.traces.reading import Trace, open_trace
+
+_PIECE = 1 << 20
+
+
+class ArchivedRun(Protocol):
+    """One run."""
+
+    @property
+    def run_id(self) -> str | None:
+        """The run; None where even that is not known."""
+
+    @property
+    def source(self) -> str:
+        """The file or the table that it is read from."""
+
+    def summary(self, options: RunOptions) -> RunSummary:
+        """What it came to.
+
+        Raises:
+            EbbtideError: It cannot be read.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class FileRun:
+    """A run in a file of any known format.
+
+    Args:
+        source: Its path, or a URL that fsspec opens, such as ``s3://bucket/run.jsonl``.
+        is_named: Whether somebody named the file itself; plain text that a search came upon has to be a
+            conversation beyond doubt.
+    """
+
+    source: str
+    is_named: bool = False
+
+    @property
+    def run_id(self) -> str:
+        """The path or the URL."""
+        return self.source
+
+    def summary(self, options: RunOptions) -> RunSummary:
+        """As `ArchivedRun.summary`."""
+        if "://" not in self.source:
+            return check_trace(open_trace(self.source, is_named=self.is_named), options)
+        pieces = pieces_at(self.source)
+        return check_trace(Trace.of(pieces, source=self.source, is_named=self.is_named), options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventsRun:
+    """A run whose events are at hand.
+
+    Args:
+        run_id: The run.
+        source: The table that they come from.
+        events: In order; they are gone through once.
+        form: Name of their format.
+    """
+
+    run_id: str | None
+    source: str
+    events: Iterable[Event | Round]
+    form: str = "events"
+
+    def summary(self, options: RunOptions) -> RunSummary:
+        """As `ArchivedRun.summary`."""
+        if self.run_id is None:
+            raise TranscriptError("the run has no id", source=self.source)
+        return check_events(self.events, options, source=self.source, form=self.form)
+
+
+def pieces_at(url: str) -> Iterator[bytes]:
+    """The content of a file at a URL, in pieces of one MB.
+
+    Raises:
+        ConfigError: The package fsspec, or the one for the protocol, is not installed.
+        EbbtideError: It cannot be read.
+    """
+    try:
+        import fsspec
+    except ImportError as error:
+        raise ConfigError(
+            f"{url}: URLs need the package fsspec. Install it: pip install 'ebbtide[archive]'"
+        ) from error
+    try:
+        with fsspec.open(url, "rb") as file:
+            while piece := file.read(_PIECE):
+                yield piece
+    except ImportError as error:
+        raise ConfigError(f"{url}: {error}") from error
+    except Exception as error:
+        raise EbbtideError(f"{url}: cannot be read: {error_text(error)}") from error

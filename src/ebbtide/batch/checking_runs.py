@@ -1,0 +1,97 @@
+"""Runs in, rows out: what every engine calls, whatever splits and orders the runs.
+
+Nothing here has a clock or remembers anything between runs, so a run comes to the same row anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from ebbtide.batch.archived_run import ArchivedRun, EventsRun
+from ebbtide.batch.run_result import ResultStatus, RunResult, refusal, result_batch, result_of
+from ebbtide.batch.time_bound import OutOfTime, time_bound
+from ebbtide.events.event import Event
+from ebbtide.events.transcript import Round
+from ebbtide.supervision.run_options import RunOptions
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_DEFAULTS = RunOptions()
+_ROWS = 64  # of a batch: enough for Arrow, and few to lose
+
+
+def check_run(
+    run: ArchivedRun, options: RunOptions = _DEFAULTS, *, most_seconds: float | None = None
+) -> RunResult:
+    """What a run came to, or why it could not be checked.
+
+    Args:
+        run: It.
+        options: By what it is judged.
+        most_seconds: How long it may take; None does not bound it.
+    """
+    try:
+        with time_bound(most_seconds):
+            return result_of(run.run_id, run.summary(options))
+    except OutOfTime as error:
+        reason = TimeoutError(str(error))
+        return refusal(run.run_id, run.source, reason, status=ResultStatus.OUT_OF_TIME)
+    except Exception as error:  # noqa: BLE001 - one run, or a fault in one reader, must not hide the others
+        return refusal(run.run_id, run.source, error)
+
+
+def check_events(
+    events: Iterable[Event | Round],
+    options: RunOptions = _DEFAULTS,
+    *,
+    run_id: str,
+    source: str = "<events>",
+    most_seconds: float | None = None,
+) -> RunResult:
+    """What the run came to whose events are at hand, as one row.
+
+    Args:
+        events: In order.
+        options: By what it is judged.
+        run_id: The run.
+        source: The table that they come from.
+        most_seconds: As for `check_run`.
+
+    >>> from ebbtide.events.event import ToolCall
+    >>> row = check_events([ToolCall(name="ls", args={}, result="a.txt")] * 6, run_id="run 7")
+    >>> row.run_id, row.status.value, row.headline, row.action, row.findings[0].kind
+    ('run 7', 'checked', 'STUCK', 'stop', 'repeat')
+    """
+    run = EventsRun(run_id=run_id, source=source, events=events)
+    return check_run(run, options, most_seconds=most_seconds)
+
+
+def check_partition(
+    runs: Iterable[ArchivedRun],
+    options: RunOptions = _DEFAULTS,
+    *,
+    most_seconds: float | None = None,
+    rows: int = _ROWS,
+) -> Iterator[pa.RecordBatch]:
+    """What runs came to, as batches of Arrow; one run is in memory at a time.
+
+    It is what Spark's ``mapInArrow`` calls for each partition, and what a process of the pool calls.
+
+    Args:
+        runs: In any order.
+        options: By what they are judged.
+        most_seconds: How long one may take; None does not bound it.
+        rows: Most rows of a batch.
+
+    Yields:
+        Batches in the columns of `result_schema`, a row a run, in the order of the runs.
+
+    Raises:
+        ConfigError: The package pyarrow is not installed.
+    """
+    results = (check_run(run, options, most_seconds=most_seconds) for run in runs)
+    while batch := list(islice(results, rows)):
+        yield result_batch(batch)

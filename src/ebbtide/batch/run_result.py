@@ -1,0 +1,251 @@
+"""What an archive keeps of a run: one row, with columns to filter by and lists to look into.
+
+The columns are the fields of `RunResult`, in their order. `RESULT_VERSION` counts changes that a reader has
+to know of; new columns come at the end and do not change it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, get_type_hints
+
+from ebbtide.batch.arrow_types import arrow_library, arrow_type
+from ebbtide.budget.bill.bill import BillLine, WasteLine
+from ebbtide.clock import calendar_seconds
+from ebbtide.codec import to_wire
+from ebbtide.errors import TranscriptError, error_text
+from ebbtide.supervision.summary.run_summary import RoundPoint, RunDecision, RunFinding, RunSummary
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+RESULT_VERSION: Final = 1
+_LONGEST: Final = 500  # characters of an error
+
+
+class ResultStatus(StrEnum):
+    """Whether there is a verdict."""
+
+    CHECKED = "checked"
+    UNREADABLE = "unreadable"  #: nothing of it could be read: `error` says why
+    NO_TRACE = "no_trace"  #: something else than a trace, such as a picture
+    OUT_OF_TIME = "out_of_time"  #: it took longer than a run may, and was given up
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """One row of the results of an archive.
+
+    Everything that is not known is None. Of a run that is not checked only the first seven columns are known.
+
+    Args:
+        run_id: The run: the path or URL of its file, or its id in a table.
+        source: The file or the table that it was read from.
+        version: `RESULT_VERSION`.
+        status: Whether it was checked.
+        error: Why it was not.
+        error_line: The line or row of the source where that is, from 1.
+        error_path: The place in the document.
+        format: Name of the format.
+        headline: How it ended, in one word.
+        course: How it went, in one word.
+        action: The highest verdict: allow, nudge, finalize, escalate, stop.
+        cause: Which engine gave it.
+        kind: What it is about, as in `findings`.
+        reason: Why, in one sentence.
+        verdict_event: Number of the event at which it came, from 1.
+        chain_id: The chain that it is about.
+        latest_action: What to do after the last event.
+        recovered: Whether something resolved what the verdict was about.
+        ending: How the run ended, as it says itself.
+        agent: The agent that took most of the money, or of the tokens where no cost is known.
+        model: Likewise the model.
+        began_s: Seconds since 1970 of the first event; None where it has no date.
+        ended_s: Likewise of the last.
+        seconds: Between the two.
+        events: Events of any kind.
+        tool_calls: Calls of tools.
+        model_calls: Calls of models.
+        tokens: Of all classes.
+        cost_usd: Dollars.
+        unpriced_calls: Calls of models with tokens and without a known cost.
+        wasted_usd: Dollars of what bought nothing.
+        wasted_tokens: Its tokens.
+        avoidable_usd: Dollars of what could have been had for less.
+        avoidable_tokens: Its tokens.
+        saved_usd: Dollars that came after the verdict that would have ended the run.
+        saved_tokens: Its tokens.
+        saved_events: Its events.
+        calls_without_arguments: Calls whose arguments were not recorded: no loop can be proven with them.
+        calls_without_answer: Calls whose answer was not recorded.
+        converged: The last signal of the conversation: CONTINUE, SHIP, ESCALATE.
+        degraded: Lines and events that could not be read.
+        faults: The first of them, in words.
+        findings: What went wrong, the most expensive first.
+        waste: What bought nothing or could have been had for less, by kind; kinds do not overlap.
+        agents: The bill by agent.
+        models: The bill by model.
+        tools: The bill by tool: reading and carrying its answers.
+        contents: The bill by what the tokens carried.
+        decisions: What sounded like a decision, and what the gate made of it.
+        rounds: The conversation, round by round.
+    """
+
+    run_id: str | None
+    source: str
+    version: int = RESULT_VERSION
+    status: ResultStatus
+    error: str | None = None
+    error_line: int | None = None
+    error_path: str | None = None
+    format: str | None = None
+    headline: str | None = None
+    course: str | None = None
+    action: str | None = None
+    cause: str | None = None
+    kind: str | None = None
+    reason: str | None = None
+    verdict_event: int | None = None
+    chain_id: str | None = None
+    latest_action: str | None = None
+    recovered: bool | None = None
+    ending: str | None = None
+    agent: str | None = None
+    model: str | None = None
+    began_s: float | None = None
+    ended_s: float | None = None
+    seconds: float | None = None
+    events: int | None = None
+    tool_calls: int | None = None
+    model_calls: int | None = None
+    tokens: int | None = None
+    cost_usd: float | None = None
+    unpriced_calls: int | None = None
+    wasted_usd: float | None = None
+    wasted_tokens: int | None = None
+    avoidable_usd: float | None = None
+    avoidable_tokens: int | None = None
+    saved_usd: float | None = None
+    saved_tokens: int | None = None
+    saved_events: int | None = None
+    calls_without_arguments: int | None = None
+    calls_without_answer: int | None = None
+    converged: str | None = None
+    degraded: int | None = None
+    faults: tuple[str, ...] | None = None
+    findings: tuple[RunFinding, ...] | None = None
+    waste: tuple[WasteLine, ...] | None = None
+    agents: tuple[BillLine, ...] | None = None
+    models: tuple[BillLine, ...] | None = None
+    tools: tuple[BillLine, ...] | None = None
+    contents: tuple[BillLine, ...] | None = None
+    decisions: tuple[RunDecision, ...] | None = None
+    rounds: tuple[RoundPoint, ...] | None = None
+
+
+def result_schema() -> pa.Schema:
+    """The columns of the results, as a schema of Arrow.
+
+    Raises:
+        ConfigError: The package pyarrow is not installed.
+    """
+    pa = arrow_library()
+    hints = get_type_hints(RunResult)
+    columns = [(field.name, arrow_type(hints[field.name])) for field in dataclasses.fields(RunResult)]
+    return pa.schema(columns, metadata={"ebbtide.results": str(RESULT_VERSION)})
+
+
+def result_of(run_id: str | None, summary: RunSummary) -> RunResult:
+    """What is kept of a run that was checked.
+
+    Args:
+        run_id: The run.
+        summary: What it came to.
+    """
+    verdict, spent, bill = summary.verdict, summary.spent, summary.bill
+    after = None if summary.saving is None else summary.saving.after
+    return RunResult(
+        run_id=run_id,
+        source=summary.source,
+        status=ResultStatus.CHECKED,
+        format=summary.format,
+        headline=summary.headline.value,
+        course=summary.course.value,
+        action=verdict.action.value,
+        cause=verdict.cause.value,
+        kind=verdict.kind,
+        reason=summary.reason,
+        verdict_event=verdict.event,
+        chain_id=verdict.chain_id,
+        latest_action=summary.latest.action.value,
+        recovered=summary.recovered,
+        ending=summary.ending.ending.value,
+        agent=_largest(bill.agents),
+        model=_largest(bill.models),
+        began_s=calendar_seconds(summary.began_s),
+        ended_s=calendar_seconds(summary.ended_s),
+        seconds=spent.seconds,
+        events=spent.events,
+        tool_calls=spent.tool_calls,
+        model_calls=spent.llm_calls,
+        tokens=spent.tokens.total,
+        cost_usd=spent.cost_usd,
+        unpriced_calls=spent.unpriced,
+        wasted_usd=bill.wasted.cost_usd,
+        wasted_tokens=bill.wasted.tokens,
+        avoidable_usd=bill.avoidable.cost_usd,
+        avoidable_tokens=bill.avoidable.tokens,
+        saved_usd=None if after is None else after.cost_usd,
+        saved_tokens=None if after is None else after.tokens.total,
+        saved_events=None if after is None else after.events,
+        calls_without_arguments=summary.facts.coverage.without_arguments,
+        calls_without_answer=summary.facts.coverage.without_answer,
+        converged=summary.converged,
+        degraded=summary.degraded,
+        faults=summary.faults,
+        findings=summary.findings,
+        waste=bill.waste,
+        agents=bill.agents,
+        models=bill.models,
+        tools=bill.tools,
+        contents=bill.contents,
+        decisions=summary.decisions,
+        rounds=summary.rounds,
+    )
+
+
+def refusal(
+    run_id: str | None, source: str, error: Exception, *, status: ResultStatus = ResultStatus.UNREADABLE
+) -> RunResult:
+    """What is kept of a run that could not be checked: where, and why.
+
+    Args:
+        run_id: The run; None where even that is not known.
+        source: The file or the table.
+        error: What was raised.
+        status: What that means; an error that says so makes it no trace.
+    """
+    if not isinstance(error, TranscriptError):
+        return RunResult(run_id=run_id, source=source, status=status, error=error_text(error, _LONGEST))
+    what = error.what if error.hint is None else f"{error.what}. {error.hint}"
+    return RunResult(
+        run_id=run_id,
+        source=source,
+        status=ResultStatus.NO_TRACE if error.no_trace else status,
+        error=what[:_LONGEST],
+        error_line=error.line,
+        error_path=error.path,
+    )
+
+
+def result_batch(results: Iterable[RunResult]) -> pa.RecordBatch:
+    """Results as a batch of Arrow, in `result_schema`."""
+    return arrow_library().RecordBatch.from_pylist([to_wire(item) for item in results], result_schema())
+
+
+def _largest(lines: Iterable[BillLine]) -> str | None:
+    line = max(lines, key=lambda line: (line.amount.share, line.amount.tokens), default=None)
+    return None if line is None else line.name or None

@@ -1,0 +1,156 @@
+"""Events of a live run in, changes of its verdict out; all that is remembered in between is a few bytes.
+
+It is what a stream processor calls for each run that has new events: the state is its value, the run its key.
+Time comes with the events. An event whose number in its chain was seen already is passed over, so a source
+that delivers twice is safe as long as events are numbered.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, get_type_hints
+
+from ebbtide.batch.arrow_types import arrow_library, arrow_type
+from ebbtide.budget.tally import usd
+from ebbtide.codec import to_wire
+from ebbtide.events.event import Event
+from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.supervisor import Supervisor
+from ebbtide.supervision.verdict import Verdict
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+CHANGE_VERSION: Final = 1
+_DEFAULTS = RunOptions()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictChange:
+    """One row of a stream: a verdict that came, or that holds no longer.
+
+    Args:
+        run_id: The run.
+        version: `CHANGE_VERSION`.
+        event: Number of the event in the run at which it changed, from 1.
+        ts: Time of that event; None where it has none.
+        action: What to do now: allow, where what held before holds no longer.
+        cause: Which engine speaks.
+        kind: What it is about; None where nothing is to be done.
+        reason: Why, in one sentence.
+        nudge: What to tell the model; None where there is nothing to tell it.
+        chain_id: The chain that it is about; None where it is about the whole run.
+        loop_id: The loop behind it.
+        cost_usd: Dollars of the run so far; None where not known.
+        tokens: Tokens of the run so far.
+    """
+
+    run_id: str
+    version: int = CHANGE_VERSION
+    event: int
+    ts: float | None = None
+    action: str
+    cause: str
+    kind: str | None = None
+    reason: str
+    nudge: str | None = None
+    chain_id: str | None = None
+    loop_id: str | None = None
+    cost_usd: float | None = None
+    tokens: int | None = None
+
+
+def change_schema() -> pa.Schema:
+    """The columns of the changes, as a schema of Arrow.
+
+    Raises:
+        ConfigError: The package pyarrow is not installed.
+    """
+    hints = get_type_hints(VerdictChange)
+    columns = [(field.name, arrow_type(hints[field.name])) for field in dataclasses.fields(VerdictChange)]
+    return arrow_library().schema(columns, metadata={"ebbtide.changes": str(CHANGE_VERSION)})
+
+
+def change_batch(changes: Iterable[VerdictChange]) -> pa.RecordBatch:
+    """Changes as a batch of Arrow, in `change_schema`."""
+    return arrow_library().RecordBatch.from_pylist([to_wire(item) for item in changes], change_schema())
+
+
+def advance(
+    state: bytes | None, events: Iterable[Event], options: RunOptions = _DEFAULTS, *, run_id: str
+) -> tuple[bytes, list[VerdictChange]]:
+    """Take the next events of a run.
+
+    However the events are split over calls, the changes and the last state are the same.
+
+    Args:
+        state: What the call before returned; None for a new run.
+        events: In order.
+        options: By what it is judged; the same at every call.
+        run_id: The run.
+
+    Returns:
+        The state for the next call, and a row for each verdict that came or was lifted.
+
+    Raises:
+        ConfigError: The state is of another version, or damaged.
+
+    >>> from ebbtide.events.event import ToolCall
+    >>> calls = [ToolCall(name="ls", args={}, result="a.txt")] * 4
+    >>> state, changes = advance(None, calls[:3], run_id="run 7")
+    >>> [(change.event, change.action) for change in changes]
+    [(3, 'nudge')]
+    >>> state, changes = advance(state, calls[3:], run_id="run 7")
+    >>> [(change.event, change.action) for change in changes]
+    [(4, 'stop')]
+    """
+    supervisor = _supervisor(state, options)
+    changes = []
+    is_ending = supervisor.verdict().ends
+    for event in events:
+        before = supervisor.events
+        verdict = supervisor.record(event)
+        if supervisor.events == before:
+            continue  # it was told before, or has only begun
+        if verdict.action is not Action.ALLOW and verdict.event == supervisor.events:
+            changes.append(_change(run_id, supervisor, event, verdict))
+            is_ending = is_ending or verdict.ends
+        elif is_ending and not (verdict := supervisor.verdict()).ends:
+            changes.append(_change(run_id, supervisor, event, verdict))
+            is_ending = False
+    return supervisor.to_bytes(), changes
+
+
+def _supervisor(state: bytes | None, options: RunOptions) -> Supervisor:
+    limits = options.limits
+    settings: dict[str, Any] = {
+        "tools": options.tools,
+        # A limit that cannot be counted yet ends nothing: what is missing may come with the next event.
+        "limits": None if limits is None else dataclasses.replace(limits, when_unknown="allow"),
+        "prices": options.prices,
+        "shadow": options.shadow,
+    }
+    if state is None:
+        return Supervisor(options.profile, **settings)
+    return Supervisor.from_bytes(state, options.profile, **settings)
+
+
+def _change(run_id: str, supervisor: Supervisor, event: Event, verdict: Verdict) -> VerdictChange:
+    tally = supervisor.tally
+    return VerdictChange(
+        run_id=run_id,
+        event=supervisor.events,
+        ts=event.ts,
+        action=verdict.action.value,
+        cause=verdict.cause.value,
+        kind=verdict.kind,
+        reason=verdict.reason,
+        nudge=verdict.nudge,
+        chain_id=verdict.chain_id,
+        loop_id=verdict.loop_id,
+        cost_usd=usd(tally.cost),
+        tokens=tally.tokens,
+    )
