@@ -12,6 +12,7 @@ from ebbtide.cli.exits import Exit
 
 # What stands for a value in the help; a list of words in brackets is the other way.
 METAVARS = {
+    "CMD",
     "CURSOR",
     "DIR",
     "FILE",

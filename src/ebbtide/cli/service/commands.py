@@ -11,7 +11,7 @@ from typing import Annotated
 import click
 
 from ebbtide.cli.decisions.options import Log
-from ebbtide.cli.declaration import Argument, Command, CommandGroup, Option
+from ebbtide.cli.declaration import FILE, Argument, Command, CommandGroup, Option
 from ebbtide.cli.shared_options import AsJson, Redact
 from ebbtide.cli.terminal import plain, print_json
 from ebbtide.errors import ConfigError
@@ -170,6 +170,23 @@ def serve(
             help="Call a run silent after S seconds without events.",
         ),
     ] = 600.0,
+    alerts: Annotated[
+        str | None,
+        Option("--alerts", metavar="FILE", type=FILE, help="TOML file with a table [alerts]."),
+    ] = None,
+    alert_url: Annotated[
+        str | None,
+        Option(
+            "--alert-url",
+            metavar="URL",
+            envvar="EBBTIDE_ALERT_URL",
+            help="Tell this webhook, as of Slack, of a run that needs a person.",
+        ),
+    ] = None,
+    alert_command: Annotated[
+        str | None,
+        Option("--alert-command", metavar="CMD", help="Run this command line then, with JSON as input."),
+    ] = None,
     idle: Idle = None,
     log: Log = None,
     redact: Redact = True,
@@ -180,6 +197,7 @@ def serve(
     It takes the hooks of the coding agents on this machine too. Ctrl-C ends it; nothing that it took is lost.
     """
     from ebbtide.cli.decisions.place import Place
+    from ebbtide.service.alerts.alert_settings import AlertSettings
     from ebbtide.service.web.service_settings import ServiceSettings
 
     settings = ServiceSettings(
@@ -192,6 +210,7 @@ def serve(
         silent_after_s=silent_after,
         idle_s=idle,
         span_wait_s=span_wait,
+        alerts=AlertSettings.read(alerts, url=alert_url or None, command=alert_command or None),
     )
     try:
         from ebbtide.service.web.server import serve_web

@@ -11,9 +11,7 @@ from click.core import ParameterSource
 if TYPE_CHECKING:
     from ebbtide.cli.settings.project_settings import ProjectSettings
 
-_SETTABLE = frozenset(
-    ("profile", "tools", "prices", "limits", "fail_on", "baseline", "ignore", "guardrails", "budgets")
-)
+_SETTABLE = frozenset("profile tools prices limits fail_on baseline ignore guardrails budgets alerts".split())
 _HERE = "ebbtide.settings"
 _NONE = "ebbtide.no_settings"
 SHOWS = "ebbtide.shows_settings"  #: set in the context of a call that only shows the settings

@@ -23,8 +23,9 @@ KEYS = {
     "ignore": "ignore",
     "guardrails": "guardrails",
     "budgets": "budgets",
+    "alerts": "alerts",
 }
-_TABLES = ("tools", "prices", "limits", "budgets")
+_TABLES = ("tools", "prices", "limits", "budgets", "alerts")
 _LISTS = ("guardrails",)
 _IGNORED = ("rules", "tools", "runs")
 

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from functools import partial
 from typing import Final
 
 from ebbtide.budget.prices import Prices
@@ -34,6 +35,8 @@ _SAVE_EVERY_S: Final = 5.0  # between two looks for runs of which much is in the
 
 #: Told of a run whose verdict has changed, and what holds now.
 VerdictListener = Callable[[str, Verdict], object]
+#: Told of events that are on disk now, which is to take no time.
+EventsListener = Callable[[Sequence[RunEvent], RunOrigin], object]
 #: Told of a run that was heard of.
 RunListener = Callable[[RunStanding], object]
 
@@ -58,6 +61,7 @@ class LiveRuns:
         last_fault: The latest of them, in words.
         on_verdict: Told when what is to be done about a run has changed.
         on_run: Told of each run that was heard of, as it stands.
+        on_events: Told of new events, once they are on disk.
     """
 
     def __init__(
@@ -76,6 +80,7 @@ class LiveRuns:
         self._redact = redact
         self.on_verdict: list[VerdictListener] = []
         self.on_run: list[RunListener] = []
+        self.on_events: list[EventsListener] = []
         self._stops = database.stops()
         self._stuck: dict[str, StuckFrom] = {}  # runs that are stuck
         self._runs = Runs(
@@ -102,7 +107,10 @@ class LiveRuns:
         Raises:
             QueueFullError: Too much waits to be written.
         """
-        return self.database.append(run_id, events, origin, self._clock())
+        future = self.database.append(run_id, events, origin, self._clock())
+        for listener in self.on_events:
+            future.add_done_callback(partial(_tell_events, listener, events, origin))
+        return future
 
     def take(self, run_id: str, event: Event, place: int) -> None:
         """Watch an event that is kept."""
@@ -275,3 +283,11 @@ class LiveRuns:
     def _fault(self, where: str, error: Exception) -> None:
         self.faults[where] = self.faults.get(where, 0) + 1
         self._runs.last_fault = f"{where}: {error_text(error)}"
+
+
+def _tell_events(
+    listener: EventsListener, events: Sequence[RunEvent], origin: RunOrigin, future: Future[list[int]]
+) -> None:
+    """Tell of those that were not there before."""
+    if future.exception() is None:
+        listener([item for item, place in zip(events, future.result(), strict=True) if place], origin)

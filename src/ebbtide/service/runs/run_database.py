@@ -302,6 +302,10 @@ class RunDatabase:
         except sqlite3.Error as error:
             raise StoreError(f"{self._path}: {error}") from error
 
+    def waiting(self) -> tuple[int, int]:
+        """As `DatabaseWriter.waiting`."""
+        return self._writer.waiting()
+
     def close(self) -> None:
         """Write what waits, and write no more."""
         self._writer.close()
@@ -379,4 +383,8 @@ def _erase(database: sqlite3.Connection, condition: str, values: Sequence[Any]) 
             f"DELETE FROM {table} WHERE run IN (SELECT number FROM runs WHERE {condition})",  # noqa: S608
             values,
         )
+    database.execute(
+        f"DELETE FROM alerts WHERE run_id IN (SELECT run_id FROM runs WHERE {condition})",  # noqa: S608
+        values,
+    )
     return database.execute(f"DELETE FROM runs WHERE {condition}", values).rowcount  # noqa: S608

@@ -61,6 +61,16 @@ CREATE TABLE IF NOT EXISTS exports (
     kind TEXT NOT NULL, media TEXT NOT NULL, encoding TEXT NOT NULL, body BLOB NOT NULL
 );
 
+-- What people are told of, once a channel; `let_go_on` is how often a person had let the run go on by then.
+CREATE TABLE IF NOT EXISTS alerts (
+    number INTEGER PRIMARY KEY,
+    run_id TEXT NOT NULL, level TEXT NOT NULL, let_go_on INTEGER NOT NULL, channel TEXT NOT NULL,
+    at REAL NOT NULL, due REAL NOT NULL, body TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'waiting', tries INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (run_id, level, let_go_on, channel)
+);
+CREATE INDEX IF NOT EXISTS alerts_due ON alerts (channel, due) WHERE state = 'waiting';
+
 CREATE TABLE IF NOT EXISTS audit (
     number INTEGER PRIMARY KEY, at REAL NOT NULL, act TEXT NOT NULL, run_id TEXT NOT NULL,
     caller TEXT NOT NULL, detail TEXT NOT NULL

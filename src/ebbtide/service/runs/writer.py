@@ -92,6 +92,11 @@ class DatabaseWriter:
         """
         return self.submit(run).result()
 
+    def waiting(self) -> tuple[int, int]:
+        """Jobs that wait to be written, and the bytes that they hold."""
+        with self._wake:
+            return len(self._jobs), self._bytes
+
     def close(self) -> None:
         """Write what waits, and end."""
         with self._wake:

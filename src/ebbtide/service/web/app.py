@@ -11,10 +11,12 @@ from fastapi import APIRouter, FastAPI
 
 from ebbtide import __version__
 from ebbtide.service.web import (
+    alerts,
     check_api,
     events_api,
     health_api,
     mcp_api,
+    metrics_api,
     page_api,
     people_api,
     retention,
@@ -44,6 +46,8 @@ PARTS: Final = (
     Part(spans_api.router, spans_api.settle_spans),
     Part(check_api.router),
     Part(health_api.router),
+    Part(metrics_api.router),
+    Part(work=alerts.send_alerts),
     Part(mcp_api.router, mcp_api.answer_models),
     Part(page_api.router),
     Part(sign_in.router),

@@ -78,10 +78,12 @@ async def check(
 
     A note is handed over once. Where `ask` or `end` says something, do not make the call.
     """
+    start = time.perf_counter()
     await here.fetch(run_id)
     advice = here.runs.before_model(run_id, agent=agent)
     if advice.verdict.rank:
         await here.runs.handed_over()
+    here.metrics.check_seconds.observe(time.perf_counter() - start)
     return PlainJson(
         {
             "run_id": run_id,

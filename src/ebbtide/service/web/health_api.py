@@ -15,12 +15,13 @@ router = APIRouter(tags=["the service"])
 @router.get("/healthz", response_model=HealthAnswer)
 async def health(here: Here) -> PlainJson:
     """Say that the service is up, and what has failed; no token is wanted."""
+    alerts = {f"alerts_{name}": number for name, number in here.alerts.failures.items()}
     return PlainJson(
         {
             "status": "ok",
             "version": __version__,
             "runs_at_hand": len(here.runs),
             "readers": len(here.news),
-            "faults": dict(here.runs.faults),
+            "faults": {**here.runs.faults, **alerts},
         }
     )

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 import uvicorn
 
 from ebbtide.errors import ConfigError, StoreError
+from ebbtide.service.alerts.alert_sender import AlertSender
 from ebbtide.service.client import ServiceClient
 from ebbtide.service.file_lock import lock_file
 from ebbtide.service.hooks.asking import ask_status
@@ -34,6 +35,7 @@ from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.web.app import new_app
 from ebbtide.service.web.broadcast import Broadcast
 from ebbtide.service.web.mcp_door import McpDoor
+from ebbtide.service.web.metrics import Metrics
 from ebbtide.service.web.service import Service
 from ebbtide.service.web.service_settings import ServiceSettings
 
@@ -138,9 +140,20 @@ def serve_web(
             open_log=open_log,
             redact=settings.redact,
         )
+        alerts = AlertSender(runs, settings.alerts, page=own_url, redact=settings.redact)
         spans = SpanWorker(SpanReceiver(runs, wait_s=settings.span_wait_s))
         config = uvicorn.Config(
-            new_app(Service(runs=runs, news=news, spans=spans, settings=settings, mcp=McpDoor(desk))),
+            new_app(
+                Service(
+                    runs=runs,
+                    news=news,
+                    spans=spans,
+                    settings=settings,
+                    mcp=McpDoor(desk),
+                    alerts=alerts,
+                    metrics=Metrics(runs, news, alerts),
+                )
+            ),
             log_level="warning",
             access_log=False,
             server_header=False,

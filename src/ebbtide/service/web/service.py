@@ -11,10 +11,12 @@ from weakref import WeakValueDictionary
 
 from fastapi import Depends, Path, Query, Request
 
+from ebbtide.service.alerts.alert_sender import AlertSender
 from ebbtide.service.otlp.span_worker import SpanWorker
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.web.broadcast import Broadcast
 from ebbtide.service.web.mcp_door import McpDoor
+from ebbtide.service.web.metrics import Metrics
 from ebbtide.service.web.service_settings import ServiceSettings
 
 _PLAIN = r"^[^\x00-\x1f\x7f/]+$"
@@ -30,6 +32,8 @@ class Service:
         spans: What takes exported spans.
         settings: What the service was started with.
         mcp: The way of MCP clients.
+        alerts: What tells people.
+        metrics: What is counted.
         watching: Held while events are watched, which takes the processor.
     """
 
@@ -38,6 +42,8 @@ class Service:
     spans: SpanWorker
     settings: ServiceSettings
     mcp: McpDoor
+    alerts: AlertSender
+    metrics: Metrics
     watching: asyncio.Lock = field(default_factory=asyncio.Lock)
     _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Final
 
 from ebbtide.errors import ConfigError
+from ebbtide.service.alerts.alert_settings import AlertSettings
 
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _SHORTEST_TOKEN: Final = 16
@@ -30,6 +31,7 @@ class ServiceSettings:
         silent_after_s: Seconds without an event after which a run is called silent.
         idle_s: Seconds without a request after which it ends; None goes on.
         span_wait_s: Seconds that an exported span waits for others of its trace.
+        alerts: Whom to tell of a run, and when.
 
     Raises:
         ConfigError: Somebody else could reach it without a token, or a number cannot be.
@@ -48,6 +50,7 @@ class ServiceSettings:
     silent_after_s: float = 600.0
     idle_s: float | None = None
     span_wait_s: float = 10.0
+    alerts: AlertSettings = field(default_factory=AlertSettings)
 
     def __post_init__(self) -> None:
         if self.token is None and not self.is_loopback:

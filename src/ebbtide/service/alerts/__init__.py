@@ -1,0 +1,1 @@
+"""Tells people, wherever they are, that a run needs them."""

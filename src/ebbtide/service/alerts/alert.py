@@ -1,0 +1,98 @@
+"""One alert, in the JSON of a webhook and of a command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from ebbtide.service.alerts.alert_settings import AlertLevel
+from ebbtide.supervision.facts import BudgetFacts, LimitFacts
+from ebbtide.supervision.ladder import Action, Cause
+from ebbtide.supervision.verdict import Verdict
+
+_WORDS: Final[Mapping[AlertLevel, str]] = {
+    AlertLevel.STOP: "is stuck and to be ended",
+    AlertLevel.ESCALATE: "waits for a person",
+    AlertLevel.SILENT: "is silent",
+    AlertLevel.BUDGET: "comes to the end of its budget",
+}
+_LONGEST: Final = 2000  # characters of a reason: Slack takes 3000 in a block
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alert:
+    """That a run needs a person.
+
+    Args:
+        level: Of what kind it is.
+        run_id: The run.
+        reason: Why, in one sentence.
+        kind: What was found; None where nothing was.
+        agent: Which agent works, where it is known.
+        project: Of which project it is, likewise.
+        cost_usd: What the run cost so far; None where it is not known.
+        at: When, in seconds since 1970.
+        link: The page of the run.
+    """
+
+    level: AlertLevel
+    run_id: str
+    reason: str
+    kind: str | None
+    agent: str | None
+    project: str | None
+    cost_usd: float | None
+    at: float
+    link: str
+
+    @property
+    def text(self) -> str:
+        """All of it in a line."""
+        return f"{self._title}: {self.reason}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a command gets on its standard input."""
+        return {"schema": 1, "text": self.text, **asdict(self)}
+
+    def message(self) -> dict[str, Any]:
+        """What a webhook gets, in the form of Slack.
+
+        Source: Slack, incoming webhooks and Block Kit, "section" and "context".
+        """
+        details = [self.agent, self.project, None if self.cost_usd is None else f"${self.cost_usd:.2f}"]
+        context = " · ".join([*(_escaped(item) for item in details if item), f"<{self.link}|open the run>"])
+        return {
+            "text": _escaped(self.text),
+            "blocks": [
+                {
+                    "type": "section",
+                    "text": {"type": "mrkdwn", "text": f"*{_escaped(self._title)}*\n{_escaped(self.reason)}"},
+                },
+                {"type": "context", "elements": [{"type": "mrkdwn", "text": context}]},
+            ],
+        }
+
+    @property
+    def _title(self) -> str:
+        return f"{self.run_id:.200} {_WORDS[self.level]}"
+
+
+def levels_of(verdict: Verdict) -> tuple[AlertLevel, ...]:
+    """What a verdict is an alert of, the most telling first; a person's own stop is of nothing."""
+    if verdict.shadow or verdict.cause is Cause.PERSON or verdict.action is Action.ALLOW:
+        return ()
+    budget = (AlertLevel.BUDGET,) if isinstance(verdict.facts, BudgetFacts | LimitFacts) else ()
+    if verdict.action in (Action.STOP, Action.ESCALATE):
+        return (*budget, AlertLevel(verdict.action.value))
+    return budget
+
+
+def shortened(text: str) -> str:
+    """A reason of bounded length."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _escaped(text: str) -> str:
+    """A text with nothing in it that Slack takes for a link or for somebody's name."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

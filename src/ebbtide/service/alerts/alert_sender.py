@@ -1,0 +1,199 @@
+"""Sends alerts beside everything else: the runs wait for none of it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, Final
+from urllib.parse import quote
+
+from ebbtide.errors import StoreError
+from ebbtide.service.alerts.alert import Alert, levels_of, shortened
+from ebbtide.service.alerts.alert_book import AlertBook, WaitingAlert
+from ebbtide.service.alerts.alert_settings import AlertLevel, AlertSettings
+from ebbtide.service.alerts.channels import AlertError, post, run_command
+from ebbtide.service.runs.listing import find_run
+from ebbtide.service.runs.live_runs import LiveRuns
+from ebbtide.supervision.verdict import Verdict
+from ebbtide.text.redaction import redacted
+
+_log = logging.getLogger(__name__)
+_MOST_WAITING: Final = 1000  # verdicts that nobody has looked at yet
+_TRIES: Final = 6
+_FIRST_REST_S: Final = 1.0  # before the second try; four times as long before each further one
+_LOOK_S: Final = 1.0  # between two looks at what is due
+_SCAN_S: Final = 20.0  # between two looks for silent runs
+_FORGET_S: Final = 86_400.0  # a run that was silent for longer than that is over
+_SILENT: Final = (
+    "SELECT run_id, latest FROM runs WHERE NOT ended AND stop_reason IS NULL AND source <> 'hooks'"
+    " AND latest < ? AND latest > ? LIMIT 100"
+)
+
+
+class AlertSender:
+    """Tells people of runs, once a run and level.
+
+    Args:
+        runs: The runs.
+        settings: Whom to tell, and of what.
+        page: Where people open the page of the service.
+        redact: Whether keys and passwords are masked.
+        clock: Seconds since 1970.
+
+    Attributes:
+        deliveries: Alerts that were delivered, by channel.
+        failures: Tries that failed, by channel; ``lost`` for what could not even be kept.
+    """
+
+    def __init__(
+        self,
+        runs: LiveRuns,
+        settings: AlertSettings,
+        *,
+        page: str,
+        redact: bool = True,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._runs = runs
+        self._settings = settings
+        self._page = (settings.page or page).rstrip("/")
+        self._redact = redact
+        self._clock = clock
+        self._book = AlertBook(runs.database)
+        self._inbox: asyncio.Queue[tuple[str, Verdict]] = asyncio.Queue(_MOST_WAITING)
+        self._news = asyncio.Event()
+        self.deliveries: Counter[str] = Counter()
+        self.failures: Counter[str] = Counter()
+
+    def waiting(self) -> int:
+        """Alerts that are still to be sent."""
+        return self._book.waiting()
+
+    async def run(self) -> None:
+        """Tell people until cancelled, first of what an earlier process has left."""
+        if not self._settings.channels or not self._settings.on:
+            return
+        loop = asyncio.get_running_loop()
+        self._runs.on_verdict.append(
+            lambda run_id, verdict: loop.call_soon_threadsafe(self._receive, run_id, verdict)
+        )
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._take_verdicts())
+            if AlertLevel.SILENT in self._settings.on:
+                tasks.create_task(self._watch_silence())
+            for channel in self._settings.channels:
+                tasks.create_task(self._send_all(channel))
+
+    def _receive(self, run_id: str, verdict: Verdict) -> None:
+        if any(level in self._settings.on for level in levels_of(verdict)):
+            try:
+                self._inbox.put_nowait((run_id, verdict))
+            except asyncio.QueueFull:
+                self.failures["lost"] += 1
+
+    async def _take_verdicts(self) -> None:
+        while True:
+            run_id, verdict = await self._inbox.get()
+            level = next(level for level in levels_of(verdict) if level in self._settings.on)
+            await self._enter(run_id, level, verdict.reason, verdict.kind)
+
+    async def _watch_silence(self) -> None:
+        silent_s = self._settings.silent_minutes * 60
+        while True:
+            now = self._clock()
+            values = (now - silent_s, now - silent_s - _FORGET_S)
+            try:
+                rows = await asyncio.to_thread(self._runs.database.read, _SILENT, values)
+            except StoreError as error:
+                rows = []
+                _log.error("silent runs were not looked for: %s", error)
+            for run_id, latest in rows:
+                minutes = int((now - latest) // 60)
+                await self._enter(run_id, AlertLevel.SILENT, f"Nothing was heard for {minutes} min.", None)
+            await asyncio.sleep(min(_SCAN_S, silent_s / 2))
+
+    async def _enter(self, run_id: str, level: AlertLevel, reason: str, kind: str | None) -> None:
+        try:
+            is_new = await asyncio.to_thread(self._keep, run_id, level, reason, kind)
+        except Exception as error:  # noqa: BLE001 - the next one has its chance
+            self.failures["lost"] += 1
+            _log.error("an alert was not kept: %s", error)
+            return
+        if is_new:
+            self._news.set()
+
+    def _keep(self, run_id: str, level: AlertLevel, reason: str, kind: str | None) -> bool:
+        row = find_run(self._runs.database, run_id) or {}
+        alert = Alert(
+            level=level,
+            run_id=run_id,
+            reason=shortened(reason),
+            kind=kind,
+            agent=row.get("agent"),
+            project=row.get("project"),
+            cost_usd=row.get("cost_usd"),
+            at=self._clock(),
+            link=f"{self._page}/v1/runs/{quote(run_id, safe='')}/report.html",
+        )
+        visible = redacted(alert) if self._redact else alert
+        forms = {"url": visible.message, "command": visible.to_dict}
+        return self._book.enter(alert, [(name, forms[name]()) for name in self._settings.channels])
+
+    async def _send_all(self, channel: str) -> None:
+        while True:
+            try:
+                for item in await asyncio.to_thread(self._book.due, channel, self._clock()):
+                    await self._send(channel, item)
+            except StoreError as error:
+                _log.error("alerts cannot be read: %s", error)
+            self._news.clear()
+            try:
+                async with asyncio.timeout(_LOOK_S):
+                    await self._news.wait()
+            except TimeoutError:
+                pass
+
+    async def _send(self, channel: str, item: WaitingAlert) -> None:
+        error = await _apart(lambda: self._deliver(channel, item.body))
+        if error is None:
+            await asyncio.to_thread(self._book.settle, item.number, "sent")
+            self.deliveries[channel] += 1
+            return
+        self.failures[channel] += 1
+        _log.warning("alert %d, try %d: %s", item.number, item.tries + 1, error)
+        is_over = item.tries + 1 >= _TRIES or (isinstance(error, AlertError) and error.is_final)
+        due = self._clock() + _FIRST_REST_S * 4**item.tries
+        await asyncio.to_thread(self._book.settle, item.number, "failed" if is_over else "waiting", due=due)
+
+    def _deliver(self, channel: str, body: dict[str, Any]) -> None:
+        if channel == "url" and self._settings.url is not None:
+            post(self._settings.url, body)
+        elif channel == "command" and self._settings.command is not None:
+            run_command(self._settings.command, body)
+
+
+async def _apart(deliver: Callable[[], None]) -> Exception | None:
+    """What a delivery raised. It has a thread of its own, which holds up no end of the service."""
+    loop = asyncio.get_running_loop()
+    outcome: asyncio.Future[Exception | None] = loop.create_future()
+
+    def finish(error: Exception | None) -> None:
+        if not outcome.done():
+            outcome.set_result(error)
+
+    def work() -> None:
+        error: Exception | None = None
+        try:
+            deliver()
+        except Exception as problem:  # noqa: BLE001 - counted, and told in the log
+            error = problem
+        with contextlib.suppress(RuntimeError):  # the service has ended meanwhile
+            loop.call_soon_threadsafe(finish, error)
+
+    threading.Thread(target=work, name="ebbtide-alert", daemon=True).start()
+    return await outcome

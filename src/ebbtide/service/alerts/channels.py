@@ -1,0 +1,88 @@
+"""The two ways out: a webhook, and a command of the user's."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.error import HTTPError
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from ebbtide.errors import EbbtideError
+
+WEBHOOK_S: Final = 10.0
+COMMAND_S: Final = 30.0
+_AGAIN: Final = frozenset({408, 425, 429})
+
+
+class AlertError(EbbtideError):
+    """An alert was not delivered.
+
+    Args:
+        message: Why, without the address.
+        is_final: Whether trying again is of no use.
+    """
+
+    def __init__(self, message: str, *, is_final: bool = False) -> None:
+        self.is_final = is_final
+        super().__init__(message)
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    def redirect_request(self, *_: object) -> None:
+        """A webhook that moved is told, not followed to somebody else."""
+
+
+def post(url: str, message: Mapping[str, Any], *, timeout_s: float = WEBHOOK_S) -> None:
+    """Send a message to a webhook.
+
+    Raises:
+        AlertError: It did not take it.
+    """
+    request = Request(  # noqa: S310 - the settings allow http and https alone
+        url, json.dumps(message).encode(), {"Content-Type": "application/json"}
+    )
+    try:
+        with build_opener(_NoRedirect).open(request, timeout=timeout_s) as answer:
+            answer.read(1000)
+    except HTTPError as error:
+        error.close()
+        is_final = error.code < 500 and error.code not in _AGAIN
+        raise AlertError(f"the webhook answers {error.code}", is_final=is_final) from error
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        raise AlertError(f"the webhook cannot be reached: {type(error).__name__}") from error
+
+
+def run_command(command: str, alert: Mapping[str, Any], *, timeout_s: float = COMMAND_S) -> None:
+    """Run a command line, with the alert as JSON on its standard input.
+
+    What it prints goes where the errors of the service go.
+
+    Raises:
+        AlertError: It failed, or took too long and was ended with all that it had started.
+    """
+    try:
+        process = subprocess.Popen(  # noqa: S602 - it is the user's own command line
+            command, shell=True, stdin=subprocess.PIPE, stdout=2, start_new_session=True
+        )
+    except OSError as error:
+        raise AlertError(f"the command does not start: {error.strerror or error}") from error
+    with process:
+        try:
+            process.communicate(json.dumps(alert).encode(), timeout=timeout_s)
+        except subprocess.TimeoutExpired:
+            _kill(process)
+            raise AlertError(f"the command took more than {timeout_s:g} s") from None
+    if process.returncode:
+        raise AlertError(f"the command ends with exit code {process.returncode}")
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if os.name == "posix":
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()

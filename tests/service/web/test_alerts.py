@@ -1,0 +1,205 @@
+"""Alerts of a real service, to a real receiver and a real command."""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ebbtide.errors import ConfigError
+from ebbtide.service.alerts.alert_settings import AlertLevel, AlertSettings
+from ebbtide.service.alerts.channels import AlertError, post, run_command
+
+KEY = "sk-ant-api03-" + "Ab1" * 30
+
+
+class Receiver:
+    """A webhook that keeps what it gets, and answers as it is told."""
+
+    def __init__(self) -> None:
+        self.messages: list[dict[str, Any]] = []
+        self.statuses: list[int] = []  # of the next answers; then 200
+        receiver = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                receiver.messages.append(json.loads(body))
+                self.send_response(receiver.statuses.pop(0) if receiver.statuses else 200)
+                self.send_header("Location", "http://127.0.0.1:9/")
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/hook"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    receiver = Receiver()
+    yield receiver
+    receiver.close()
+
+
+def loop(first: int = 1, last: int = 6, **fields: Any) -> list[dict[str, Any]]:
+    call = {"kind": "tool", "name": "ls", "args": {}, "result": "a.txt", **fields}
+    return [{"seq": seq, **call} for seq in range(first, last + 1)]
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_run_is_told_once_whatever_happens(start, receiver: Receiver) -> None:
+    """Not again with further events, nor after a kill; again when a person had let it go on."""
+    service = start("--alert-url", receiver.url)
+    service.send("a&b", *loop(), agent="<coder>", project="billing")
+    wait_for(lambda: receiver.messages)
+    service.send("a&b", *loop(7, 12))
+    service.kill()
+    service.start()
+    service.send("a&b", *loop(13, 20))
+    service.send("other", *loop())
+    wait_for(lambda: len(receiver.messages) > 1)
+    first, second = receiver.messages
+    assert first["text"].startswith("a&amp;b is stuck and to be ended: ls ")
+    assert [block["type"] for block in first["blocks"]] == ["section", "context"]
+    context = first["blocks"][1]["elements"][0]["text"]
+    assert "&lt;coder&gt; · billing" in context
+    assert "/v1/runs/a%26b/report.html|open the run>" in context
+    assert second["text"].startswith("other ")
+    service.client.post("/v1/runs/other/acknowledge")
+    service.send("other", *loop(21, 30, result="b.txt"))
+    wait_for(lambda: len(receiver.messages) > 2)
+
+
+def test_a_webhook_that_is_away_is_tried_again(start, receiver: Receiver) -> None:
+    """After an error and after a restart; a refusal for good is not repeated, and all of it is counted."""
+    receiver.statuses = [503, 429]
+    service = start("--alert-url", receiver.url)
+    service.send("a", *loop())
+    wait_for(lambda: receiver.messages)
+    service.kill()  # while it waits for the second try
+    service.start()
+    wait_for(lambda: len(receiver.messages) == 3)
+    assert {message["text"] for message in receiver.messages} == {receiver.messages[0]["text"]}
+    receiver.statuses = [404]
+    service.send("b", *loop())
+    wait_for(lambda: len(receiver.messages) == 4)
+    wait_for(lambda: service.get("/healthz")["faults"].get("alerts_url") == 2)
+    time.sleep(2.5)
+    assert len(receiver.messages) == 4
+    metrics = service.client.get("/metrics").text
+    assert 'ebbtide_alert_failures_total{channel="url"} 2.0' in metrics
+    assert "ebbtide_alerts_waiting 0.0" in metrics
+
+
+def test_nothing_waits_for_a_webhook(start) -> None:
+    """One that takes the connection and never answers holds up no check."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        service = start("--alert-url", f"http://127.0.0.1:{silent.getsockname()[1]}/")
+        for number in range(20):
+            service.send(f"run-{number}", *loop())
+        begin = time.monotonic()
+        for number in range(20):
+            assert service.check(f"run-{number}")["end"]
+        assert service.end() == 0
+        assert time.monotonic() - begin < 8
+
+
+def test_a_command_gets_the_alert(start, tmp_path: Path) -> None:
+    """As JSON on its standard input, with secrets masked; settings come from the file of the project."""
+    out = tmp_path / "alerts.jsonl"
+    settings = tmp_path / "ebbtide.toml"
+    settings.write_text(
+        f"[alerts]\ncommand = 'cat >> {out}; echo >> {out}'\non = ['stop', 'silent']\nsilent_minutes = 0.01\n"
+        "page = 'https://ebbtide.internal/'\n",
+        encoding="utf-8",
+    )
+    service = start("--alerts", str(settings))
+    service.send("a", *loop(), project=f"key {KEY}")
+    service.send("quiet", *loop(1, 1))
+    wait_for(lambda: out.exists() and out.read_text().count("\n") >= 3)
+    alerts = [json.loads(line) for line in out.read_text().splitlines()]
+    told = {(alert["run_id"], alert["level"]) for alert in alerts}
+    assert {("a", "stop"), ("a", "silent"), ("quiet", "silent")} <= told
+    assert KEY not in out.read_text()
+    assert alerts[0]["link"].startswith("https://ebbtide.internal/v1/runs/")
+    time.sleep(1.5)
+    assert len(out.read_text().splitlines()) == len(told)
+
+
+def test_a_person_who_stops_a_run_is_not_told_of_it(start, receiver: Receiver) -> None:
+    service = start("--alert-url", receiver.url)
+    service.send("a", *loop(1, 1))
+    service.client.post("/v1/runs/a/stop")
+    service.send("b", *loop())
+    wait_for(lambda: receiver.messages)
+    assert [message["text"].split()[0] for message in receiver.messages] == ["b"]
+
+
+def test_a_command_is_ended_with_all_that_it_has_started(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    with pytest.raises(AlertError, match=r"more than 0\.3 s"):
+        run_command(f"(sleep 1; touch {mark}) & wait", {}, timeout_s=0.3)
+    with pytest.raises(AlertError, match="exit code 3"):
+        run_command("exit 3", {"a": 1})
+    time.sleep(1.2)
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize(("status", "is_final"), [(500, False), (429, False), (404, True), (302, True)])
+def test_what_a_webhook_refuses(receiver: Receiver, status: int, is_final: bool) -> None:
+    """What it refuses for good is not tried again, and nobody else gets it."""
+    receiver.statuses = [status]
+    with pytest.raises(AlertError, match=f"answers {status}") as error:
+        post(receiver.url, {})
+    assert error.value.is_final is is_final
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("url = 'slack.com/secret'", r"alerts\.url: expected an address"),
+        ("urls = []", "did you mean url"),
+        ("url = 7", r"alerts\.url: expected a text"),
+        ("on = ['stuck']", "expected some of stop, escalate, silent, budget"),
+        ("on = 'stop'", "expected some of"),
+        ("on = [[]]", "expected some of"),
+        ("silent_minutes = 0", "expected minutes above 0"),
+        ("silent_minutes = nan", "expected minutes above 0"),
+        ("silent_minutes = true", "expected minutes above 0"),
+    ],
+)
+def test_settings_that_cannot_be(tmp_path: Path, text: str, words: str) -> None:
+    """Each error names the file and says what is expected; the address of a webhook is a secret."""
+    file = tmp_path / "ebbtide.toml"
+    file.write_text(f"[alerts]\n{text}\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=words) as error:
+        AlertSettings.read(str(file))
+    assert "ebbtide.toml" in str(error.value)
+    assert "secret" not in str(error.value)
+
+
+def test_arguments_win_over_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "alerts.toml"
+    file.write_text("url = 'https://a.example/x'\non = ['budget']\n", encoding="utf-8")
+    settings = AlertSettings.read(str(file), command="true")
+    assert (settings.channels, settings.on) == (("url", "command"), {AlertLevel.BUDGET})
+    assert AlertSettings.read(str(file), url="https://b.example").url == "https://b.example"
+    assert AlertSettings.read(None).channels == ()
