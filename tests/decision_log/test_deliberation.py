@@ -1,6 +1,7 @@
 """From a thought to a decision, through the gate, in a file and on a server."""
 
 import asyncio
+import inspect
 import subprocess
 import sys
 import threading
@@ -421,7 +422,41 @@ def test_the_asynchronous_twin_does_what_a_subclass_does(log):
     first, last = asyncio.run(main())
     assert first == last
     assert log.get(first).question == "WHICH STORE?"
-    assert AsyncDeliberation.start.__doc__ == Deliberation.start.__doc__
+
+
+def methods(kind: type) -> dict[str, str]:
+    """The public methods of a class, each with its arguments."""
+    return {
+        name: str(inspect.signature(method))
+        for name, method in vars(kind).items()
+        if inspect.isfunction(method) and not name.startswith("_")
+    }
+
+
+def test_the_asynchronous_twin_has_every_method():
+    """Each method of `Deliberation` can be awaited, with the same arguments and the same help."""
+    verbs = methods(Deliberation)
+    assert verbs.items() <= methods(AsyncDeliberation).items()
+    for name in verbs:
+        assert inspect.iscoroutinefunction(getattr(AsyncDeliberation, name))
+        assert getattr(AsyncDeliberation, name).__doc__ == getattr(Deliberation, name).__doc__
+
+
+def test_what_is_awaited_is_what_is_called(log):
+    """A batch and an assessment from asyncio are those of the plain calls, and the last answer is known."""
+
+    async def main() -> None:
+        async with AsyncDeliberation(Deliberation(log)) as work:
+            answers = await work.record_batch([{"description": USE_SQLITE}, {"description": NOISE}])
+            assert [answer.verdict for answer in answers] == [
+                DecisionVerdict.KEPT,
+                DecisionVerdict.QUARANTINED,
+            ]
+            assert work.last == answers[-1]
+            candidate = Candidate(description=NOISE)
+            assert await work.assess(candidate) == work.deliberation.assess(candidate)
+
+    asyncio.run(main())
 
 
 def test_settings_that_cannot_be_used(log):

@@ -66,12 +66,14 @@ class AsyncDeliberation:
         """The latest answer that this task got; None before the first one."""
         return _LAST.get()
 
+    assess = _awaitable(Deliberation.assess)
     start = _awaitable(Deliberation.start)
     try_start = _awaitable(Deliberation.try_start)
     think = _awaitable(Deliberation.think)
     finalize = _awaitable(Deliberation.finalize)
     try_finalize = _awaitable(Deliberation.try_finalize)
     record_decision = _awaitable(Deliberation.record_decision)
+    record_batch = _awaitable(Deliberation.record_batch)
 
     async def run(self, work: Callable[[], _T]) -> _T:
         """Anything else that would wait for the store, such as ``lambda: log.search("retries")``."""

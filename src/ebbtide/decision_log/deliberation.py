@@ -23,7 +23,7 @@ from ebbtide.decision_log.gated_steps import (
 )
 from ebbtide.decision_log.guardrails import Guardrail
 from ebbtide.decision_log.record import Decision, DecisionScope, Mode
-from ebbtide.decision_log.store.transaction import Transaction, checked_time
+from ebbtide.decision_log.store.transaction import OnSubject, Transaction, checked_time
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate, Source, TurnContext
 from ebbtide.decisions.gate.assess import assess
@@ -214,7 +214,9 @@ class Deliberation:
         latest = self._recall(decision_id)
         proposal = self._propose(latest.candidate, description, words)
         answer = self._write(
-            latest.scope.agent, lambda tx: gated_steps.finalize(tx, self._rules, tx.fresh(latest), proposal)
+            latest.scope.agent,
+            lambda tx: gated_steps.finalize(tx, self._rules, tx.fresh(latest), proposal),
+            gated_steps.subjects(self._rules, latest.scope, proposal),
         )
         with self._lock:
             self._opened.pop(decision_id, None)
@@ -252,7 +254,9 @@ class Deliberation:
         scope, proposal = self._proposed(description, agent_id, session, frame, source, **words)
         return self._remember_answer(
             self._write(
-                scope.agent, lambda tx: gated_steps.finalize_at_once(tx, self._rules, scope, proposal)
+                scope.agent,
+                lambda tx: gated_steps.finalize_at_once(tx, self._rules, scope, proposal),
+                gated_steps.subjects(self._rules, scope, proposal),
             )
         )
 
@@ -281,7 +285,12 @@ class Deliberation:
                 for scope, proposal in proposals
             )
 
-        answers = self._write(self.log.agent or "", work)
+        subjects = [
+            subject
+            for scope, proposal in proposals
+            for subject in gated_steps.subjects(self._rules, scope, proposal)
+        ]
+        answers = self._write(self.log.agent or "", work, subjects)
         for answer in answers[-1:]:
             self._remember_answer(answer)
         return answers
@@ -344,8 +353,8 @@ class Deliberation:
     def _time(self, ts: float | None) -> float:
         return checked_time(self.log.clock() if ts is None else ts)
 
-    def _write(self, agent: str, work: Callable[[Transaction], _T]) -> _T:
-        return self.log.store.write(work, order=(self.log.tenant, agent))
+    def _write(self, agent: str, work: Callable[[Transaction], _T], subjects: Sequence[OnSubject] = ()) -> _T:
+        return self.log.store.write(work, order=(self.log.tenant, agent), subjects=subjects)
 
     def _remember_answer(self, answer: DecisionAnswer) -> DecisionAnswer:
         self._local.answer = answer

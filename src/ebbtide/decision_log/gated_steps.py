@@ -15,7 +15,7 @@ from ebbtide.decision_log.guardrails import Guarded, Guardrail, with_guardrails
 from ebbtide.decision_log.particulars import Particulars
 from ebbtide.decision_log.record import Decision, DecisionScope, Link, Mode, Occurrence, Relation, Status
 from ebbtide.decision_log.steps import Settlement
-from ebbtide.decision_log.store.transaction import Transaction, checked_time
+from ebbtide.decision_log.store.transaction import OnSubject, Transaction, checked_time
 from ebbtide.decision_log.window import compare
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate, ConfidenceSource, Reason, Source, Stakes, TurnContext
@@ -174,6 +174,15 @@ class StepRules:
     guardrails: Sequence[Guardrail] = ()
 
 
+def subjects(rules: StepRules, scope: DecisionScope, proposal: Proposal) -> tuple[OnSubject, ...]:
+    """What is asked of the decisions that stand when one is taken: nothing of what the gate refuses."""
+    settlement, most = proposal.settlement, rules.duplicates.rivals_at_most
+    if not most or (settlement.assessment is not None and not settlement.assessment.keep):
+        return ()
+    text, at = settlement.candidate.description, settlement.at
+    return (OnSubject(tenant=scope.tenant, agent=scope.agent, text=text, at=at, most=most),)
+
+
 def start(
     tx: Transaction, rules: StepRules, scope: DecisionScope, candidate: Candidate, at: float
 ) -> DecisionAnswer:
@@ -237,8 +246,8 @@ def _judge_and_settle(
         if duplicate is not None and duplicate.is_duplicate:
             assessment = duplicate_assessment(duplicate, assessment, rules.profile)
         elif duplicate is not None and not duplicate.contradicts:
-            standing = tx.standing(scope, candidate.description, at, most=rules.duplicates.rivals_at_most)
-            duplicate = find_reversal(candidate.description, standing) or duplicate
+            rivals = [rival for subject in subjects(rules, scope, proposal) for rival in tx.standing(subject)]
+            duplicate = find_reversal(candidate.description, rivals) or duplicate
     assessment = with_guardrails(
         assessment, rules.guardrails, _guarded(settlement, opened), rules.profile.name
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -13,7 +13,7 @@ from ebbtide.decision_log.store.database import Database, Session
 from ebbtide.decision_log.store.filling import fill_subjects
 from ebbtide.decision_log.store.group_commit import Writer
 from ebbtide.decision_log.store.opening import database_of
-from ebbtide.decision_log.store.transaction import Transaction
+from ebbtide.decision_log.store.transaction import OnSubject, Transaction
 from ebbtide.errors import StoreError
 
 _T = TypeVar("_T")
@@ -66,7 +66,13 @@ class Store:
         """What messages call it."""
         return self.database.name
 
-    def write(self, work: Callable[[Transaction], _T], *, order: tuple[str, ...] = ()) -> _T:
+    def write(
+        self,
+        work: Callable[[Transaction], _T],
+        *,
+        order: tuple[str, ...] = (),
+        subjects: Sequence[OnSubject] = (),
+    ) -> _T:
         """Do some work in a write transaction; returns after the commit. See `Writer.write`."""
         if self._reads_by_choice:
             raise StoreError(f"{self.name}: opened with read_only=True; open it without to write")
@@ -75,7 +81,7 @@ class Store:
                 f"{self.name}: the file or its folder may not be written; change the rights, or copy it to "
                 "another place. Nothing was recorded"
             )
-        return self._writer.write(work, order=order)
+        return self._writer.write(work, order=order, subjects=subjects)
 
     def read(self, question: Callable[[Session], _T]) -> _T:
         """Ask something; all statements of a question see one state."""

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 
 #: Values of a statement.
 Values = Sequence[Any]
+#: A question, and its values.
+Question = tuple[str, Values]
 #: A statement, and the values that it is run for.
 Write = tuple[str, Sequence[Values]]
 
@@ -34,8 +36,8 @@ class Session(Protocol):
     def rows(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """All rows of a question."""
 
-    def rows_of_each(self, sql: str, many: Sequence[Values]) -> list[list[tuple[Any, ...]]]:
-        """All rows of a question, for each of the values."""
+    def rows_of_each(self, questions: Sequence[Question]) -> list[list[tuple[Any, ...]]]:
+        """All rows of each question, asked in this order."""
 
     def stream(self, sql: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
         """The rows of a question that may have many, in the order of the question."""

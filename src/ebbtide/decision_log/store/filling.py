@@ -24,10 +24,10 @@ def fill_subjects(tx: Transaction) -> bool:
     with DamagedRow():
         keys = [
             (key, identifier)
-            for rows in session.rows_of_each(statements.TO_KEY, numbers)
+            for rows in session.rows_of_each([(statements.TO_KEY, number) for number in numbers])
             for tenant, agent, identifier, description in rows
             for key in subject_hashes(tenant, agent, json.loads(description))
         ]
-    session.run_many(statements.INSERT_SUBJECT, keys)
+    session.run_many(statements.insert_subject(1), keys)
     session.run_many(statements.DELETE_UNKEYED, numbers)
     return bool(numbers)

@@ -10,11 +10,11 @@ import contextlib
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, cast
 
 from ebbtide.decision_log.store.database import Database, Session
-from ebbtide.decision_log.store.transaction import Transaction
+from ebbtide.decision_log.store.transaction import OnSubject, Transaction
 from ebbtide.decision_log.store.windows import Streams
 from ebbtide.errors import StoreError
 
@@ -43,13 +43,20 @@ class Writer:
         self._closed = False
         self._committing = False
 
-    def write(self, work: Callable[[Transaction], _T], *, order: tuple[str, ...] = ()) -> _T:
+    def write(
+        self,
+        work: Callable[[Transaction], _T],
+        *,
+        order: tuple[str, ...] = (),
+        subjects: Sequence[OnSubject] = (),
+    ) -> _T:
         """Do some work in a transaction; returns after the commit.
 
         Args:
             work: What to do. It may be done again after a roll-back, so it changes nothing but the store.
             order: Tenant and agent of the stream that is written to, where it is one. Works of one
                 transaction are done in this order, which keeps processes from waiting for each other.
+            subjects: What it will ask the index of subjects; all of a transaction are asked at once.
 
         Raises:
             StoreError: The database says no. Any error of `work` comes back as it is.
@@ -58,7 +65,7 @@ class Writer:
             raise StoreError(
                 f"{self._database.name}: opened before the process forked; open it again in the child"
             )
-        mine = _Work(work, order)
+        mine = _Work(work, order, subjects)
         with self._queue:
             self._waiting.append(mine)
         # Whose work is done goes on at once, while somebody else leads already: it comes with the next batch.
@@ -149,7 +156,9 @@ class Writer:
             try:
                 session.begin(write=True)
                 transaction = Transaction(session, self._database, self._streams)
-                transaction.lock_known([each.order for each in batch])
+                transaction.ask_first(
+                    [each.order for each in batch], [subject for each in batch for subject in each.subjects]
+                )
                 values = [each.work(transaction) for each in batch]
                 writes = transaction.take_writes()
                 self._committing = True
@@ -185,11 +194,14 @@ class Writer:
 
 
 class _Work(Generic[_T]):
-    __slots__ = ("_asleep", "error", "is_done", "order", "value", "work")
+    __slots__ = ("_asleep", "error", "is_done", "order", "subjects", "value", "work")
 
-    def __init__(self, work: Callable[[Transaction], _T], order: tuple[str, ...]) -> None:
+    def __init__(
+        self, work: Callable[[Transaction], _T], order: tuple[str, ...], subjects: Sequence[OnSubject]
+    ) -> None:
         self.work = work
         self.order = order
+        self.subjects = subjects
         self.is_done = False
         self.value: _T | None = None
         self.error: Exception | None = None

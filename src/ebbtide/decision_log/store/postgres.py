@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
-from ebbtide.decision_log.store.database import Session, Values, Write
+from ebbtide.decision_log.store.database import Question, Session, Values, Write
 from ebbtide.decision_log.store.migrating import POSTGRESQL, bring_up
 from ebbtide.errors import StoreError
 
@@ -137,14 +137,14 @@ class PostgresSession:
             rows: list[tuple[Any, ...]] = self._cursor.execute(_written(sql), values).fetchall()
             return rows
 
-    def rows_of_each(self, sql: str, many: Sequence[Values]) -> list[list[tuple[Any, ...]]]:
-        """All rows of a question, for each of the values, in one message to the server."""
-        if not many:
+    def rows_of_each(self, questions: Sequence[Question]) -> list[list[tuple[Any, ...]]]:
+        """All rows of each question, asked in this order in one message to the server."""
+        if not questions:
             return []
         with self._guard:
             with self._connection.pipeline():
                 self._open()
-                cursors = [self._connection.execute(_written(sql), values) for values in many]
+                cursors = [self._connection.execute(_written(sql), values) for sql, values in questions]
             return [cursor.fetchall() for cursor in cursors]
 
     def stream(self, sql: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:

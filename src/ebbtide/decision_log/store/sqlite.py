@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ebbtide.decision_log.store import sqlite_file
-from ebbtide.decision_log.store.database import Session, Values, Write
+from ebbtide.decision_log.store.database import Question, Session, Values, Write
 from ebbtide.decision_log.store.migrating import SQLITE, bring_up
 from ebbtide.decision_log.store.sqlite_errors import SqliteErrors
 from ebbtide.errors import StoreError
@@ -212,10 +212,10 @@ class SqliteSession:
         with self._guard:
             return self.connection.execute(sql, values).fetchall()
 
-    def rows_of_each(self, sql: str, many: Sequence[Values]) -> list[list[tuple[Any, ...]]]:
-        """All rows of a question, for each of the values."""
+    def rows_of_each(self, questions: Sequence[Question]) -> list[list[tuple[Any, ...]]]:
+        """All rows of each question, asked in this order."""
         with self._guard:
-            return [self.connection.execute(sql, values).fetchall() for values in many]
+            return [self.connection.execute(sql, values).fetchall() for sql, values in questions]
 
     def stream(self, sql: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
         """The rows of a question, some at a time."""

@@ -6,6 +6,7 @@ Each statement on decisions and events names the tenant.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 #: Columns of the table of decisions, in the order of `ebbtide.decision_log.store.rows.row_of`.
@@ -117,12 +118,11 @@ EQUAL_FINALS = (
 )
 
 #: Decisions that stand, by what they are about.
-INSERT_SUBJECT = "INSERT INTO decision_subjects (key, id) VALUES (?, ?) ON CONFLICT DO NOTHING"
 DELETE_SUBJECT = "DELETE FROM decision_subjects WHERE key = ? AND id = ?"
-STANDING = (
-    "SELECT d.id, d.description FROM decision_subjects AS s CROSS JOIN decisions AS d "
+_STANDING = (
+    "SELECT * FROM (SELECT d.id, d.description FROM decision_subjects AS s CROSS JOIN decisions AS d "
     "WHERE s.key = ? AND d.tenant = ? AND d.id = s.id AND d.agent = ? AND d.status = 'kept' "
-    "AND (d.settled_at IS NULL OR d.settled_at <= ?) ORDER BY s.id DESC LIMIT ?"
+    "AND (d.settled_at IS NULL OR d.settled_at <= ?) ORDER BY s.id DESC LIMIT ?) AS of_key"
 )
 UNKEYED = "SELECT n FROM decision_unkeyed ORDER BY n LIMIT ?"
 TO_KEY = "SELECT tenant, agent, id, description FROM decisions WHERE n = ? AND status = 'kept'"
@@ -141,3 +141,16 @@ COUNTS = "SELECT source, frame, mode, layer, rule, verdict, sum(n) FROM decision
 COUNTS_GROUP = " GROUP BY source, frame, mode, layer, rule, verdict ORDER BY 1, 2, 3, 4, 5, 6"
 DELETE_COUNTS = "DELETE FROM decision_counts WHERE tenant = ? AND agent = ? AND verdict <> 'not_captured'"
 BY_STATUS = "SELECT status, count(*) FROM decisions WHERE tenant = ?"
+
+
+@cache
+def insert_subject(keys: int) -> str:
+    """Takes a decision with so many keys into the index of subjects: values of key, id, key, id and so on."""
+    marks = ", ".join(["(?, ?)"] * keys)
+    return f"INSERT INTO decision_subjects (key, id) VALUES {marks} ON CONFLICT DO NOTHING"  # noqa: S608 - no values
+
+
+@cache
+def standing(keys: int) -> str:
+    """The newest decisions that stand, for each of so many keys: key, tenant, agent, time, how many."""
+    return " UNION ALL ".join([_STANDING] * keys)

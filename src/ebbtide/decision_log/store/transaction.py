@@ -14,7 +14,7 @@ from ebbtide.decision_log.folding import apply
 from ebbtide.decision_log.identifiers import decision_id
 from ebbtide.decision_log.record import Decision, DecisionScope, Status
 from ebbtide.decision_log.store import questions, statements
-from ebbtide.decision_log.store.database import Database, Session, Values, Write
+from ebbtide.decision_log.store.database import Database, Question, Session, Values, Write
 from ebbtide.decision_log.store.rows import DamagedRow, decision_of, row_of
 from ebbtide.decision_log.store.subjects import subject_hashes
 from ebbtide.decision_log.store.windows import StreamHead, Streams
@@ -40,6 +40,24 @@ class CountKey(NamedTuple):
     verdict: str
 
 
+class OnSubject(NamedTuple):
+    """Asks for the decisions that stand on the subject of a text.
+
+    Args:
+        tenant: Whose decisions.
+        agent: Whose decisions, of all sessions.
+        text: What is to be decided.
+        at: When; what was taken later is left out.
+        most: How many at most: those that share the most of the subject.
+    """
+
+    tenant: str
+    agent: str
+    text: str
+    at: float
+    most: int
+
+
 class Transaction:
     """What a writer may do. Nothing of it is seen by others, or acknowledged, before the commit.
 
@@ -58,7 +76,9 @@ class Transaction:
         self._streams: dict[tuple[str, str], StreamHead] = {}
         self._events: list[tuple[Any, ...]] = []
         self._saved: dict[tuple[str, str], tuple[Decision, bool]] = {}
+        self._written_to: set[tuple[str, str, str]] = set()  # sessions of `_saved` ones
         self._counts: Counter[CountKey] = Counter()
+        self._answers: dict[OnSubject, list[tuple[Any, ...]]] = {}
         self._on_subject: dict[int, list[str]] = {}  # ids of `_saved` ones that stand
 
     @property
@@ -67,13 +87,25 @@ class Transaction:
         self.flush()
         return self._session
 
-    def lock_known(self, keys: Sequence[tuple[str, ...]]) -> None:
-        """Lock the streams of some tenants and agents, in this order, as far as they are there."""
-        places = list(dict.fromkeys(key for key in keys if len(key) == _KEY and key[-1]))
-        question = statements.HEAD + self.database.lock_row
-        for key, rows in zip(places, self._session.rows_of_each(question, places), strict=True):
+    def ask_first(self, keys: Sequence[tuple[str, ...]], subjects: Sequence[OnSubject]) -> None:
+        """Lock streams as far as they are there, and ask what stands, in one message to the database.
+
+        Args:
+            keys: Tenants and agents of streams; they are locked in alphabetical order, as everywhere.
+            subjects: What `standing` will be asked for. Their streams are locked as well.
+        """
+        streams = [*keys, *((subject.tenant, subject.agent) for subject in subjects)]
+        places = sorted({key for key in streams if len(key) == _KEY and key[-1]})
+        lock = statements.HEAD + self.database.lock_row
+        questions = {subject: each for subject in subjects if (each := _question(subject)) is not None}
+        answers = self._session.rows_of_each([*((lock, key) for key in places), *questions.values()])
+        for key, rows in zip(places, answers, strict=False):
             if rows:
                 self._enter((key[0], key[1]), rows[0])
+        for subject, rows in zip(questions, answers[len(places) :], strict=True):
+            # Before the lock of its stream was there, an answer may be too old.
+            if (subject.tenant, subject.agent) in self._streams:
+                self._answers[subject] = rows
 
     def lock(self, tenant: str, agent: str) -> None:
         """Wait until no other writer is at this stream."""
@@ -192,7 +224,8 @@ class Transaction:
         low, high = (-_FOR_EVER, _FOR_EVER) if window_s is None else (at - window_s, at + window_s)
         window, truncated = stream.windows.between(session, low, high, final=final), False
         if window is None or len(window) > most:
-            connection = self.session if stream.changed else self._session
+            is_written = (scope.tenant, scope.agent, session) in self._written_to
+            connection = self.session if is_written else self._session
             ask = partial(
                 questions.earlier,
                 connection,
@@ -209,27 +242,23 @@ class Transaction:
                 window, truncated = ask((low, high))
         return [row for row in window if row.id != not_id], truncated
 
-    def standing(self, scope: DecisionScope, text: str, at: float, *, most: int) -> list[tuple[str, str]]:
-        """Ids and texts of the kept decisions on the subject of a text, the newest first.
-
-        Args:
-            scope: Tenant and agent; those of all sessions are found.
-            text: What is to be decided.
-            at: When; what was taken later is left out.
-            most: How many at most: those that share the most of the subject.
-        """
-        keys = subject_hashes(scope.tenant, scope.agent, text) if most > 0 else ()
+    def standing(self, subject: OnSubject) -> list[tuple[str, str]]:
+        """Ids and texts of the kept decisions on a subject, the newest first; see `OnSubject`."""
+        rows = self._answers.get(subject)
+        if rows is None:
+            question = _question(subject)
+            rows = [] if question is None else self._session.rows(*question)
+        tenant, agent, text, at, most = subject
         texts: dict[str, str] = {}
         shared: Counter[str] = Counter()
-        values = [(key, scope.tenant, scope.agent, at, most) for key in keys]
         with DamagedRow():
-            for rows in self._session.rows_of_each(statements.STANDING, values):
-                for identifier, description in rows:
-                    if (scope.tenant, identifier) not in self._saved:
-                        shared[identifier] += 1
-                        texts[identifier] = json.loads(description)
+            for identifier, description in rows:
+                if (tenant, identifier) not in self._saved:
+                    shared[identifier] += 1
+                    texts[identifier] = json.loads(description)
+        keys = subject_hashes(tenant, agent, text) if self._on_subject else ()
         for identifier in (identifier for key in keys for identifier in self._on_subject.get(key, ())):
-            decision, _ = self._saved[scope.tenant, identifier]
+            decision, _ = self._saved[tenant, identifier]
             if decision.status is Status.KEPT and (decision.settled_at is None or decision.settled_at <= at):
                 shared[identifier] += 1
                 texts[identifier] = decision.candidate.description
@@ -249,6 +278,7 @@ class Transaction:
         key = (scope.tenant, decision.id)
         before = self._saved.get(key)
         self._saved[key] = (decision, new if before is None else before[1])
+        self._written_to.add((scope.tenant, scope.agent, scope.session or ""))
         self._stream(scope.tenant, scope.agent).windows.note(decision)
         if decision.status is Status.KEPT and (before is None or before[0].status is not Status.KEPT):
             for subject in subject_hashes(scope.tenant, scope.agent, decision.candidate.description):
@@ -275,7 +305,13 @@ class Transaction:
         new: list[Values] = []
         changed: list[Values] = []
         emptied: list[Values] = []
+        subjects: dict[int, list[Values]] = {}
         for decision, is_new in self._saved.values():
+            if decision.status is Status.KEPT:
+                scope = decision.scope
+                keys = subject_hashes(scope.tenant, scope.agent, decision.candidate.description)
+                values = [value for key in keys for value in (key, decision.id)]
+                subjects.setdefault(len(keys), []).append(values)
             if is_new:
                 new.append(row_of(decision))
             elif decision.status is Status.PURGED:
@@ -290,7 +326,6 @@ class Transaction:
         ]
         # In one order everywhere, so that no two writers wait for each other.
         counts = [(*key, times) for key, times in sorted(self._counts.items())]
-        subjects = [(key, identifier) for key, ids in sorted(self._on_subject.items()) for identifier in ids]
         writes: list[Write] = [
             (statements.INSERT_EVENT, self._events),
             (statements.INSERT_DECISION, new),
@@ -298,9 +333,10 @@ class Transaction:
             (statements.EMPTY_DECISION, emptied),
             (statements.UPDATE_HEAD, heads),
             (statements.ADD_COUNT, counts),
-            (statements.INSERT_SUBJECT, subjects),
+            *((statements.insert_subject(keys), many) for keys, many in subjects.items() if keys),
         ]
-        self._events, self._saved, self._counts, self._on_subject = [], {}, Counter(), {}
+        self._events, self._saved, self._written_to, self._counts = [], {}, set(), Counter()
+        self._on_subject, self._answers = {}, {}
         for stream in self._streams.values():
             stream.changed = False
         return [(sql, many) for sql, many in writes if many]
@@ -330,6 +366,15 @@ class Transaction:
             stream = StreamHead(*row)
         self._streams[key] = stream
         return stream
+
+
+def _question(subject: OnSubject) -> Question | None:
+    """The question to the database; None where nothing can be on it."""
+    tenant, agent, text, at, most = subject
+    keys = subject_hashes(tenant, agent, text) if most > 0 else ()
+    if not keys:
+        return None
+    return statements.standing(len(keys)), [value for key in keys for value in (key, tenant, agent, at, most)]
 
 
 def checked_time(value: object, name: str = "ts") -> float:
