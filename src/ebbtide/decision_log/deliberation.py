@@ -13,7 +13,8 @@ from typing import Protocol, TypeVar, Unpack
 from ebbtide.decision_log import gated_steps, steps
 from ebbtide.decision_log.answer import DecisionAnswer, DecisionVerdict
 from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.gated_steps import (
+from ebbtide.decision_log.guardrails import Guardrail
+from ebbtide.decision_log.proposal import (
     FinalWords,
     Proposal,
     RecordWords,
@@ -21,7 +22,6 @@ from ebbtide.decision_log.gated_steps import (
     checked_text,
     propose,
 )
-from ebbtide.decision_log.guardrails import Guardrail
 from ebbtide.decision_log.record import Decision, DecisionScope, Mode
 from ebbtide.decision_log.store.transaction import OnSubject, Transaction, checked_time
 from ebbtide.decisions.assessment import Assessment
