@@ -18,15 +18,18 @@ from typing import Any
 
 from benchmarks.measure import add_data_option, data_folder, setup, wilson, write_result
 from benchmarks.quality.decisions_blind import fill, rows
-from ebbtide.decisions.turns.turn_filter import Disposition, SpokenTurn, filter_turns
+from ebbtide.decisions.turns.filtered_turns import Disposition, SpokenTurn
+from ebbtide.decisions.turns.turn_filter import filter_turns
 from ebbtide.profile import Profile
+from ebbtide.text.extraction.turn import Speaker
 
 _ALL = "all"
 
 
 def judged(row: dict[str, Any]) -> dict[str, int]:
     """What the gate makes of one turn."""
-    turn = SpokenTurn(number=1, speaker=row["speaker"], text=row["text"])
+    role = Speaker.PERSON if row["by"] == "user" else Speaker.MODEL
+    turn = SpokenTurn(number=1, speaker=row["speaker"], text=row["text"], role=role)
     kept = filter_turns([turn], Profile.DEFAULT).having(Disposition.KEPT)
     is_decision = row["label"] == "decision"
     spans = [(row["text"].index(part), len(part)) for part in row["sentences"]] if is_decision else []

@@ -24,8 +24,9 @@ from ebbtide.decision_log.deliberation import Deliberation
 from ebbtide.decisions.candidate import Candidate, Source, TurnContext
 from ebbtide.decisions.gate.assess import assess
 from ebbtide.decisions.repeats.duplicates import Earlier, find_duplicate
+from ebbtide.decisions.turns.filtered_turns import SpokenTurn
 from ebbtide.decisions.turns.turn_candidates import candidates_of
-from ebbtide.decisions.turns.turn_filter import SpokenTurn, TurnFilter
+from ebbtide.decisions.turns.turn_filter import TurnFilter
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, ToolCall
 from ebbtide.events.outcome import outcome_of
 from ebbtide.events.transcript import Round, Transcript

@@ -9,16 +9,11 @@ from hypothesis import strategies as st
 
 from ebbtide.decisions.repeats.differences import Difference, find_contrast
 from ebbtide.decisions.repeats.duplicates import Earlier, find_duplicate
+from ebbtide.decisions.turns.filtered_turns import Disposition, FilteredTurns, SpokenTurn, turn_of
 from ebbtide.decisions.turns.turn_candidates import candidates_of
-from ebbtide.decisions.turns.turn_filter import (
-    Disposition,
-    FilteredTurns,
-    SpokenTurn,
-    TurnFilter,
-    filter_turns,
-    turn_of,
-)
+from ebbtide.decisions.turns.turn_filter import TurnFilter, filter_turns
 from ebbtide.profile import Profile
+from ebbtide.text.extraction.turn import Speaker
 
 
 def said(*texts: str, every_s: float | None = None) -> list[SpokenTurn]:
@@ -33,16 +28,10 @@ def dispositions(filtered: FilteredTurns) -> list[tuple[int, Disposition]]:
 
 
 CHOICES = [
-    ("We'll use SQLite for the log, it needs no server.", "decision.will-use"),
-    ("Let's use a queue instead of polling.", "decision.lets-use"),
+    ("We'll use SQLite for the log, it needs no server.", "choice.will"),
+    ("Let's use a queue instead of polling.", "choice.lets"),
     ("Decision: the key is a hash of tenant and day.", "decision.label"),
-    ("The fix is to pass the encoder through to json_script.", "proposal.the-fix"),
-    ("The fix should be in the rename operation, not in the field.", "proposal.the-fix"),
-    ("To fix this issue, we should round the result before it is converted.", "proposal.to-fix"),
-    ("As an alternative, we can simulate the numbers for now.", "proposal.alternative"),
-    ("I'd keep them for seven days, the bucket has a rule for that.", "proposal.i-would"),
-    ("Great, then one worker it is.", "proposal.it-is"),
-    ("Instead of changing the parser, we should change what it is given.", "choice.instead"),
+    ("Great, then one worker it is.", "choice.it-is"),
 ]
 
 
@@ -51,6 +40,36 @@ def test_a_sentence_that_states_a_choice(text: str, rule: str) -> None:
     """It is found, by the rule that says how it is put, and kept."""
     (each,) = filter_turns(said(text)).candidates
     assert (each.sentence.rule, each.disposition) == (rule, Disposition.KEPT)
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen", "over", "why"),
+    [
+        ("Use LRU rather than LFU because it is simpler.", "LRU", "LFU", "it is simpler"),
+        ("We stay on SQLite, not PostgreSQL.", "SQLite", "PostgreSQL", None),
+        ("No, I don't like the second writer.", None, "the second writer", None),
+        ("Never push without a review.", "Never push without a review.", None, None),
+        ("B sounds best.", "B", None, None),
+    ],
+)
+def test_a_person_decides(text: str, chosen: str | None, over: str | None, why: str | None) -> None:
+    """What a person orders, prefers or rules out is kept, with what was chosen, over what, and why."""
+    turn = SpokenTurn(number=1, speaker="user", text=text, role=Speaker.PERSON)
+    (each,) = filter_turns([turn]).candidates
+    assert each.disposition is Disposition.KEPT
+    assert (each.sentence.chosen, each.sentence.over, each.sentence.why) == (chosen, over, why)
+
+
+def test_a_proposal_waits_for_its_acceptance_or_its_deed() -> None:
+    """It is kept from where the other side accepts it, or the run carries it out."""
+    turns = TurnFilter()
+    (each,) = turns.take(SpokenTurn(number=1, speaker="coder", text="I'd recommend a cache in `store.py`."))
+    assert each.disposition is Disposition.PROPOSED
+    (each,) = turns.hear(SpokenTurn(number=2, speaker="user", text="Yes, do that.", role=Speaker.PERSON))
+    assert (each.disposition, each.accepted) == (Disposition.KEPT, 2)
+    (each,) = turns.act(3, {"path": "store.py"})
+    assert (each.disposition, each.accepted, each.carried_out) == (Disposition.KEPT, 2, 3)
+    assert turns.act(4, {"path": "store.py"}) == ()
 
 
 NEXT_STEPS = [
@@ -222,7 +241,7 @@ def test_a_conversation_is_the_fold_of_its_turns(turns: list[SpokenTurn]) -> Non
 
 def test_the_profile_judges() -> None:
     """The spec's letter refuses sentences that open like chat."""
-    text = "I'll use a queue, it is there already."
+    text = "I'll use a queue instead of polling, it is there already."
     assert dispositions(filter_turns(said(text))) == [(1, Disposition.KEPT)]
     assert dispositions(filter_turns(said(text), Profile.SPEC)) == [(1, Disposition.REFUSED)]
 
@@ -231,7 +250,7 @@ def test_the_wire_form_is_json() -> None:
     """With counts, places and reasons."""
     wire = filter_turns(said("We'll use SQLite for the log.", "Let's use grep to see where it is.")).to_dict()
     assert json.loads(json.dumps(wire, allow_nan=False)) == wire
-    assert wire["counts"] == {"kept": 1, "refused": 1, "duplicate": 0}
+    assert wire["counts"] == {"kept": 1, "refused": 1, "duplicate": 0, "proposed": 0}
     assert [each["rule"] for each in wire["candidates"]] == [None, "step.to-look"]
 
 

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from ebbtide.decisions.gate.choice_rules import CHOICES
 from ebbtide.decisions.turns import turn_candidates
 from ebbtide.decisions.turns.turn_candidates import TurnCandidate, candidates_of
-from ebbtide.decisions.turns.turn_rules import PROPOSALS, RECORD_WORDS, RECORDS
+from ebbtide.decisions.turns.turn_rules import RECOMMENDATIONS
 from ebbtide.decisions.turns.turn_signs import may_state_choice
-from ebbtide.text.pattern_words import needed
 
 # One a rule at least; the test below says that each of them is a candidate.
 STATED = {
@@ -29,19 +28,22 @@ STATED = {
     "decision.section": "## What we agreed on\n\nSQLite.",
     "decision.field": '{"decisions": ["SQLite"]}',
     "proposal.the-fix": "The only real fix for this is to round it.",
-    "proposal.to-fix": "To prevent a lock of the file when two write, we need to queue them.",
-    "proposal.alternative": "As a fallback, we can queue them.",
+    "choice.to-fix": "To prevent a lock of the file when two write, we need to queue them.",
     "proposal.recommend": "I would strongly recommend to queue them.",
     "proposal.it-is": "Fine, one writer it is.",
     "proposal.i-would": "I'd rather just leave them there.",
     "proposal.best": "It would be safer if we queue them.",
-    "proposal.should": "Two writers lock it, hence we must queue them.",
-    "choice.i-will": "I'll base it on our SQLite log because it must always be there.",
-    "choice.picked": "I picked SQLite and must always keep it, since it needs no server.",
-    "choice.instead": "Our queue should be a table instead of a service.",
-    "choice.over": "Our log favoured SQLite over PostgreSQL.",
-    "choice.going-with-ours": "For our log the team went with SQLite.",
-    "choice.kept": "Keep the replica, we should never write to it because it lags.",
+    "proposal.recommendation": "My recommendation is to queue them.",
+    "proposal.recommended": "Queue them (recommended).",
+    "proposal.what-i-would": "What I'd suggest are two queues.",
+    "proposal.should": "We should queue them because two writers lock it.",
+    "out.will-not": "I will not add a second writer.",
+    "choice.option": "Let's proceed with option B.",
+    "choice.use": "Use LRU rather than LFU.",
+    "choice.commit": "I'll cache it because the key never changes.",
+    "choice.made": "We kept the replica because it lags.",
+    "choice.over": "We chose SQLite over PostgreSQL.",
+    "gone.off-the-table": "The second writer is off the table.",
     "record.agreed": "Agreed so far:\n- The key is a hash.",
     "record.for-the-record": "Thanks! For the record:\n\n- The key is a hash.",
 }
@@ -54,15 +56,9 @@ def test_what_states_a_choice_is_let_through(text: str) -> None:
     assert may_state_choice(text)
 
 
-def test_every_record_has_one_of_its_words() -> None:
-    """A rule for records that is added needs its words in the list."""
-    alternatives = [each for rule in RECORDS.rules for each in needed(rule.pattern)]
-    assert all(any(words <= set(RECORD_WORDS) for words in each.words) for each in alternatives)
-
-
 def test_every_proposal_has_an_example() -> None:
     """A rule that is added here needs a sign, and a row in the table."""
-    assert {rule.id for rule in PROPOSALS.rules} <= STATED.keys()
+    assert {rule.id for rule in RECOMMENDATIONS.rules} <= STATED.keys()
 
 
 @pytest.mark.parametrize(
@@ -72,7 +68,7 @@ def test_every_proposal_has_an_example() -> None:
         "\x00\u202e🚢\ud800",
         "Let me look at the logs.",
         "Now I need to check what the second page says about it.",
-        "The usage is because of the user's cause.",
+        "The usage is of the user's cause.",
         "it is clear that this is a list of its parts",
         "I will search for the next one.",
         "Use it and run on.",
@@ -223,7 +219,6 @@ def test_a_sentence_under_a_heading_or_in_a_record_is_read() -> None:
     for turn in ("## Decision\n\nSQLite.\n", "For the record:\n1. SQLite.\n2. A table.\n"):
         assert next(each.text for each in candidates_of(turn)) == "SQLite."
     assert [each.text for each in candidates_of("For the record:\n1. SQLite.\n\nA table.")] == ["SQLite."]
-    assert may_state_choice("We adopt the limit of each file.")
 
 
 def test_no_candidate_of_real_turns_is_missed(data: Path) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from ebbtide.checking import check
-from ebbtide.decisions.turns.turn_filter import Disposition, SpokenTurn, filter_turns
+from ebbtide.decisions.turns.filtered_turns import Disposition, SpokenTurn
+from ebbtide.decisions.turns.turn_filter import filter_turns
 from ebbtide.events.event import ModelCall
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,23 +16,31 @@ from ebbtide.decision_log.entry import Entry
 from ebbtide.decision_log.exchange.arrivals import Origins
 from ebbtide.decision_log.exchange.importing import import_decisions
 from ebbtide.decision_log.record import Status
-from ebbtide.decisions.turns.turn_filter import (
+from ebbtide.decisions.turns.filtered_turns import (
     Disposition,
     FilteredCandidate,
     FilteredTurns,
     SpokenTurn,
-    filter_turns,
     turn_of,
 )
-from ebbtide.events.event import Event, Message, ModelCall
+from ebbtide.decisions.turns.turn_filter import TurnFilter
+from ebbtide.divergence.monitor import tools_of
+from ebbtide.events.effect import Effect
+from ebbtide.events.event import Event, Message, ModelCall, ToolCall
 from ebbtide.profile import Profile
 from ebbtide.report.plurals import count
+from ebbtide.text.extraction.turn import Speaker
 from ebbtide.text.redaction import redact, redacted
 from ebbtide.traces.input.source import STDIN
 from ebbtide.traces.reading import Trace, open_trace
 from ebbtide.traces.records.readers import TraceItem
 
-_STYLES = {Disposition.KEPT: "bold green", Disposition.REFUSED: "yellow", Disposition.DUPLICATE: "cyan"}
+_STYLES = {
+    Disposition.KEPT: "bold green",
+    Disposition.REFUSED: "yellow",
+    Disposition.DUPLICATE: "cyan",
+    Disposition.PROPOSED: "blue",
+}
 _NAME = 100  # characters of a speaker
 
 
@@ -84,36 +91,45 @@ def from_trace(name: str, place: Place, profile: str, options: TraceOptions) -> 
 
 
 def filtered_trace(trace: Trace, rules: Profile, *, everyone: bool) -> FilteredTurns:
-    """What the gate makes of a conversation.
+    """What the gate makes of a conversation, with the calls that carry out what was decided.
 
     Args:
         trace: The conversation; it is read to its end.
         rules: What the gate goes by.
         everyone: Read what users say too.
     """
-    return filter_turns(_turns(trace, everyone=everyone), rules)
-
-
-def _turns(trace: Trace, *, everyone: bool) -> Iterator[SpokenTurn]:
-    number = 0
-    for event in trace:
-        turn = _turn(event)
+    turn_filter, tools = TurnFilter(rules), tools_of(None, rules.divergence)
+    candidates: dict[str, FilteredCandidate] = {}
+    turns = 0
+    for number, event in enumerate(trace, start=1):
+        if isinstance(event, ToolCall):
+            policy = tools.get(event.name) if turn_filter.awaits_deeds and not event.error else None
+            if policy is not None and policy.effect_of(event.args) is Effect.CHANGE:
+                candidates.update((each.id, each) for each in turn_filter.act(number, event.args))
+            continue
+        turn = _turn(event, turns + 1)
         if turn is None:
             continue
-        number += 1
-        speaker, text, ts, user = turn
-        if text.strip() and (everyone or not user):
-            yield SpokenTurn(number=number, speaker=speaker, text=text, ts=ts)
+        turns += 1
+        if turn.text.strip():
+            taken = everyone or turn.role is Speaker.MODEL
+            new = turn_filter.take(turn) if taken else turn_filter.hear(turn)
+            candidates.update((each.id, each) for each in new)
+    return turn_filter.result(candidates)
 
 
-def _turn(event: TraceItem) -> tuple[str, str, float | None, bool] | None:
-    """Who spoke, the words, when, and whether that is a user; None for what is no turn."""
+def _turn(event: TraceItem, number: int) -> SpokenTurn | None:
+    """Who spoke, the words, when, and whether that is a person; None for what is no turn."""
     if isinstance(event, ModelCall | Message):
-        user = isinstance(event, Message)
-        return event.agent or ("user" if user else "assistant"), event.text or "", event.ts, user
-    if isinstance(event, Event):
+        by_person = isinstance(event, Message)
+        speaker, text, ts = event.agent or ("user" if by_person else "assistant"), event.text or "", event.ts
+    elif isinstance(event, Event):
         return None
-    return event.agent or "agent", event.words, None, event.is_by_person
+    else:
+        by_person = event.is_by_person
+        speaker, text, ts = event.agent or "agent", event.words, None
+    role = Speaker.PERSON if by_person else Speaker.MODEL
+    return SpokenTurn(number=number, speaker=speaker, text=text, ts=ts, role=role)
 
 
 def _save(name: str, place: Place, filtered: FilteredTurns) -> dict[str, int]:

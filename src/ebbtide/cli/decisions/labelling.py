@@ -35,7 +35,7 @@ from ebbtide.decisions.learning.drawing import (
     next_question,
 )
 from ebbtide.decisions.learning.features import LabelledCandidate
-from ebbtide.decisions.turns.turn_filter import Disposition, FilteredCandidate
+from ebbtide.decisions.turns.filtered_turns import Disposition, FilteredCandidate
 from ebbtide.errors import SemanticError
 from ebbtide.profile import Profile
 from ebbtide.report.plurals import count

@@ -1,43 +1,43 @@
-"""What an agent's turn may have decided: the sentences that state a choice.
+"""What a turn may have decided: the sentences that state a choice, or put one forward.
 
-Not every sentence that passes the gate is one that somebody would want to find again. The gate refuses what
-is surely noise; here it is asked what states a choice at all. Left out are steps to find something out
-("Let's use grep to see where it is"), plans and orders, offers and questions, and what others do or want.
+A sentence states one where it has a wording of choosing or ruling out, said by somebody who may: a person
+may order what from a model is narration. A mere "we will" states one where it says over what, or why. Left
+out are steps to find something out ("Let's use grep to see where it is"), questions, and what others want.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from ebbtide.decisions.assessment import RuleFired
-from ebbtide.decisions.gate.evidence import evidence_in, total
-from ebbtide.decisions.gate.wording import Wording
-from ebbtide.decisions.turns.turn_rules import NEXT_STEPS, NOT_OURS, OURS, PROPOSALS, RECORD_WORDS, RECORDS
-from ebbtide.decisions.turns.turn_signs import may_state_choice
-from ebbtide.text.extraction.sentences import Sentence
-from ebbtide.text.extraction.turn import ExtractedItem, ItemKind, extract
-from ebbtide.text.pattern_words import words_in
-
-_STATED = 1.5  # choice less noise from which a sentence without a word of deciding states one
-#: Evidence that somebody chooses; the rest ("must", "always", "because") is found in rules and facts too.
-_CHOOSING = frozenset(
-    (
-        "choice.decided",
-        "choice.the-decision",
-        "choice.picked",
-        "choice.i-will",
-        "choice.going-with",
-        "choice.instead",
-        "choice.over",
-        "choice.kept",
-    )
+from ebbtide.decisions.turns.turn_rules import (
+    CHOICES,
+    COMMITMENTS,
+    FIRM,
+    NAMED,
+    NEXT_STEPS,
+    NOT_OURS,
+    ORDERS,
+    PERSONS,
+    RECOMMENDATIONS,
+    RECORDS,
 )
-_MAY_CHOOSE = frozenset(("action.obligation", "action.commitment"))
+from ebbtide.decisions.turns.turn_signs import may_state_choice
+from ebbtide.decisions.turns.turn_slots import ChoiceSlots, slots_of, until_clause_end
+from ebbtide.text.extraction.answers import without_asking
+from ebbtide.text.extraction.person_rules import APPROVALS
+from ebbtide.text.extraction.sentences import Sentence
+from ebbtide.text.extraction.turn import ExtractedItem, ItemKind, Speaker, extract
+from ebbtide.text.pattern_words import words_in
+from ebbtide.text.phrase_table import PhraseTable
+from ebbtide.text.phrases import PhraseMatch, folded
+
 _LABELLED = frozenset(("decision.section", "decision.label", "decision.field"))
+_APPROVALS = frozenset(rule.id for rule in APPROVALS) | {"decision.yes"}
 _SHORT = 20  # characters
+_TASK = 600  # characters of a person's turn from which on its orders are a task
 _LEAD_IN = re.compile(r"^[^\S\n]*(?![-*+]\s)(\S[^\n]{0,80}):[*_]*[^\S\n]*\n", re.MULTILINE)
 _LIST = re.compile(r"(?:[^\S\n]*\n)*(?:[^\S\n]*(?:[-*+]|\d{1,2}[.)])[^\S\n]+[^\n]*(?:\n|\Z))+")
 
@@ -51,6 +51,10 @@ class TurnCandidate:
         rule: The rule that found it.
         against: The rule by which it chooses nothing all the same: it only names the next step, or tells what
             somebody else may do; None where it chooses.
+        chosen: What was chosen; of an approval, what it approves. None where the words do not say.
+        over: What was not chosen; None likewise.
+        why: The reason; None likewise.
+        approves: What of the turn before it approves, where it does not say so itself; or None.
         start: Where the sentence starts in the turn.
         end: Where it ends.
     """
@@ -58,43 +62,126 @@ class TurnCandidate:
     text: str
     rule: str
     against: str | None = None
+    chosen: str | None = None
+    over: str | None = None
+    why: str | None = None
+    approves: str | None = None
     start: int
     end: int
 
+    @property
+    def is_proposal(self) -> bool:
+        """Whether it only puts a choice forward."""
+        return self.rule.startswith("proposal.")
 
-def candidates_of(turn: str) -> tuple[TurnCandidate, ...]:
+
+def candidates_of(
+    turn: str, speaker: Speaker = Speaker.MODEL, before: str | None = None
+) -> tuple[TurnCandidate, ...]:
     """The sentences of a turn that state a choice, or sound like it, in their order.
 
     Args:
-        turn: What an agent said.
+        turn: What was said.
+        speaker: Who said it.
+        before: The turn before it, of somebody else, for what a person approves.
 
-    >>> found = candidates_of("Let's use grep to find it. We'll use SQLite, it needs no server.")
-    >>> [(each.text, each.against) for each in found]
-    [("Let's use grep to find it.", 'step.to-look'), ("We'll use SQLite, it needs no server.", None)]
+    >>> found = candidates_of("Let's use grep to find it. We'll use SQLite rather than a server.")
+    >>> [(each.chosen, each.over, each.against) for each in found]
+    [('grep to find it', None, 'step.to-look'), ('SQLite', 'a server', None)]
     """
     candidates: dict[int, TurnCandidate] = {}
     records = _Records(turn)
+    by_person = speaker is Speaker.PERSON
+    tables = (CHOICES,)
+    if by_person:
+        tables = (*((ORDERS,) if len(turn) <= _TASK else ()), PERSONS, CHOICES)
 
     def may_count(sentence: Sentence) -> bool:
-        return records.rule_at(sentence.start) is not None or may_state_choice(sentence.text)
+        return by_person or records.rule_at(sentence.start) is not None or may_state_choice(sentence.text)
 
-    for item in extract(turn, worth_reading=may_count).items:
+    for item in extract(turn, speaker=speaker, before=before, worth_reading=may_count).items:
         if item.kind is ItemKind.OPEN_QUESTION or item.start in candidates:
             continue
-        listed = records.rule_at(item.start)
-        rule = listed or _rule(item)
-        if rule is not None:
-            # Of a short one everything is needed, but for its label: "Great, then one worker it is."
-            whole = len(item.text) < _SHORT and rule not in _LABELLED
-            text = (item.sentence if whole else item.text).strip()
-            candidates[item.start] = TurnCandidate(
-                text=text,
-                rule=rule,
-                against=None if listed or rule in _LABELLED else _against(item),
-                start=item.start,
-                end=item.end,
-            )
+        candidate = _candidate(item, records.rule_at(item.start), tables)
+        if candidate is not None:
+            candidates[item.start] = candidate
     return tuple(candidates.values())
+
+
+def _candidate(
+    item: ExtractedItem, listed: str | None, tables: tuple[PhraseTable, ...]
+) -> TurnCandidate | None:
+    lowered = folded(item.text)
+    labelled = listed or (item.rule if item.rule in _LABELLED else None)
+    words = words_in(lowered)
+    slots = slots_of(item.text, lowered, words)
+    match: PhraseMatch | None = None
+    rule = labelled
+    if rule is None:
+        if item.rule == "claim.quoted" or lowered.rstrip().endswith(("?", ":")):
+            return None
+        match = _match(lowered, words, slots, tables)
+        stated = item.rule if item.kind is ItemKind.DECISION else None
+        rule = (
+            stated if match is None or (stated and match.rule.id.startswith("proposal.")) else match.rule.id
+        )
+        if rule is None:
+            return None
+    if match is not None:
+        slots = _named(item.text, match, slots)
+    approves = None if item.approves is None else without_asking(item.approves)
+    if approves is not None:
+        slots = slots._replace(chosen=approves)
+    # Of a short one everything is needed, but for its label: "Great, then one worker it is."
+    whole = len(item.text) < _SHORT and labelled is None
+    return TurnCandidate(
+        text=(item.sentence if whole else item.text).strip(),
+        rule=rule,
+        against=None if labelled else _against(lowered, slots, match),
+        chosen=slots.chosen,
+        over=slots.over,
+        why=slots.why,
+        approves=approves,
+        start=item.start,
+        end=item.end,
+    )
+
+
+def _match(
+    lowered: str, words: AbstractSet[str], slots: ChoiceSlots, tables: tuple[PhraseTable, ...]
+) -> PhraseMatch | None:
+    """The wording by which a sentence states a choice, or else puts one forward; None where it does neither."""
+    choice = next(filter(None, (table.first(lowered, words) for table in tables)), None)
+    proposal = RECOMMENDATIONS.first(lowered, words)
+    if choice is not None and (proposal is None or choice.start <= proposal.start):
+        return choice
+    if proposal is not None:
+        return proposal
+    return COMMITMENTS.first(lowered, words) if slots.over or slots.why else None
+
+
+def _named(text: str, match: PhraseMatch, slots: ChoiceSlots) -> ChoiceSlots:
+    """The slots of a sentence, with what its rule says was chosen or ruled out."""
+    slot, place = NAMED.get(match.rule.id.partition(".")[0], ("chosen", "after"))
+    if place == "whole":
+        named: str | None = text.strip()
+    elif place == "before":
+        named = until_clause_end(text[: match.start])
+    else:
+        named = until_clause_end(text[match.end :])
+    if slot == "over":
+        return slots._replace(over=slots.over or named)
+    return slots._replace(chosen=named or slots.chosen)
+
+
+def _against(lowered: str, slots: ChoiceSlots, stated: PhraseMatch | None) -> str | None:
+    """The rule by which a sentence chooses nothing; what is set against another thing is no step."""
+    is_firm = bool(slots.over) or (stated is not None and stated.rule.weight >= FIRM)
+    match = NOT_OURS.first(lowered)
+    if match is None:
+        steps = NEXT_STEPS.matches(lowered)
+        match = next((step for step in steps if not is_firm or step.rule.weight >= FIRM), None)
+    return None if match is None else match.rule.id
 
 
 class _Records:
@@ -104,7 +191,7 @@ class _Records:
         self._starts: list[int] = []
         self._ends: list[int] = []
         self._rules: list[str] = []
-        if turn.isascii() and not any(word in turn.lower() for word in RECORD_WORDS):
+        if ":" not in turn:
             return
         for lead in _LEAD_IN.finditer(turn):
             record = RECORDS.first(lead[1].lower().strip("*_ "))
@@ -118,42 +205,3 @@ class _Records:
         """The rule by which what stands there is in such a list; None where it is in none."""
         number = bisect_right(self._starts, at) - 1
         return self._rules[number] if number >= 0 and at < self._ends[number] else None
-
-
-def _rule(item: ExtractedItem) -> str | None:
-    """By which rule a sentence states a choice; None where it states none."""
-    text = _plain(item)
-    if text.rstrip().endswith(("?", ":")):
-        return None
-    if item.kind is ItemKind.DECISION:
-        return item.rule
-    if item.rule.startswith("action.") and item.rule not in _MAY_CHOOSE:
-        return None
-    words = words_in(text)
-    proposal = PROPOSALS.first(text, words)
-    ours = OURS.first(text, words) is not None
-    if proposal is None and not ours:
-        return None
-    noise, evidence = evidence_in(Wording.of(item.text))
-    choice = total(evidence)
-    if proposal is None and choice < _STATED:
-        return None
-    strength = choice - total(noise)
-    if proposal is not None and strength > -1:
-        return proposal.rule.id
-    return _strongest(evidence) if ours and strength >= _STATED else None
-
-
-def _against(item: ExtractedItem) -> str | None:
-    text = _plain(item)
-    match = NEXT_STEPS.first(text) or NOT_OURS.first(text)
-    return None if match is None else match.rule.id
-
-
-def _plain(item: ExtractedItem) -> str:
-    return item.text.lower().replace("\u2019", "'")
-
-
-def _strongest(evidence: Sequence[RuleFired]) -> str | None:
-    choosing = [rule for rule in evidence if rule.id in _CHOOSING]
-    return min(choosing, key=lambda rule: rule.weight).id if choosing else None

@@ -1,155 +1,56 @@
-"""A conversation through the gate, turn by turn: what it would have kept, what not, and why."""
+"""A conversation through the gate, turn by turn: what it would have kept, what not, and why.
+
+A proposal waits: it is a decision from where somebody else accepts it, or the run carries it out.
+"""
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from typing import Any
 
 from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
-from ebbtide.decisions.candidate import Candidate, Source
 from ebbtide.decisions.gate.assess import assess
 from ebbtide.decisions.repeats.duplicate_assessment import duplicate_assessment
-from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict
 from ebbtide.decisions.repeats.duplicates import Earlier, find_duplicate
+from ebbtide.decisions.turns.filtered_turns import (
+    Disposition,
+    FilteredCandidate,
+    FilteredTurns,
+    SpokenTurn,
+    candidate_of,
+)
 from ebbtide.decisions.turns.turn_candidates import TurnCandidate, candidates_of
+from ebbtide.decisions.turns.turn_deeds import carries_out, names_in, words_of_call
+from ebbtide.decisions.turns.turn_rules import ACCEPTANCES
 from ebbtide.decisions.turns.turn_signs import may_state_choice
 from ebbtide.profile import Profile
+from ebbtide.text.extraction.turn import Speaker
+from ebbtide.text.phrases import folded
 
 _COMPARED = 256  # kept sentences that a new one is compared with
 _REMEMBERED = 4_096  # turns whose candidates are remembered
 _SHORT = 500  # characters of a turn that is remembered
 _LONGEST = 20_000  # characters of a turn that are read; what stands behind them is data
+_OPENING = 200  # characters of a turn in which it accepts what was put forward
+_OPEN = 32  # sentences that wait for a deed, and calls that change something for which each waits
+_FOLLOWED = 1.5  # evidence of a choice that it is to be accepted or carried out
 _MOST = 32  # sentences of a turn that are judged: of 12,259 real turns none states more than 6 choices
-
-
-class Disposition(StrEnum):
-    """What becomes of a candidate."""
-
-    KEPT = "kept"
-    REFUSED = "refused"  #: by the gate
-    DUPLICATE = "duplicate"  #: of an earlier turn
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpokenTurn:
-    """What somebody said.
-
-    Args:
-        number: Of the turn, from 1.
-        speaker: Who.
-        text: What.
-        ts: When, in seconds since the epoch; None where that is not known.
-    """
-
-    number: int
-    speaker: str
-    text: str
-    ts: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilteredCandidate:
-    """A sentence that states a choice, and what becomes of it.
-
-    Args:
-        id: ``turn-12-1``: turn 12, its first candidate.
-        turn: The turn it stands in.
-        sentence: Its words, and the rule by which it may state a choice.
-        disposition: What becomes of it.
-        assessment: What the gate says.
-        duplicate: What it is to the sentences kept before it; None where the gate refuses it.
-    """
-
-    id: str
-    turn: SpokenTurn
-    sentence: TurnCandidate
-    disposition: Disposition
-    assessment: Assessment
-    duplicate: DuplicateVerdict | None = None
-
-    @property
-    def reverses(self) -> str | None:
-        """The id of an earlier sentence that it reverses, by its words: does it supersede that one?
-
-        Another word in the place of one ("step a", "step b") is no reversal.
-        """
-        verdict = self.duplicate
-        return verdict.of if verdict is not None and verdict.contradicts else None
-
-    def candidate(self) -> Candidate:
-        """What would be recorded."""
-        return _candidate(self.sentence)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "id": self.id,
-            "turn": self.turn.number,
-            "speaker": self.turn.speaker,
-            "ts": self.turn.ts,
-            "text": self.sentence.text,
-            "found_by": self.sentence.rule,
-            "start": self.sentence.start,
-            "end": self.sentence.end,
-            "fate": self.disposition.value,
-            "reason": self.assessment.reason,
-            "rule": None if self.assessment.primary is None else self.assessment.primary.id,
-            "reverses": self.reverses,
-            "assessment": self.assessment.to_dict(),
-            "duplicate": None if self.duplicate is None else self.duplicate.to_dict(),
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilteredTurns:
-    """What a conversation gave.
-
-    Args:
-        turns: How many turns were read.
-        candidates: The sentences that state a choice, in order.
-        profile: Name of the profile.
-        cut: Turns of more than 20,000 characters, of which only these were read.
-        left_out: Sentences that state a choice and were not judged, since 32 of their turn stand before them.
-    """
-
-    turns: int
-    candidates: tuple[FilteredCandidate, ...]
-    profile: str
-    cut: int = 0
-    left_out: int = 0
-
-    def having(self, disposition: Disposition) -> tuple[FilteredCandidate, ...]:
-        """The candidates with one disposition, in order."""
-        return tuple(each for each in self.candidates if each.disposition is disposition)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        counts = Counter(each.disposition for each in self.candidates)
-        return {
-            "schema": 1,
-            "turns": self.turns,
-            "profile": self.profile,
-            "counts": {disposition.value: counts[disposition] for disposition in Disposition},
-            "reversals": sum(each.reverses is not None for each in self.candidates),
-            "cut": self.cut,
-            "left_out": self.left_out,
-            "candidates": [each.to_dict() for each in self.candidates],
-        }
 
 
 _Candidates = tuple[tuple[TurnCandidate, Assessment], ...]
 
 
 class TurnFilter:
-    """Takes the turns of a conversation one by one.
+    """Takes the turns of a conversation one by one, and the calls between them that change something.
 
     A sentence is judged by its own words: beside "Let me run it" in the same turn, a decision stays one. It
     is compared with the 256 latest that were kept before it: those in the window of the profile where its
     turn has a time, else all of them. Of a turn the first 20,000 characters are read, and the first 32
     sentences that state a choice are judged. Memory is bounded.
+
+    What a method gives back are the sentences of which it says something new: those of the turn, and earlier
+    ones under their ids, which then take the place of what was told of them before.
 
     Args:
         profile: What the gate goes by.
@@ -170,45 +71,145 @@ class TurnFilter:
         self._earlier: deque[Earlier] = deque(maxlen=_COMPARED)
         self._by_text: dict[str, _Candidates] = {}
         self._latest: tuple[int, int] = (0, 0)  # number of the latest turn, and how many candidates it had
+        self._last: SpokenTurn | None = None
+        self._answered: SpokenTurn | None = None  # the latest turn of somebody else
+        self._open: dict[str, _Open] = {}
+
+    @property
+    def awaits_deeds(self) -> bool:
+        """Whether a call may carry out what was decided."""
+        return bool(self._open)
 
     def take(self, turn: SpokenTurn) -> tuple[FilteredCandidate, ...]:
         """Take one more turn; what it states of choices, in order, and what becomes of each."""
         self.turns += 1
+        accepted = self.hear(turn)
         number, count = self._latest
         if number != turn.number:
             count = 0
         filtered = []
-        for sentence, assessment in self._candidates(turn.text):
+        for sentence, assessment in self._candidates(turn):
             count += 1
             filtered.append(self._judged(f"turn-{turn.number}-{count}", turn, sentence, assessment))
         self._latest = turn.number, count
-        return tuple(filtered)
+        return (*accepted, *filtered)
 
-    def _candidates(self, text: str) -> _Candidates:
+    def hear(self, turn: SpokenTurn) -> tuple[FilteredCandidate, ...]:
+        """Take note of a turn whose decisions are not asked for: it may accept what stands before it."""
+        if self._last is not None and self._last.speaker != turn.speaker:
+            self._answered = self._last
+        self._last = turn
+        before = self._answered
+        if before is None or not ACCEPTANCES.first(folded(turn.text[:_OPENING])):
+            return ()
+        latest = next(
+            (
+                each.candidate
+                for each in reversed(self._open.values())
+                if each.candidate.turn.number == before.number
+                and each.candidate.disposition is Disposition.PROPOSED
+            ),
+            None,
+        )
+        return () if latest is None else (self._follow(replace(latest, accepted=turn.number)),)
+
+    def act(self, event: int, args: object) -> tuple[FilteredCandidate, ...]:
+        """Take note of a call that changed something: it may carry out what was decided or put forward.
+
+        Args:
+            event: Its number.
+            args: Its arguments.
+        """
+        if not self._open:
+            return ()
+        words = words_of_call(args)
+        followed = []
+        for name, each in list(self._open.items()):
+            each.calls += 1
+            if carries_out(each.names, words):
+                del self._open[name]
+                followed.append(self._follow(replace(each.candidate, carried_out=event)))
+            elif each.calls >= _OPEN:
+                del self._open[name]
+        return tuple(followed)
+
+    def _follow(self, candidate: FilteredCandidate) -> FilteredCandidate:
+        """What becomes of a candidate that is accepted or carried out."""
+        if candidate.disposition is not Disposition.PROPOSED:
+            return candidate
+        settled = self._settled(
+            candidate, _weighed(assess(candidate.candidate(), profile=self._profile), _FOLLOWED)
+        )
+        waiting = self._open.get(candidate.id)
+        if waiting is not None:
+            waiting.candidate = settled
+        return settled
+
+    def _candidates(self, turn: SpokenTurn) -> _Candidates:
         """The candidates of a turn, with what the gate says of each; turns that come again are read once."""
-        candidates = self._by_text.get(text)
+        text, by_person = turn.text, turn.role is Speaker.PERSON
+        before = self._answered if by_person else None
+        candidates = None if by_person else self._by_text.get(text)
         if candidates is None:
             head = text[:_LONGEST]
             self.cut += len(head) < len(text)
-            sentences = candidates_of(head) if may_state_choice(head) else ()
+            # People say little, and approve with any word.
+            sentences = (
+                candidates_of(head, turn.role, None if before is None else before.text[:_LONGEST])
+                if by_person or may_state_choice(head)
+                else ()
+            )
             self.left_out += max(len(sentences) - _MOST, 0)
             candidates = tuple((each, _assessed(each, self._profile)) for each in sentences[:_MOST])
-            if len(text) <= _SHORT:
+            if len(text) <= _SHORT and not by_person:
                 if len(self._by_text) >= _REMEMBERED:
                     self._by_text.clear()
                 self._by_text[text] = candidates
         return candidates
 
+    def result(self, filtered: Mapping[str, FilteredCandidate]) -> FilteredTurns:
+        """All that was taken, of the latest word on each sentence by its id, in order."""
+        return FilteredTurns(
+            turns=self.turns,
+            candidates=tuple(filtered.values()),
+            profile=self._profile.name,
+            cut=self.cut,
+            left_out=self.left_out,
+        )
+
     def _judged(
         self, name: str, turn: SpokenTurn, sentence: TurnCandidate, assessment: Assessment
     ) -> FilteredCandidate:
-        if not assessment.keep:
-            return FilteredCandidate(
-                id=name, turn=turn, sentence=sentence, disposition=Disposition.REFUSED, assessment=assessment
+        candidate = FilteredCandidate(
+            id=name, turn=turn, sentence=sentence, disposition=Disposition.REFUSED, assessment=assessment
+        )
+        if sentence.is_proposal and sentence.against is None:
+            candidate = replace(
+                candidate,
+                disposition=Disposition.PROPOSED,
+                assessment=replace(
+                    assessment, keep=False, primary=_PROPOSED, rules=(_PROPOSED, *assessment.rules)
+                ),
             )
-        at = float(self.turns) if turn.ts is None else turn.ts
-        rules = self._untimed if turn.ts is None else self._rules
-        verdict = find_duplicate(sentence.text, tuple(self._earlier), rules, ts=at)
+        elif assessment.keep:
+            candidate = self._settled(candidate, assessment)
+        if candidate.disposition in (Disposition.PROPOSED, Disposition.KEPT):
+            if len(self._open) >= _OPEN:
+                del self._open[next(iter(self._open))]
+            names = names_in(turn.text[sentence.start : sentence.end], sentence.chosen)
+            if names or candidate.disposition is Disposition.PROPOSED:
+                self._open[name] = _Open(candidate, names)
+        return candidate
+
+    def _settled(self, candidate: FilteredCandidate, assessment: Assessment) -> FilteredCandidate:
+        """What becomes of what the gate has judged, and is no mere proposal."""
+        if not assessment.keep:
+            return replace(candidate, disposition=Disposition.REFUSED, assessment=assessment)
+        ts = candidate.turn.ts
+        at = float(self.turns) if ts is None else ts
+        rules = self._untimed if ts is None else self._rules
+        words = candidate.candidate().description
+        verdict = find_duplicate(words, tuple(self._earlier), rules, ts=at)
         disposition = Disposition.KEPT
         if verdict.is_duplicate:
             disposition, assessment = (
@@ -216,15 +217,17 @@ class TurnFilter:
                 duplicate_assessment(verdict, assessment, self._profile),
             )
         else:
-            self._earlier.append(Earlier(id=name, text=sentence.text, ts=at))
-        return FilteredCandidate(
-            id=name,
-            turn=turn,
-            sentence=sentence,
-            disposition=disposition,
-            assessment=assessment,
-            duplicate=verdict,
-        )
+            self._earlier.append(Earlier(id=candidate.id, text=words, ts=at))
+        return replace(candidate, disposition=disposition, assessment=assessment, duplicate=verdict)
+
+
+@dataclass(slots=True)
+class _Open:
+    """A sentence that waits to be accepted or carried out, and for how many calls it has waited."""
+
+    candidate: FilteredCandidate
+    names: frozenset[str]
+    calls: int = 0
 
 
 def filter_turns(turns: Iterable[SpokenTurn], profile: Profile = Profile.DEFAULT) -> FilteredTurns:
@@ -235,27 +238,23 @@ def filter_turns(turns: Iterable[SpokenTurn], profile: Profile = Profile.DEFAULT
         profile: What the gate goes by.
     """
     turn_filter = TurnFilter(profile)
-    filtered = [each for turn in turns for each in turn_filter.take(turn)]
-    return FilteredTurns(
-        turns=turn_filter.turns,
-        candidates=tuple(filtered),
-        profile=profile.name,
-        cut=turn_filter.cut,
-        left_out=turn_filter.left_out,
-    )
+    filtered: dict[str, FilteredCandidate] = {}
+    for turn in turns:
+        filtered.update((each.id, each) for each in turn_filter.take(turn))
+    return turn_filter.result(filtered)
 
 
-def turn_of(name: str) -> int:
-    """The number of the turn that a candidate stands in.
-
-    >>> turn_of("turn-12-1")
-    12
-    """
-    return int(name.split("-")[1])
+def _weighed(assessment: Assessment, more: float) -> Assessment:
+    """An assessment with more evidence of a choice, which no rule that decides alone gives way to."""
+    deciding = any(rule.decides for rule in assessment.rules)
+    keep = not deciding and assessment.noise - assessment.choice - more < assessment.threshold
+    rules = (*assessment.rules, replace(_FOLLOW, weight=-more))
+    primary = None if keep else assessment.primary
+    return replace(assessment, keep=keep, primary=primary, choice=assessment.choice + more, rules=rules)
 
 
 def _assessed(sentence: TurnCandidate, profile: Profile) -> Assessment:
-    assessment = assess(_candidate(sentence), profile=profile)
+    assessment = assess(candidate_of(sentence), profile=profile)
     if sentence.against is None:
         return assessment
     next_step = sentence.against.startswith("step.")
@@ -266,5 +265,15 @@ def _assessed(sentence: TurnCandidate, profile: Profile) -> Assessment:
     return replace(assessment, keep=False, primary=rule, rules=(rule, *assessment.rules))
 
 
-def _candidate(sentence: TurnCandidate) -> Candidate:
-    return Candidate(description=sentence.text, source=Source.AUTO)
+_PROPOSED = RuleFired(
+    id="proposal.open",
+    layer=Layer.INFORMATIONAL,
+    reason="It was put forward, and neither accepted nor carried out",
+    decides=True,
+)
+_FOLLOW = RuleFired(
+    id="choice.followed",
+    layer=Layer.INFORMATIONAL,
+    reason="It was accepted or carried out",
+    weight=-_FOLLOWED,
+)

@@ -1,73 +1,90 @@
-"""Which turns are worth reading: a look at their words, before their sentences are cut and judged.
+"""Which turns are worth reading: a look for the rules' own wordings, before sentences are cut and judged.
 
-Most turns decide nothing, and reading one takes a hundred times as long as looking at its words. A turn is
-left unread only where none of the words stand in it that a rule for choices asks for, however it is marked
-up: a turn too many costs time, a decision that is missed is lost.
+Most turns decide nothing, and reading one takes a hundred times as long as this look. It searches a turn,
+markup left out, for the rules that read its sentences, without their anchors and the looks around them: each
+is weaker than the rule that it stands for. A turn too many costs time, a decision that is missed is lost.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 
-from ebbtide.decisions.turns.turn_rules import SIGN_WORDS, SIGNS
-from ebbtide.text.phrases import folded
+from ebbtide.decisions.turns.turn_rules import (
+    ALTERNATIVES,
+    CHOICES,
+    COMMITMENTS,
+    REASONS,
+    RECOMMENDATIONS,
+    RECORDS,
+)
+from ebbtide.text.extraction.rules import DECISIONS, LABELS, SECTIONS
+from ebbtide.text.pattern_words import words_in
+from ebbtide.text.phrase_table import PhraseTable
+from ebbtide.text.phrases import Anchor, PhraseRule, folded
 
-_LETTERS = bytes(code if chr(code).isascii() and chr(code).islower() else 32 for code in range(256))
-_SPACES = re.compile(r"[ \t\r\f\v]{2,}")
-_MARKS = "*_`~"
-_BLANKS = ("  ", "\t", "\r", "\f", "\v")
 _APOSTROPHES = re.compile("[\u2018\u2019\u201a\u201b\u02bc\u2032]")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?(?:\s+\"[^\"]*\")?\)")
 _TAG = re.compile(r"<[^<>]*>")
 _QUOTED = re.compile(r"\n[ \t]*>[> \t]*")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-f]{4})|([nrtbf])|(.))", re.DOTALL)
 _NESTED = 3  # JSON in a text of JSON in a text of JSON
+_MARKS = str.maketrans("", "", "*_`~")
+_LOOK = re.compile(r"\(\?<?[=!]")
 
 
 def may_state_choice(turn: str) -> bool:
-    """Whether a turn has the words of a choice; where it has not, `candidates_of` finds nothing in it.
+    """Whether a model's turn has the words of a choice; where not, `candidates_of` finds nothing in it.
 
-    >>> may_state_choice("We'll use SQLite."), may_state_choice("Let me look at the logs.")
+    >>> may_state_choice("We'll use SQLite."), may_state_choice("The logs are long.")
     (True, False)
     """
-    text = _readings(folded(turn))
-    listed = text.encode("ascii", "replace").translate(_LETTERS).decode("ascii").split()
-    if not SIGN_WORDS.isdisjoint(listed):
-        return True
+    text = " ".join(_readings(folded(turn)).translate(_MARKS).split())
+    words = words_in(text)
     # Of the names of JSON fields, letters alone count.
-    if "{" in text and "decision" in "".join(listed):
+    if "{" in text and "decision" in "".join(words):
         return True
-    tried = _tried().intersection(listed)
-    if not tried:
-        return False
-    for mark in _MARKS:
-        text = text.replace(mark, "")
-    if any(mark in text for mark in _BLANKS):
-        text = _SPACES.sub(" ", text)
-    by_word = _by_word()
-    return any(_stands(number, word, text) for word in tried for number in by_word[word])
+    deciding, committing, slots = _tables()
+    return deciding.first(text, words) is not None or (
+        slots.first(text, words) is not None and committing.first(text, words) is not None
+    )
 
 
-def _stands(number: int, word: str, text: str) -> bool:
-    """Whether a sign stands at one of the places of its word."""
-    before, after = _patterns(number, word)
-    if before is None:
-        return after.search(text) is not None
-    reach, apart = SIGNS[number].reach, SIGNS[number].apart
-    at = text.find(word)
-    while at >= 0:
-        # Most are parts of other words; of the rest, what follows the word rules out the most.
-        if (
-            (not apart or text[at - 1 : at].isspace())
-            and after.match(text, at)
-            and before.search(text[max(0, at - reach) : at])
-        ):
-            return True
-        at = text.find(word, at + 1)
-    return False
+def without_looks(pattern: str) -> str:
+    """A pattern without its looks ahead and behind, which matches wherever it does.
+
+    >>> without_looks("(?<!if )we (?:keep(?! (?:on|going))|use) it")
+    'we (?:keep|use) it'
+    """
+    parts, at = [], 0
+    while look := _LOOK.search(pattern, at):
+        parts.append(pattern[at : look.start()])
+        depth, at = 1, look.end()
+        while depth:
+            sign = pattern[at]
+            at += 2 if sign == "\\" else 1
+            depth += (sign == "(") - (sign == ")")
+    return "".join((*parts, pattern[at:]))
+
+
+@cache
+def _tables() -> tuple[PhraseTable, PhraseTable, PhraseTable]:
+    """What states a choice by itself, what does where a slot is filled, and the slots."""
+    extracted = (rule for rule in (*DECISIONS, *LABELS, *SECTIONS) if rule.id.startswith("decision."))
+    own = (rule for table in (CHOICES, RECOMMENDATIONS, RECORDS) for rule in table.rules)
+    slots = (*ALTERNATIVES.rules, *REASONS.rules)
+    return _weaker((*own, *extracted)), _weaker(COMMITMENTS.rules), _weaker(slots)
+
+
+def _weaker(rules: Iterable[PhraseRule]) -> PhraseTable:
+    return PhraseTable(
+        [replace(rule, pattern=without_looks(rule.pattern), anchor=Anchor.ANYWHERE) for rule in rules],
+        lower=True,
+        after="",
+    )
 
 
 def _readings(lowered: str) -> str:
@@ -96,25 +113,3 @@ def _unescaped(escape: re.Match[str]) -> str:
     if code is not None:
         return chr(int(code, 16))
     return " " if blank is not None else str(other)
-
-
-@cache
-def _tried() -> frozenset[str]:
-    return frozenset(_by_word())
-
-
-@cache
-def _by_word() -> dict[str, list[int]]:
-    by_word = defaultdict(list)
-    for number, sign in enumerate(SIGNS):
-        for word in sign.words.split():
-            by_word[word].append(number)
-    return dict(by_word)
-
-
-@cache
-def _patterns(number: int, word: str) -> tuple[re.Pattern[str] | None, re.Pattern[str]]:
-    # On first use, not at import.
-    sign = SIGNS[number]
-    before = re.compile(rf"(?:{sign.before})\Z") if sign.before else None
-    return before, re.compile(word + sign.after)

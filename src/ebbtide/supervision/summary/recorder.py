@@ -16,7 +16,7 @@ from ebbtide.budget.tally import usd
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.monitor import tools_of
 from ebbtide.divergence.signals import LoopSignal
-from ebbtide.events.event import Event, ModelCall, ToolCall
+from ebbtide.events.event import Event, Message, ModelCall, ToolCall
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
@@ -110,7 +110,7 @@ class RunRecorder:
         self._stretches: list[_Stretch] = []
         self._latest_news = 0  # the event that brought a new answer, or a round with new claims
         self._facts = FactCounter()
-        policies = tools_of(tools, profile.divergence)
+        self._policies = policies = tools_of(tools, profile.divergence)
         self._endings = EndingReader(policies)
         self._reviewer = CallReviewer(policies)
         self._bill = BillRecorder(prices)
@@ -154,8 +154,8 @@ class RunRecorder:
         if self._latest is None and tally is not None:
             self._latest = self._histories[name] = TallyHistory(name, tally)
         self._endings.hear(item, self.supervisor.events)
-        if self._decides and not item.is_by_person and item.words:
-            self._run_decisions().turn(item.words, agent=item.agent, event=self.supervisor.events)
+        if item.words:
+            self._say(item.words, item.agent, self.supervisor.events, by_person=item.is_by_person)
 
     def event(self, event: Event, number: int, loops: LoopState) -> None:
         """As `Listener.event`."""
@@ -177,8 +177,11 @@ class RunRecorder:
         if self._timeline is not None:
             total = self.supervisor.tally
             self._timeline.add(event, number, cost_usd=usd(total.cost), tokens=total.tokens)
-        if isinstance(event, ModelCall) and event.text and self._decides:
-            self._run_decisions().turn(event.text, agent=event.agent, event=number, ts=event.ts)
+        if isinstance(event, ToolCall):
+            if self._decisions is not None and not event.error:
+                self._decisions.call(event.args, self._policies.get(event.name), number)
+        elif isinstance(event, ModelCall | Message) and event.text:
+            self._say(event.text, event.agent, number, event.ts, by_person=isinstance(event, Message))
 
     def loop(self, signal: LoopSignal, verdict: Verdict) -> None:
         """As `Listener.loop`."""
@@ -276,13 +279,17 @@ class RunRecorder:
             timeline=tuple(self._timeline.cells) if self._timeline else (),
         )
 
-    def _run_decisions(self) -> RunDecisions:
+    def _say(
+        self, words: str, agent: str | None, event: int, ts: float | None = None, *, by_person: bool
+    ) -> None:
+        if not self._decides:
+            return
         if self._decisions is None:
             # The gate takes its time to import, and a run without words does not need it.
             from ebbtide.supervision.summary.run_decisions import RunDecisions
 
             self._decisions = RunDecisions(self._profile)
-        return self._decisions
+        self._decisions.turn(words, agent=agent, event=event, ts=ts, by_person=by_person)
 
     def _faults(self, snapshot: SupervisorSnapshot) -> tuple[str, ...]:
         """What was not read, in words."""

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
-from ebbtide.decisions.turns.turn_filter import (
-    Disposition,
-    FilteredCandidate,
-    SpokenTurn,
-    TurnFilter,
-    turn_of,
-)
+from ebbtide.decisions.turns.filtered_turns import Disposition, FilteredCandidate, SpokenTurn, turn_of
+from ebbtide.decisions.turns.turn_filter import TurnFilter
 from ebbtide.errors import ConfigError, SemanticError
+from ebbtide.events.effect import Effect
+from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile import Profile
 from ebbtide.supervision.summary.run_summary import RunDecision
+from ebbtide.text.extraction.turn import Speaker
 
 _LISTED = 2_000  # decisions that are listed; the others are counted
 _NOBODY = "agent"
+_PERSON = "user"
 
 
 class RunDecisions:
@@ -35,7 +35,7 @@ class RunDecisions:
         self.fault: str | None = None
         self._profile = profile
         self._filter = TurnFilter(profile)
-        self._decisions: list[RunDecision] = []
+        self._decisions: dict[str, RunDecision] = {}
         self._unlisted = 0
 
     @property
@@ -43,26 +43,45 @@ class RunDecisions:
         """Sentences that state a choice and are not listed: there are too many of them."""
         return self._unlisted + self._filter.left_out
 
-    def turn(self, text: str, *, agent: str | None, event: int, ts: float | None = None) -> None:
-        """Take what an agent said.
+    def turn(
+        self, text: str, *, agent: str | None, event: int, ts: float | None = None, by_person: bool = False
+    ) -> None:
+        """Take what was said.
 
         Args:
-            text: Its words.
+            text: The words.
             agent: Who spoke, where that is known.
             event: Number of the event in the run.
             ts: When, in seconds since the epoch. None compares with all that was kept before it, a time with
                 what was kept in the window of the profile.
+            by_person: It is what a person said, which is only heard: it may accept what an agent put forward.
         """
-        words = SpokenTurn(number=event, speaker=agent or _NOBODY, text=text, ts=ts)
-        for each in self._take(words):
-            if len(self._decisions) < _LISTED:
-                self._decisions.append(_decision(each, agent))
+        role = Speaker.PERSON if by_person else Speaker.MODEL
+        speaker = agent or (_PERSON if by_person else _NOBODY)
+        self._add(self._take(SpokenTurn(number=event, speaker=speaker, text=text, ts=ts, role=role)))
+
+    def call(self, args: object, policy: ToolPolicy | None, event: int) -> None:
+        """Take a call without a fault: where it changes something, it may carry out a decision.
+
+        Args:
+            args: Its arguments; None where they are not known.
+            policy: What is declared about its tool; None where nothing is.
+            event: Number of the event in the run.
+        """
+        if policy is not None and self._filter.awaits_deeds and policy.effect_of(args) is Effect.CHANGE:
+            self._add(self._filter.act(event, args))
+
+    def _add(self, candidates: Iterable[FilteredCandidate]) -> None:
+        for each in candidates:
+            if each.id in self._decisions or len(self._decisions) < _LISTED:
+                self._decisions[each.id] = _decision(each)
             else:
                 self._unlisted += 1
 
     def _take(self, words: SpokenTurn) -> tuple[FilteredCandidate, ...]:
+        take = self._filter.hear if words.role is Speaker.PERSON else self._filter.take
         try:
-            return self._filter.take(words)
+            return take(words)
         except (ConfigError, SemanticError) as error:
             if self._profile.decisions.model is None:
                 raise
@@ -70,14 +89,14 @@ class RunDecisions:
             rules = replace(self._profile.decisions, model=None)
             self._profile = replace(self._profile, decisions=rules)
             self._filter = TurnFilter(self._profile)
-            return self._filter.take(words)
+            return self._take(words)
 
     def listed(self) -> tuple[RunDecision, ...]:
         """All so far, in the order of the run."""
-        return tuple(self._decisions)
+        return tuple(self._decisions.values())
 
 
-def _decision(each: FilteredCandidate, agent: str | None) -> RunDecision:
+def _decision(each: FilteredCandidate) -> RunDecision:
     is_kept = each.disposition is Disposition.KEPT
     of = (
         each.duplicate.of
@@ -88,7 +107,7 @@ def _decision(each: FilteredCandidate, agent: str | None) -> RunDecision:
     reason = each.assessment.reason if earlier is None else f"It was decided at event {earlier}."
     return RunDecision(
         event=each.turn.number,
-        agent=agent,
+        agent=None if each.turn.speaker in (_NOBODY, _PERSON) else each.turn.speaker,
         text=each.sentence.text,
         kept=is_kept,
         reason=None if is_kept else reason,

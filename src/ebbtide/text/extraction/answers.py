@@ -19,6 +19,9 @@ _PROPOSAL: Final = re.compile(
     r"|(?:is|does|would) (?:that|this|it) (?:ok|okay|fine|work|sound|acceptable)"
     r"|proceed|continue|go ahead|how about)\b"
 )
+_LEAVE: Final = re.compile(
+    r"\A\W*(?:(?:me|us) )?(?:to )?(?:proceed with |go ahead and |go ahead with )?", re.IGNORECASE
+)
 _AGREES: Final = re.compile(
     r"\W*(?:yes|yeah|yep|yup|sure|ok(?:ay)?|correct|exactly|absolutely|of course|please do)\b"
 )
@@ -37,6 +40,18 @@ def is_proposal(question: str) -> bool:
     (True, False)
     """
     return _PROPOSAL.match(folded(question)) is not None
+
+
+def without_asking(proposal: str) -> str:
+    """What a question asks leave for, without the asking.
+
+    >>> without_asking("Would you like me to rotate the keys?"), without_asking("We rotate the keys.")
+    ('rotate the keys', 'We rotate the keys.')
+    """
+    lead = _PROPOSAL.match(folded(proposal))
+    if lead is None:
+        return proposal
+    return _LEAVE.sub("", proposal[lead.end() :]).strip().rstrip("?").strip() or proposal
 
 
 def agrees(text: str) -> bool:

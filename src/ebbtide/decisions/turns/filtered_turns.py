@@ -1,0 +1,161 @@
+"""What a conversation gave: its turns, the sentences that state a choice, and what becomes of each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ebbtide.decisions.assessment import Assessment
+from ebbtide.decisions.candidate import Candidate, Reason, Source
+from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict
+from ebbtide.decisions.turns.turn_candidates import TurnCandidate
+from ebbtide.text.extraction.turn import Speaker
+
+
+class Disposition(StrEnum):
+    """What becomes of a candidate."""
+
+    KEPT = "kept"
+    REFUSED = "refused"  #: by the gate
+    DUPLICATE = "duplicate"  #: of an earlier turn
+    PROPOSED = "proposed"  #: put forward, and neither accepted nor carried out so far
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpokenTurn:
+    """What somebody said.
+
+    Args:
+        number: Of the turn, from 1.
+        speaker: Who.
+        text: What.
+        ts: When, in seconds since the epoch; None where that is not known.
+        role: Whose words they are: a person may order what from a model is narration.
+    """
+
+    number: int
+    speaker: str
+    text: str
+    ts: float | None = None
+    role: Speaker = Speaker.MODEL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilteredCandidate:
+    """A sentence that states a choice, and what becomes of it.
+
+    Args:
+        id: ``turn-12-1``: turn 12, its first candidate.
+        turn: The turn it stands in.
+        sentence: Its words, and the rule by which it may state a choice.
+        disposition: What becomes of it.
+        assessment: What the gate says.
+        duplicate: What it is to the sentences kept before it; None where it was not compared with them: the
+            gate refuses it, or it is only put forward.
+        accepted: Number of the turn that accepts what was put forward; None where none does.
+        carried_out: Number of the event that carries it out; None where none is known to.
+    """
+
+    id: str
+    turn: SpokenTurn
+    sentence: TurnCandidate
+    disposition: Disposition
+    assessment: Assessment
+    duplicate: DuplicateVerdict | None = None
+    accepted: int | None = None
+    carried_out: int | None = None
+
+    @property
+    def reverses(self) -> str | None:
+        """The id of an earlier sentence that it reverses, by its words: does it supersede that one?
+
+        Another word in the place of one ("step a", "step b") is no reversal.
+        """
+        verdict = self.duplicate
+        return verdict.of if verdict is not None and verdict.contradicts else None
+
+    def candidate(self) -> Candidate:
+        """What would be recorded."""
+        return candidate_of(self.sentence)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        return {
+            "id": self.id,
+            "turn": self.turn.number,
+            "speaker": self.turn.speaker,
+            "ts": self.turn.ts,
+            "text": self.sentence.text,
+            "chosen": self.sentence.chosen,
+            "over": self.sentence.over,
+            "why": self.sentence.why,
+            "accepted": self.accepted,
+            "carried_out": self.carried_out,
+            "found_by": self.sentence.rule,
+            "start": self.sentence.start,
+            "end": self.sentence.end,
+            "fate": self.disposition.value,
+            "reason": self.assessment.reason,
+            "rule": None if self.assessment.primary is None else self.assessment.primary.id,
+            "reverses": self.reverses,
+            "assessment": self.assessment.to_dict(),
+            "duplicate": None if self.duplicate is None else self.duplicate.to_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilteredTurns:
+    """What a conversation gave.
+
+    Args:
+        turns: How many turns were read.
+        candidates: The sentences that state a choice, in order.
+        profile: Name of the profile.
+        cut: Turns of more than 20,000 characters, of which only these were read.
+        left_out: Sentences that state a choice and were not judged, since 32 of their turn stand before them.
+    """
+
+    turns: int
+    candidates: tuple[FilteredCandidate, ...]
+    profile: str
+    cut: int = 0
+    left_out: int = 0
+
+    def having(self, disposition: Disposition) -> tuple[FilteredCandidate, ...]:
+        """The candidates with one disposition, in order."""
+        return tuple(each for each in self.candidates if each.disposition is disposition)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        counts = Counter(each.disposition for each in self.candidates)
+        return {
+            "schema": 1,
+            "turns": self.turns,
+            "profile": self.profile,
+            "counts": {disposition.value: counts[disposition] for disposition in Disposition},
+            "reversals": sum(each.reverses is not None for each in self.candidates),
+            "cut": self.cut,
+            "left_out": self.left_out,
+            "candidates": [each.to_dict() for each in self.candidates],
+        }
+
+
+def turn_of(name: str) -> int:
+    """The number of the turn that a candidate stands in.
+
+    >>> turn_of("turn-12-1")
+    12
+    """
+    return int(name.split("-")[1])
+
+
+def candidate_of(sentence: TurnCandidate) -> Candidate:
+    """What the gate judges of a sentence, and what would be recorded."""
+    return Candidate(
+        description=sentence.text if sentence.approves is None else f"Approved: {sentence.approves}",
+        options=(sentence.chosen or sentence.text, sentence.over) if sentence.over else (),
+        reasons=(Reason(text=sentence.why),) if sentence.why else (),
+        source=Source.AUTO,
+    )
