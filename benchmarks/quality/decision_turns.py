@@ -6,8 +6,7 @@ Each turn goes through the gate by itself, so that an approval has no turn befor
 `recall` is over the turns that are labelled as decisions: one is hit where a kept sentence overlaps a
 labelled one. `precision` is over the kept sentences: one is right where it overlaps a labelled sentence of a
 decision. Both with and without the labels that are in doubt. The tuning part is a second set, for a look at
-whether what was tuned on the open one holds. The sealed part is for the day on which the rules are done; the
-result of the open one is kept.
+whether what was tuned on the open one holds. The sealed part is for the day on which the rules are done.
 """
 
 from __future__ import annotations
@@ -76,8 +75,8 @@ def main() -> None:
                 f"{counts['decisions']} decisions {recall}, {counts['right']} of {counts['sentences']} kept "
                 f"sentences right {precision}"
             )
-    if options.part == "open":
-        write_result("quality-decision-turns", {"setup": setup(), "part": options.part, "rows": results})
+    name = "quality-decision-turns" + ("" if options.part == "open" else f"-{options.part}")
+    write_result(name, {"setup": setup(), "part": options.part, "rows": results})
 
 
 if __name__ == "__main__":

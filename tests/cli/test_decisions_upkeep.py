@@ -211,7 +211,7 @@ def test_purge_needs_yes(imported: Shell) -> None:
 def test_a_conversation_through_the_gate(shell: Shell) -> None:
     """What would be kept, what not, and why; users are left out unless asked for."""
     answer = shell.json("from", EXAMPLES / "conversation.json")
-    assert answer["counts"] == {"kept": 5, "refused": 1, "duplicate": 1}
+    assert answer["counts"] == {"kept": 5, "refused": 1, "duplicate": 1, "proposed": 0}
     assert answer["reversals"] == 1
     printed = shell.run("from", EXAMPLES / "conversation.json").stdout.decode()
     assert "said already in turn 4" in printed

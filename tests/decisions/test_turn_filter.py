@@ -57,7 +57,7 @@ def test_a_person_decides(text: str, chosen: str | None, over: str | None, why: 
     turn = SpokenTurn(number=1, speaker="user", text=text, role=Speaker.PERSON)
     (each,) = filter_turns([turn]).candidates
     assert each.disposition is Disposition.KEPT
-    assert (each.sentence.chosen, each.sentence.over, each.sentence.why) == (chosen, over, why)
+    assert (each.sentence.choice, each.sentence.over, each.sentence.why) == (chosen, over, why)
 
 
 def test_a_proposal_waits_for_its_acceptance_or_its_deed() -> None:

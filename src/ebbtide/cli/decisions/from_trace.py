@@ -23,6 +23,7 @@ from ebbtide.decisions.turns.filtered_turns import (
     SpokenTurn,
     turn_of,
 )
+from ebbtide.decisions.turns.turn_candidates import TurnCandidate
 from ebbtide.decisions.turns.turn_filter import TurnFilter
 from ebbtide.divergence.monitor import tools_of
 from ebbtide.events.effect import Effect
@@ -112,8 +113,8 @@ def filtered_trace(trace: Trace, rules: Profile, *, everyone: bool) -> FilteredT
             continue
         turns += 1
         if turn.text.strip():
-            taken = everyone or turn.role is Speaker.MODEL
-            new = turn_filter.take(turn) if taken else turn_filter.hear(turn)
+            is_asked_for = everyone or turn.role is Speaker.MODEL
+            new = turn_filter.take(turn) if is_asked_for else turn_filter.hear(turn)
             candidates.update((each.id, each) for each in new)
     return turn_filter.result(candidates)
 
@@ -169,12 +170,18 @@ def _print(filtered: FilteredTurns, options: TraceOptions) -> None:
             table.add_row(str(each.turn.number), _line(each))
         terminal.print(table)
         terminal.print()
-    kept_count, refusals, duplicates = (
+    kept_count, refusals, duplicates, proposals = (
         len(filtered.having(disposition))
-        for disposition in (Disposition.KEPT, Disposition.REFUSED, Disposition.DUPLICATE)
+        for disposition in (
+            Disposition.KEPT,
+            Disposition.REFUSED,
+            Disposition.DUPLICATE,
+            Disposition.PROPOSED,
+        )
     )
     reversals = sum(each.reverses is not None for each in filtered.candidates)
     counts = [f"{kept_count:,} kept", f"{refusals:,} refused", count(duplicates, "duplicate")]
+    counts += [count(proposals, "open proposal")] if proposals else []
     counts += [count(reversals, "possible reversal")] if reversals else []
     counts += [f"{filtered.left_out:,} left out of turns with too many"] if filtered.left_out else []
     counts += [f"{count(filtered.cut, 'long turn')} cut"] if filtered.cut else []
@@ -183,7 +190,14 @@ def _print(filtered: FilteredTurns, options: TraceOptions) -> None:
 
 def _line(each: FilteredCandidate) -> Text:
     line = Text.assemble((f"{plain(each.turn.speaker, 24)}: ", "dim"), plain(each.sentence.text))
+    slots = _slots(each.sentence)
+    if slots and each.disposition in (Disposition.KEPT, Disposition.PROPOSED):
+        line.append(f"\n{slots}")
     if each.disposition is Disposition.KEPT:
+        witnesses = [f"accepted in turn {each.accepted}"] if each.accepted else []
+        witnesses += [f"carried out by event {each.carried_out}"] if each.carried_out else []
+        if witnesses:
+            line.append(f"\n{', '.join(witnesses)}", style="green")
         line.append(f"\n{_why(each)}", style="dim")
         if each.reverses:
             line.append(
@@ -197,6 +211,13 @@ def _line(each: FilteredCandidate) -> Text:
         rule = "" if each.assessment.primary is None else each.assessment.primary.id
         line.append(f"\n{rule}: {plain(each.assessment.reason or '')}", style="dim")
     return line
+
+
+def _slots(sentence: TurnCandidate) -> str:
+    """What was chosen, over what, and why, as far as the sentence says more than itself."""
+    choice = sentence.choice if sentence.choice != sentence.text else None
+    slots = {"chosen": choice, "over": sentence.over, "why": sentence.why}
+    return " \N{MIDDLE DOT} ".join(f"{name}: {plain(words)}" for name, words in slots.items() if words)
 
 
 def _why(each: FilteredCandidate) -> str:

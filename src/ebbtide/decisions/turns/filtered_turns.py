@@ -88,7 +88,7 @@ class FilteredCandidate:
             "speaker": self.turn.speaker,
             "ts": self.turn.ts,
             "text": self.sentence.text,
-            "chosen": self.sentence.chosen,
+            "chosen": self.sentence.choice,
             "over": self.sentence.over,
             "why": self.sentence.why,
             "accepted": self.accepted,
@@ -155,7 +155,7 @@ def candidate_of(sentence: TurnCandidate) -> Candidate:
     """What the gate judges of a sentence, and what would be recorded."""
     return Candidate(
         description=sentence.text if sentence.approves is None else f"Approved: {sentence.approves}",
-        options=(sentence.chosen or sentence.text, sentence.over) if sentence.over else (),
+        options=(sentence.choice or sentence.text, sentence.over) if sentence.over else (),
         reasons=(Reason(text=sentence.why),) if sentence.why else (),
         source=Source.AUTO,
     )

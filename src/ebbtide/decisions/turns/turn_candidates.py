@@ -51,7 +51,7 @@ class TurnCandidate:
         rule: The rule that found it.
         against: The rule by which it chooses nothing all the same: it only names the next step, or tells what
             somebody else may do; None where it chooses.
-        chosen: What was chosen; of an approval, what it approves. None where the words do not say.
+        choice: What was chosen; of an approval, what it approves. None where the words do not say.
         over: What was not chosen; None likewise.
         why: The reason; None likewise.
         approves: What of the turn before it approves, where it does not say so itself; or None.
@@ -62,7 +62,7 @@ class TurnCandidate:
     text: str
     rule: str
     against: str | None = None
-    chosen: str | None = None
+    choice: str | None = None
     over: str | None = None
     why: str | None = None
     approves: str | None = None
@@ -86,7 +86,7 @@ def candidates_of(
         before: The turn before it, of somebody else, for what a person approves.
 
     >>> found = candidates_of("Let's use grep to find it. We'll use SQLite rather than a server.")
-    >>> [(each.chosen, each.over, each.against) for each in found]
+    >>> [(each.choice, each.over, each.against) for each in found]
     [('grep to find it', None, 'step.to-look'), ('SQLite', 'a server', None)]
     """
     candidates: dict[int, TurnCandidate] = {}
@@ -131,14 +131,14 @@ def _candidate(
         slots = _named(item.text, match, slots)
     approves = None if item.approves is None else without_asking(item.approves)
     if approves is not None:
-        slots = slots._replace(chosen=approves)
+        slots = slots._replace(choice=approves)
     # Of a short one everything is needed, but for its label: "Great, then one worker it is."
     whole = len(item.text) < _SHORT and labelled is None
     return TurnCandidate(
         text=(item.sentence if whole else item.text).strip(),
         rule=rule,
         against=None if labelled else _against(lowered, slots, match),
-        chosen=slots.chosen,
+        choice=slots.choice,
         over=slots.over,
         why=slots.why,
         approves=approves,
@@ -150,7 +150,7 @@ def _candidate(
 def _match(
     lowered: str, words: AbstractSet[str], slots: ChoiceSlots, tables: tuple[PhraseTable, ...]
 ) -> PhraseMatch | None:
-    """The wording by which a sentence states a choice, or else puts one forward; None where it does neither."""
+    """The wording by which a sentence states a choice, or else puts one forward; None where there is none."""
     choice = next(filter(None, (table.first(lowered, words) for table in tables)), None)
     proposal = RECOMMENDATIONS.first(lowered, words)
     if choice is not None and (proposal is None or choice.start <= proposal.start):
@@ -162,16 +162,16 @@ def _match(
 
 def _named(text: str, match: PhraseMatch, slots: ChoiceSlots) -> ChoiceSlots:
     """The slots of a sentence, with what its rule says was chosen or ruled out."""
-    slot, place = NAMED.get(match.rule.id.partition(".")[0], ("chosen", "after"))
+    slot, place = NAMED.get(match.rule.id.partition(".")[0], ("choice", "after"))
     if place == "whole":
-        named: str | None = text.strip()
+        part: str | None = text.strip()
     elif place == "before":
-        named = until_clause_end(text[: match.start])
+        part = until_clause_end(text[: match.start])
     else:
-        named = until_clause_end(text[match.end :])
+        part = until_clause_end(text[match.end :])
     if slot == "over":
-        return slots._replace(over=slots.over or named)
-    return slots._replace(chosen=named or slots.chosen)
+        return slots._replace(over=slots.over or part)
+    return slots._replace(choice=part or slots.choice)
 
 
 def _against(lowered: str, slots: ChoiceSlots, stated: PhraseMatch | None) -> str | None:

@@ -19,20 +19,20 @@ _FEWEST = 3  # characters of a name
 _SHARE = 0.66  # of the names of a decision that a call has to have
 
 
-def names_in(written: str, chosen: str | None = None) -> frozenset[str]:
+def names_in(sentence: str, choice: str | None = None) -> frozenset[str]:
     """The names of what was chosen, in lower case.
 
     Args:
-        written: The sentence with its markup.
-        chosen: What was chosen, in its words; None takes the names of the whole sentence.
+        sentence: The sentence with its markup.
+        choice: What was chosen, in its words; None takes the names of the whole sentence.
 
     >>> sorted(names_in("We put it in `job_queue.py` and use Redis.", "it in job_queue.py and use Redis"))
     ['job_queue.py', 'redis']
     """
-    named = written if chosen is None else chosen
-    names = {name for name in _CODE.findall(written) if name in named}
-    for token in _TOKEN.finditer(named):
-        if _NAME.match(token[0]) or (token.start() and chosen is not None and _PROPER.match(token[0])):
+    words = sentence if choice is None else choice
+    names = {name for name in _CODE.findall(sentence) if name in words}
+    for token in _TOKEN.finditer(words):
+        if _NAME.match(token[0]) or (token.start() and choice is not None and _PROPER.match(token[0])):
             names.add(token[0])
     return frozenset(name.strip().lower() for name in names if len(name) >= _FEWEST)
 

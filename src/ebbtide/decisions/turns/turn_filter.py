@@ -196,7 +196,7 @@ class TurnFilter:
         if candidate.disposition in (Disposition.PROPOSED, Disposition.KEPT):
             if len(self._open) >= _OPEN:
                 del self._open[next(iter(self._open))]
-            names = names_in(turn.text[sentence.start : sentence.end], sentence.chosen)
+            names = names_in(turn.text[sentence.start : sentence.end], sentence.choice)
             if names or candidate.disposition is Disposition.PROPOSED:
                 self._open[name] = _Open(candidate, names)
         return candidate

@@ -11,11 +11,11 @@ from ebbtide.text.phrases import Anchor, PhraseRule, anywhere, at_start
 
 #: By the first part of a rule's id, which slot it fills, and where that stands: after its words, before, or all of it.
 NAMED = {
-    "choice": ("chosen", "after"),
-    "proposal": ("chosen", "after"),
-    "approval": ("chosen", "after"),
-    "fits": ("chosen", "before"),
-    "policy": ("chosen", "whole"),
+    "choice": ("choice", "after"),
+    "proposal": ("choice", "after"),
+    "approval": ("choice", "after"),
+    "fits": ("choice", "before"),
+    "policy": ("choice", "whole"),
     "out": ("over", "after"),
     "gone": ("over", "before"),
 }
@@ -149,16 +149,16 @@ ACCEPTANCES = PhraseTable((
     at_start("accept.option", rf"(?:the )?(?:{_OPTION} )?(?:[a-z]|\d|first|second|third|recommended)(?: one)?(?: please)?(?=\W*\Z)"),
 ), lower=True)
 
-#: A thing set against another. Each has slots: the groups `chosen`, `over` and `why`, as far as it says so.
+#: A thing set against another. Each has slots: the groups `choice`, `over` and `why`, as far as it says so.
 _THING = r"[^,.;:?!()]"
 ALTERNATIVES = PhraseTable((
-    anywhere("over.rather-than", rf"(?P<chosen>{_THING}{{2,120}}?)?,? ?(?:rather than|instead of|as opposed to|in lieu of|in place of) (?P<over>{_THING}{{2,90}})"),
-    anywhere("over.over", rf"(?:prefer|chose|choose|choosing|chosen|pick|picked|use|take|keep|favou?r|go with|went with|going with) (?P<chosen>{_THING}{{2,90}}?) over"
+    anywhere("over.rather-than", rf"(?P<choice>{_THING}{{2,120}}?)?,? ?(?:rather than|instead of|as opposed to|in lieu of|in place of) (?P<over>{_THING}{{2,90}})"),
+    anywhere("over.over", rf"(?:prefer|chose|choose|choosing|chosen|pick|picked|use|take|keep|favou?r|go with|went with|going with) (?P<choice>{_THING}{{2,90}}?) over"
         rf" (?!time|the (?:course|years|next|last)|\d)(?P<over>{_THING}{{2,90}})"),
-    anywhere("over.not", rf"(?P<chosen>[^.;:?!()]{{2,120}}), (?:and )?not (?!only|sure|yet|because|just|that\b|necessarily|to mention|really|even|much|so\b|too\b|a (?:big|problem))"
+    anywhere("over.not", rf"(?P<choice>[^.;:?!()]{{2,120}}), (?:and )?not (?!only|sure|yet|because|just|that\b|necessarily|to mention|really|even|much|so\b|too\b|a (?:big|problem))"
         rf"(?P<over>{_THING}{{2,90}})"),
     anywhere("over.no-longer", rf"no longer (?P<over>{_THING}{{2,90}})"),
-    anywhere("over.from", rf"(?:switch|switched|switching|move|moved|moving|migrate|migrated|migrating) from (?P<over>{_THING}{{2,60}}?) to (?P<chosen>{_THING}{{2,90}})"),
+    anywhere("over.from", rf"(?:switch|switched|switching|move|moved|moving|migrate|migrated|migrating) from (?P<over>{_THING}{{2,60}}?) to (?P<choice>{_THING}{{2,90}})"),
 ), lower=True)
 REASONS = PhraseTable((
     anywhere("why.because", r"(?:because|so that|due to|given that|in order to)(?: of)? (?P<why>[^.;?!]{3,200})"),

@@ -21,7 +21,7 @@ _LONGEST = 120  # characters
 class ChoiceSlots(NamedTuple):
     """What was chosen, over what, and why, each in the words of the sentence; None where it does not say."""
 
-    chosen: str | None = None
+    choice: str | None = None
     over: str | None = None
     why: str | None = None
 
@@ -37,7 +37,7 @@ def slots_of(sentence: str, lowered: str, words: AbstractSet[str]) -> ChoiceSlot
     >>> from ebbtide.text.pattern_words import words_in
     >>> text = "Use LRU rather than LFU because it is simpler."
     >>> slots_of(text, text.lower(), words_in(text))
-    ChoiceSlots(chosen='Use LRU', over='LFU', why='it is simpler')
+    ChoiceSlots(choice='Use LRU', over='LFU', why='it is simpler')
     """
     slots: dict[str, str] = {}
     for table in (ALTERNATIVES, REASONS):
