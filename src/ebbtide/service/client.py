@@ -81,11 +81,18 @@ class ServiceClient:
             self._connection.close()
 
     def add(
-        self, run_id: str, events: Iterable[Event], *, project: str | None = None, agent: str | None = None
+        self,
+        run_id: str,
+        events: Iterable[Event],
+        *,
+        project: str | None = None,
+        agent: str | None = None,
+        user: str | None = None,
     ) -> Verdict:
         """Add events to a run; what holds then.
 
-        When this comes back, they are on the disk of the service.
+        When this comes back, they are on the disk of the service. Its project, agent and user are those that
+        were named last.
 
         Raises:
             ServiceError: They were not taken.
@@ -94,12 +101,25 @@ class ServiceClient:
         body = "\n".join(json.dumps(wire, default=str) for wire in wires).encode()
         is_safe = all("seq" in wire for wire in wires)
         return self._verdict(
-            "POST", _path(run_id, "events", project=project, agent=agent), body, is_safe=is_safe
+            "POST",
+            _path(run_id, "events", project=project, agent=agent, user=user),
+            body,
+            is_safe=is_safe,
         )
 
-    def check(self, run_id: str, *, agent: str | None = None) -> Advice:
-        """What to do before the next call of the model of a run, as `Runs.before_model`."""
-        return Advice(self._verdict("POST", _path(run_id, "check", agent=agent)))
+    def check(
+        self, run_id: str, *, agent: str | None = None, project: str | None = None, user: str | None = None
+    ) -> Advice:
+        """What to do before the next call of the model of a run, as `Runs.before_model`.
+
+        Args:
+            run_id: The run.
+            agent: Whose model is called, where several work at once.
+            project: Whose budget pays, where the events of the run have not said so yet.
+            user: Likewise.
+        """
+        path = _path(run_id, "check", agent=agent, project=project, user=user)
+        return Advice(self._verdict("POST", path))
 
     def acknowledge(self, run_id: str, *, agent: str | None = None, by: str | None = None) -> Verdict:
         """A person lets a run go on; what holds then."""
@@ -140,10 +160,15 @@ class ServiceClient:
             cursor = {"cursor": page["next_cursor"]}
 
     def spending(self, by: str = "day", *, since: str | None = None) -> list[dict[str, Any]]:
-        """What was spent, by ``day``, ``project``, ``agent`` or ``model``."""
+        """What was spent, by ``day``, ``project``, ``agent``, ``user`` or ``model``."""
         query = urlencode({"by": by, **({} if since is None else {"since": since})})
         groups: list[dict[str, Any]] = self._json("GET", f"/v1/spending?{query}")["groups"]
         return groups
+
+    def budgets(self) -> list[dict[str, Any]]:
+        """How the budgets of the service stand; empty where none are set."""
+        budgets: list[dict[str, Any]] = self._json("GET", "/v1/budgets")["budgets"]
+        return budgets
 
     def check_trace(self, trace: Path | bytes) -> dict[str, Any]:
         """What a recorded run came to, as `ebbtide check --json`: a file, or what is in it."""

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,12 @@ class ServiceProcess:
         line = [sys.executable, "-m", "ebbtide", "serve", "--port", "0", "--db", str(self.file), "--json"]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(
-            [*line, *self.options], env=self.environment, stdout=pipe, stderr=pipe, encoding="utf-8"
+            [*line, *self.options],
+            env=self.environment,
+            cwd=self.folder,
+            stdout=pipe,
+            stderr=pipe,
+            encoding="utf-8",
         )
         assert self.process.stdout is not None
         first = self.process.stdout.readline()
@@ -83,8 +88,23 @@ def service(start: Callable[..., ServiceProcess]) -> ServiceProcess:
 
 
 @pytest.fixture(scope="module")
-def shared_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
+def start_shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., ServiceProcess]]:
+    """Starts one for all tests of a file, in a folder with some files."""
+    services: list[ServiceProcess] = []
+
+    def start_one(*options: str, files: Mapping[str, str] | None = None) -> ServiceProcess:
+        folder = tmp_path_factory.mktemp("service")
+        for name, text in (files or {}).items():
+            (folder / name).write_text(text, encoding="utf-8")
+        services.append(ServiceProcess(folder, *options))
+        return services[-1]
+
+    yield start_one
+    for service in services:
+        service.kill()
+
+
+@pytest.fixture(scope="module")
+def shared_service(start_shared: Callable[..., ServiceProcess]) -> ServiceProcess:
     """One for all tests of a file that do not end it."""
-    service = ServiceProcess(tmp_path_factory.mktemp("service"))
-    yield service
-    service.kill()
+    return start_shared()

@@ -123,6 +123,7 @@ def test_a_run_is_stuck_until_a_person_lets_it_go_on(service, connect, tmp_path:
             why = await ask(client, "explain_run", run_id="claude:session-7")
             assert (why["findings"][0]["kind"], why["tool_calls"]) == ("repeat", 5)
             spent = await ask(client, "spending", by="agent")
+            assert spent["budgets"] == []
             assert spent["cost_usd"] == 1.0
             source = {"path": str(trace)} if connect is over_stdio else {"content": trace.read_text()}
             recorded = await ask(client, "check_trace", **source)

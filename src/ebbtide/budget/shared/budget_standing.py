@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from ebbtide.budget.shared.budget import Budget, BudgetScope, Period
+from ebbtide.budget.shared.budget_period import BudgetSpan
 from ebbtide.budget.shared.budget_store import SlotStanding
 from ebbtide.budget.tally import UNITS
 from ebbtide.codec import to_wire
+
+_SHORTEST_SHARE: Final = 0.02  # of a period: half an hour of a day, from which the rest is reckoned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +31,8 @@ class BudgetStanding:
         unpriced_calls: Calls of which nobody knows what they took; what was set aside for them is spent.
         is_approved: Whether a person has let it go on beyond the soft limit.
         resets_at: When it begins anew, in seconds since 1970; None where it never does.
+        projected_usd: Dollars that it will have taken by then, if it goes on as it has since it began; None
+            where it never begins anew, or has just begun.
     """
 
     key: str
@@ -41,15 +46,17 @@ class BudgetStanding:
     unpriced_calls: int
     is_approved: bool
     resets_at: float | None
+    projected_usd: float | None = None
 
     @classmethod
-    def of(cls, standing: SlotStanding, budget: Budget | None, end: float) -> Self:
+    def of(cls, standing: SlotStanding, budget: Budget | None, span: BudgetSpan, now: float) -> Self:
         """Of what the store says.
 
         Args:
             standing: What it says.
             budget: The budget; None where it is not set any more.
-            end: When its period ends, in seconds since 1970.
+            span: Its period.
+            now: Seconds since 1970.
         """
         scope, name, per, _ = parts_of_key(standing.key)
         extra = standing.extra / UNITS
@@ -66,7 +73,8 @@ class BudgetStanding:
             reserved_usd=standing.reserved / UNITS,
             unpriced_calls=standing.unpriced,
             is_approved=standing.is_approved,
-            resets_at=None if end == inf else end,
+            resets_at=None if span.end == inf else span.end,
+            projected_usd=_projected(standing.spent / UNITS, span, now),
         )
 
     @property
@@ -79,6 +87,13 @@ class BudgetStanding:
     def to_dict(self) -> dict[str, Any]:
         """The standing as JSON."""
         return {**to_wire(self), "left_usd": self.left_usd}
+
+
+def _projected(spent_usd: float, span: BudgetSpan, now: float) -> float | None:
+    """What is spent by the end of a period, if it goes on so; None where too little of it is over to tell."""
+    whole = span.end - span.start
+    share = 0.0 if whole == inf else (now - span.start) / whole
+    return None if share < _SHORTEST_SHARE else round(spent_usd / min(share, 1.0), 6)
 
 
 def slot_key(scope: BudgetScope, name: str, per: Period, span: str) -> str:

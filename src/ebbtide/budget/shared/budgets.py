@@ -295,7 +295,7 @@ class Budgets:
             if span == spans[per].name:
                 known_table = self._tables.get((scope, per))
                 budget = None if known_table is None else known_table.get(name)
-                rows.append(BudgetStanding.of(standing, budget, spans[per].end))
+                rows.append(BudgetStanding.of(standing, budget, spans[per], now))
         scopes = list(BudgetScope)
         return sorted(rows, key=lambda row: (scopes.index(row.scope), -row.spent_usd, row.key))
 

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import click
 
+from ebbtide.cli.budgets.commands import BudgetsFile
 from ebbtide.cli.decisions.options import Log
 from ebbtide.cli.declaration import FILE, Argument, Command, CommandGroup, Option
 from ebbtide.cli.shared_options import AsJson, Redact
@@ -187,6 +188,7 @@ def serve(
         str | None,
         Option("--alert-command", metavar="CMD", help="Run this command line then, with JSON as input."),
     ] = None,
+    budgets: BudgetsFile = None,
     idle: Idle = None,
     log: Log = None,
     redact: Redact = True,
@@ -221,6 +223,7 @@ def serve(
         db,
         announce=lambda url: _announce(url, as_json=as_json),
         open_log=partial(Place(log=log).open, new=True),
+        budgets=budgets,
     )
 
 

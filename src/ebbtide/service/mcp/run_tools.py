@@ -15,6 +15,7 @@ from ebbtide.service.mcp.desk import Desk
 from ebbtide.service.mcp.explaining import explanation
 from ebbtide.service.mcp.tool_answers import (
     ActAnswer,
+    BudgetRow,
     Explanation,
     RunRow,
     RunRows,
@@ -31,6 +32,7 @@ from ebbtide.supervision.verdict import Verdict
 _AGENTS: Final = ("claude", "codex", "gemini", "opencode")  # whose hooks name a run AGENT:SESSION
 _MOST: Final = 50  # runs that are looked at for what is stuck
 _CALLER: Final = "mcp"
+_BUDGETS = 20  # those that an answer has
 _GIVE_UP: Final = "Stop here. Say what is missing, and ask the person."
 
 RunName = Annotated[
@@ -114,16 +116,23 @@ def am_i_stuck(
 
 def spending(
     desk: Desk,
-    by: Literal["day", "project", "agent", "model"] = "day",
+    by: Literal["day", "project", "agent", "user", "model"] = "day",
     since: Annotated[str, Field(description="24h, 7d, 2w, or a day such as 2026-11-01.")] = "7d",
 ) -> SpendingRows:
-    """What agent runs cost, by day, project, agent or model."""
+    """What agent runs cost, by day, project, agent, user or model, and what is left of their budgets."""
     with desk.connect() as service:
         groups = [cast("SpendingRow", group) for group in service.spending(by, since=since)]
+        rows = service.budgets()
     costs = [group["cost_usd"] for group in groups]
     prices = [cost for cost in costs if cost is not None]
     return SpendingRows(
-        by=by, since=since, cost_usd=sum(prices) if prices or not groups else None, groups=groups
+        by=by,
+        since=since,
+        cost_usd=sum(prices) if prices or not groups else None,
+        groups=groups,
+        budgets=[
+            cast("BudgetRow", {key: row[key] for key in BudgetRow.__annotations__}) for row in rows[:_BUDGETS]
+        ],
     )
 
 

@@ -106,6 +106,17 @@ class SpendingRow(TypedDict):
     ]
 
 
+class BudgetRow(TypedDict):
+    """How a budget stands."""
+
+    key: str
+    limit_usd: Annotated[float | None, Field(description="Null where nothing ends a run.")]
+    soft_usd: Annotated[float | None, Field(description="From here on a person is asked.")]
+    spent_usd: float
+    left_usd: float | None
+    projected_usd: Annotated[float | None, Field(description="Spent by the end of its period, at this pace.")]
+
+
 class SpendingRows(TypedDict):
     """What was spent."""
 
@@ -113,6 +124,7 @@ class SpendingRows(TypedDict):
     since: str
     cost_usd: Dollars
     groups: list[SpendingRow]
+    budgets: Annotated[list[BudgetRow], Field(description="Of the runs together; empty where none are set.")]
 
 
 class ActAnswer(TypedDict):

@@ -17,8 +17,8 @@ from ebbtide.supervision.ladder import Action
 
 _ACTIONS: Final = tuple(Action)
 _COLUMNS: Final = (
-    "run_id", "project", "agent", "source", "started", "latest", "events", "standing", "kind", "reason",
-    "cost_usd", "tokens", "wasted_usd", "ended", "stop_reason", "note", "stuck_since",
+    "run_id", "project", "agent", "user", "source", "started", "latest", "events", "standing", "kind",
+    "reason", "cost_usd", "tokens", "wasted_usd", "ended", "stop_reason", "note", "stuck_since",
     "stuck_from_usd",
 )  # fmt: skip
 _SELECT: Final = f"SELECT number, {', '.join(_COLUMNS)} FROM runs"  # noqa: S608 - names of our own
@@ -38,6 +38,7 @@ class SpendingBy(StrEnum):
     DAY = "day"
     PROJECT = "project"
     AGENT = "agent"
+    USER = "user"
     MODEL = "model"
 
 
@@ -45,6 +46,7 @@ _GROUPS: Final[Mapping[SpendingBy, str]] = {
     SpendingBy.DAY: "spending.day",
     SpendingBy.PROJECT: "runs.project",
     SpendingBy.AGENT: "runs.agent",
+    SpendingBy.USER: "runs.user",
     SpendingBy.MODEL: "nullif(spending.model, '')",
 }
 _OF_WHOLE_RUNS: Final = (SpendingBy.PROJECT, SpendingBy.AGENT)

@@ -11,12 +11,15 @@ from functools import partial
 from typing import Final
 
 from ebbtide.budget.prices import Prices
+from ebbtide.budget.shared.budget import Spender
+from ebbtide.budget.shared.budgets import Budgets
 from ebbtide.budget.tally import usd
 from ebbtide.errors import StoreError, error_text
 from ebbtide.events.event import Event
 from ebbtide.service.runs.run_database import PersonAct, RunDatabase, RunOrigin
 from ebbtide.service.runs.run_event import RunEvent, run_event
 from ebbtide.service.runs.run_source import RunSource
+from ebbtide.service.runs.run_spenders import RunSpenders
 from ebbtide.service.runs.stuck_from import StuckFrom, stuck_from
 from ebbtide.supervision.facts import PersonFacts
 from ebbtide.supervision.ladder import Action, Cause
@@ -52,11 +55,13 @@ class LiveRuns:
         database: Keeps them.
         store: Keeps their states, where that is not the database itself; it hands them on to it.
         prices: What tokens cost.
+        budgets: What the runs may spend together; None sets no bounds.
         most: Runs at hand; the others are in the database.
         redact: Whether keys and passwords are masked in what is shown.
         clock: Seconds since 1970.
 
     Attributes:
+        budgets: As of the arguments.
         faults: How often the database or a listener failed, by what failed.
         last_fault: The latest of them, in words.
         on_verdict: Told when what is to be done about a run has changed.
@@ -70,6 +75,7 @@ class LiveRuns:
         *,
         store: RunStore | None = None,
         prices: Prices | None = None,
+        budgets: Budgets | None = None,
         most: int = _MOST,
         redact: bool = True,
         clock: Callable[[], float] = time.time,
@@ -83,6 +89,8 @@ class LiveRuns:
         self.on_events: list[EventsListener] = []
         self._stops = database.stops()
         self._stuck: dict[str, StuckFrom] = {}  # runs that are stuck
+        self.budgets = budgets
+        self._spenders = RunSpenders(database)
         self._runs = Runs(
             lambda _: Supervisor(prices=self.prices),
             store=database if store is None else store,
@@ -90,6 +98,8 @@ class LiveRuns:
             idle_s=_IDLE_S,
             save_every_s=_SAVE_EVERY_S,
             listener=self._changed,
+            budgets=budgets,
+            spender=self._spender,
             clock=clock,
             log=database,
         )
@@ -107,6 +117,7 @@ class LiveRuns:
         Raises:
             QueueFullError: Too much waits to be written.
         """
+        self._name(run_id, origin)
         future = self.database.append(run_id, events, origin, self._clock())
         for listener in self.on_events:
             future.add_done_callback(partial(_tell_events, listener, events, origin))
@@ -143,11 +154,21 @@ class LiveRuns:
         self.note(run_id)
         return self._ending(run_id) or verdict
 
-    def before_model(self, run_id: str, *, agent: str | None = None) -> Advice:
-        """As `Runs.before_model`; where a person has ended the run, that."""
+    def before_model(
+        self, run_id: str, *, agent: str | None = None, origin: RunOrigin | None = None
+    ) -> Advice:
+        """As `Runs.before_model`; where a person has ended the run, that.
+
+        Args:
+            run_id: The run.
+            agent: Whose model is called.
+            origin: Where the run comes from, so that its first call is paid by who has to; None says nothing.
+        """
         ending = self._ending(run_id)
         if ending is not None:
             return Advice(ending)
+        if origin is not None and self._name(run_id, origin):
+            self._introduce(run_id, origin)
         advice = self._runs.before_model(run_id, agent=agent)
         if advice.verdict.rank:
             self.note(run_id)
@@ -231,6 +252,7 @@ class LiveRuns:
         """
         self._runs.forget(act.run_id)
         self._stuck.pop(act.run_id, None)
+        self._spenders.forget(act.run_id)
         self.database.enter(act)
         with self._lock:
             self._stops.pop(act.run_id, None)
@@ -245,7 +267,31 @@ class LiveRuns:
     def close(self) -> None:
         """Write what has changed, and end."""
         self._runs.close()
+        if self.budgets is not None:
+            self.budgets.close()
         self.database.close()
+
+    def _spender(self, run_id: str) -> Spender:
+        """Who pays for a run; nobody by name, where the database cannot say."""
+        try:
+            return self._spenders.of(run_id)
+        except StoreError as error:
+            self._fault("database", error)
+            return Spender()
+
+    def _name(self, run_id: str, origin: RunOrigin) -> bool:
+        """Take what is said of who pays for a run; whether it is new, and there are budgets."""
+        try:
+            return self.budgets is not None and self._spenders.name(run_id, origin)
+        except StoreError as error:
+            self._fault("database", error)
+            return False
+
+    def _introduce(self, run_id: str, origin: RunOrigin) -> None:
+        try:
+            self.database.introduce(run_id, origin, self._clock())
+        except StoreError as error:
+            self._fault("database", error)
 
     def _ending(self, run_id: str) -> Verdict | None:
         """What a person has said; None where they have not ended the run."""

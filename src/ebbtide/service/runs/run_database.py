@@ -31,9 +31,10 @@ _PAGE: Final = 5_000  # events that are read at once
 _LINE_BYTES: Final = 300  # that an event takes in memory beside its line
 _CHECK_BYTES: Final = 500  # that a check takes in memory
 _NEW_RUN: Final = """
-INSERT INTO runs (run_id, project, agent, source, started, latest) VALUES (?, ?, ?, ?, ?, ?)
+INSERT INTO runs (run_id, project, agent, user, source, started, latest) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (run_id) DO UPDATE SET
     project = coalesce(excluded.project, project), agent = coalesce(excluded.agent, agent),
+    user = coalesce(excluded.user, user),
     started = min(started, excluded.started), latest = max(latest, excluded.latest),
     source = CASE excluded.source WHEN 'hooks' THEN 'hooks' ELSE source END
 RETURNING number
@@ -77,11 +78,13 @@ class RunOrigin:
     Args:
         project: Of which project it is; None where nobody says.
         agent: Which agent works, likewise.
+        user: For whom, likewise.
         source: How its events come.
     """
 
     project: str | None = None
     agent: str | None = None
+    user: str | None = None
     source: RunSource = RunSource.API
 
 
@@ -196,6 +199,18 @@ class RunDatabase:
 
         self._writer.submit(write, size=_CHECK_BYTES, can_wait=True)
 
+    def introduce(self, run_id: str, origin: RunOrigin, now: float) -> None:
+        """Say where a run comes from, soon; it is made where there is none."""
+        self._writer.submit(lambda database: _run_number(database, run_id, origin, now, now), can_wait=True)
+
+    def origin(self, run_id: str) -> RunOrigin | None:
+        """Where a run comes from; None where there is no such run."""
+        rows = self.read("SELECT project, agent, user, source FROM runs WHERE run_id = ?", (run_id,))
+        if not rows:
+            return None
+        project, agent, user, source = rows[0]
+        return RunOrigin(project=project, agent=agent, user=user, source=RunSource(source))
+
     def note(self, standing: RunStanding, stuck: StuckFrom | None = None) -> None:
         """Show a run as it stands, soon: the latest counts.
 
@@ -281,11 +296,6 @@ class RunDatabase:
         """Whether there is such a run."""
         return bool(self.read("SELECT 1 FROM runs WHERE run_id = ?", (run_id,)))
 
-    def source(self, run_id: str) -> RunSource | None:
-        """How the events of a run come; None where there is no such run."""
-        rows = self.read("SELECT source FROM runs WHERE run_id = ?", (run_id,))
-        return RunSource(rows[0][0]) if rows else None
-
     def write(self, run: Callable[[sqlite3.Connection], _T]) -> _T:
         """Have something else written, and wait for it, as `DatabaseWriter.write`."""
         return self._writer.write(run)
@@ -370,7 +380,7 @@ def _run_number(
     database: sqlite3.Connection, run_id: str, origin: RunOrigin, started: float, latest: float
 ) -> int:
     """The number of a run, which is made where there is none."""
-    values = (run_id, origin.project, origin.agent, origin.source, started, latest)
+    values = (run_id, origin.project, origin.agent, origin.user, origin.source, started, latest)
     rows = database.execute(_NEW_RUN, values).fetchall()
     number: int = rows[0][0]
     return number

@@ -9,12 +9,12 @@ from typing import Final
 from ebbtide.errors import StoreError
 
 _APPLICATION: Final = 0x45424253  # "EBBS", so that no other file of SQLite is taken for it
-_VERSION: Final = 2
+_VERSION: Final = 3
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS runs (
     number INTEGER PRIMARY KEY,
     run_id TEXT NOT NULL UNIQUE,
-    project TEXT, agent TEXT, source TEXT NOT NULL,
+    project TEXT, agent TEXT, user TEXT, source TEXT NOT NULL,
     started REAL NOT NULL, latest REAL NOT NULL,
     events INTEGER NOT NULL DEFAULT 0,
     standing INTEGER NOT NULL DEFAULT 0, kind TEXT, reason TEXT NOT NULL DEFAULT '',

@@ -58,6 +58,7 @@ class RunFields(BaseModel):
     run_id: str
     project: str | None
     agent: str | None
+    user: str | None
     source: str = Field(description="How its events come.", examples=["api", "hooks"])
     started: float = Field(description="Seconds since 1970.")
     latest: float = Field(description="When it was heard of last, likewise.")
@@ -122,7 +123,7 @@ class NowAnswer(BaseModel):
 class SpendingGroup(BaseModel):
     """What one group took."""
 
-    name: str | None = Field(description="A day, project, agent or model; null for what names none.")
+    name: str | None = Field(description="A day, project, agent, user or model; null for what names none.")
     cost_usd: float | None
     tokens: int
     model_calls: int
@@ -138,6 +139,32 @@ class SpendingAnswer(BaseModel):
 
     by: str
     groups: list[SpendingGroup]
+
+
+class BudgetFields(BaseModel):
+    """How a budget stands in its present period."""
+
+    key: str = Field(description="Names it.", examples=["project:billing:day:2026-11-23"])
+    scope: Literal["run", "agent", "project", "user", "all"]
+    name: str = Field(description="Whose it is; empty for those that name none, and for `all`.")
+    per: Literal["day", "month", "total"]
+    limit_usd: float | None = Field(description="A run is ended before it; null where nothing ends it.")
+    soft_usd: float | None = Field(description="From here on a person is asked; null where nobody is.")
+    spent_usd: float
+    reserved_usd: float = Field(description="Set aside for calls under way.")
+    left_usd: float | None = Field(description="What a call may still set aside; null without a limit.")
+    projected_usd: float | None = Field(
+        description="Spent by the end of the period, if it goes on so; null where too little of it is over."
+    )
+    unpriced_calls: int = Field(description="Calls whose cost is not known.")
+    is_approved: bool = Field(description="Whether a person has let it go on beyond `soft_usd`.")
+    resets_at: float | None = Field(description="When it begins anew, in seconds since 1970.")
+
+
+class BudgetsAnswer(BaseModel):
+    """How the budgets stand: in each scope, the one of which most was spent first."""
+
+    budgets: list[BudgetFields] = Field(description="Empty where none are set.")
 
 
 class AuditEntry(BaseModel):

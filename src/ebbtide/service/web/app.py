@@ -12,6 +12,7 @@ from fastapi import APIRouter, FastAPI
 from ebbtide import __version__
 from ebbtide.service.web import (
     alerts,
+    budgets_api,
     check_api,
     events_api,
     health_api,
@@ -42,6 +43,7 @@ PARTS: Final = (
     Part(events_api.router),
     Part(people_api.router),
     Part(runs_api.router),
+    Part(budgets_api.router),
     Part(stream_api.router, stream_api.tell_news),
     Part(spans_api.router, spans_api.settle_spans),
     Part(check_api.router),

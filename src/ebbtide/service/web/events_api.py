@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Request
@@ -34,11 +35,17 @@ _BODY: Final = {
 
 Project = Annotated[str | None, name_field("The project of the run.")]
 AgentName = Annotated[str | None, name_field("The agent that works.")]
+UserName = Annotated[str | None, name_field("The user for whom it works.")]
 
 
 @router.post("/v1/runs/{run_id}/events", response_model=EventsAnswer, openapi_extra=_BODY)
-async def add_events(
-    request: Request, here: Here, run_id: RunId, project: Project = None, agent: AgentName = None
+async def add_events(  # noqa: PLR0917 - a parameter of the query each
+    request: Request,
+    here: Here,
+    run_id: RunId,
+    project: Project = None,
+    agent: AgentName = None,
+    user: UserName = None,
 ) -> PlainJson:
     """Add events to a run, and hear what is to be done.
 
@@ -53,7 +60,7 @@ async def add_events(
         raise ProblemError(400, "There is no event in the body.", hint="Send an event a line, as JSON.")
     async with here.turn(run_id):
         await here.fetch(run_id)
-        origin = RunOrigin(project=project, agent=agent)
+        origin = RunOrigin(project=project, agent=agent, user=user)
         places = await asyncio.wrap_future(here.runs.append(run_id, events, origin))
         await _take(here, run_id, events, places)
         verdict = here.runs.note(run_id)
@@ -73,14 +80,20 @@ async def check(
     here: Here,
     run_id: RunId,
     agent: Annotated[str | None, name_field("Whose model is called, where several work at once.")] = None,
+    project: Project = None,
+    user: UserName = None,
 ) -> PlainJson:
     """Ask what to do before the next call of the model.
 
     A note is handed over once. Where `ask` or `end` says something, do not make the call.
+
+    Where there are budgets, money is set aside for the call: name project and user at the first check.
     """
     start = time.perf_counter()
     await here.fetch(run_id)
-    advice = here.runs.before_model(run_id, agent=agent)
+    origin = RunOrigin(project=project, user=user)
+    ask = partial(here.runs.before_model, run_id, agent=agent, origin=origin)
+    advice = ask() if here.runs.budgets is None else await asyncio.to_thread(ask)
     if advice.verdict.rank:
         await here.runs.handed_over()
     here.metrics.check_seconds.observe(time.perf_counter() - start)
@@ -110,6 +123,9 @@ def masked(here: Service, value: Any) -> Any:
 
 async def _take(here: Service, run_id: str, events: list[RunEvent], places: list[int]) -> None:
     """Watch the new ones, a slice at a time, and one request after the other: a check waits for one slice."""
+    if here.runs.budgets is not None:  # their store may take long
+        await asyncio.to_thread(_take_all, here, run_id, events, places)
+        return
     async with here.watching:
         start = time.perf_counter()
         for item, place in zip(events, places, strict=True):
@@ -118,3 +134,9 @@ async def _take(here: Service, run_id: str, events: list[RunEvent], places: list
                 if time.perf_counter() - start > _SLICE_S:
                     await asyncio.sleep(0)
                     start = time.perf_counter()
+
+
+def _take_all(here: Service, run_id: str, events: list[RunEvent], places: list[int]) -> None:
+    for item, place in zip(events, places, strict=True):
+        if place:
+            here.runs.take(run_id, item.event, place)

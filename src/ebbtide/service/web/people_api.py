@@ -61,9 +61,9 @@ async def stop(here: Here, caller: Caller, run_id: RunId, order: StopOrder | Non
     """
     reason = plain_text("" if order is None else masked(here, order.reason))
     await refuse_unknown(here, run_id)
-    source = await asyncio.to_thread(here.runs.database.source, run_id)
-    if source is not None and not source.can_stop:
-        teller = "spans tell" if source is RunSource.SPANS else "the file of its session tells"
+    origin = await asyncio.to_thread(here.runs.database.origin, run_id)
+    if origin is not None and not origin.source.can_stop:
+        teller = "spans tell" if origin.source is RunSource.SPANS else "the file of its session tells"
         raise ProblemError(
             409, f"{run_id!r:.80}: only {teller} of it, so it cannot be ended from here", where="run_id",
             hint="End its process, or watch it with an adapter or with hooks.",

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 import uvicorn
 
+from ebbtide.budget.shared.budgets import Budgets
 from ebbtide.errors import ConfigError, StoreError
 from ebbtide.service.alerts.alert_sender import AlertSender
 from ebbtide.service.client import ServiceClient
@@ -105,6 +106,7 @@ def serve_web(
     *,
     announce: Callable[[str], object],
     open_log: Callable[[], DecisionLog],
+    budgets: str | None = None,
 ) -> None:
     """Serve until Ctrl-C or SIGTERM.
 
@@ -113,13 +115,16 @@ def serve_web(
         db: The file of the runs, or its URL; None takes that of the user.
         announce: Told the address when requests are taken.
         open_log: Opens the log of decisions, and makes one where there is none.
+        budgets: A TOML file with a table ``[budgets]``; None sets no bounds.
 
     Raises:
-        ConfigError: The address cannot be had, or the URL is of no database that it knows.
+        ConfigError: The address cannot be had, the budgets cannot be used, or the URL is of no database that
+            it knows.
         StoreError: The file cannot be written, or another service has it.
     """
     folder = StateFolder()
     path = folder.path / _FILE if db is None else _path(db)
+    common_budgets = None if budgets is None else Budgets.load(budgets)
     with ExitStack() as stack:
         before = os.umask(0o077)
         stack.callback(os.umask, before)
@@ -127,7 +132,12 @@ def serve_web(
         listener = stack.enter_context(_listening(settings))
         database = RunDatabase(path)
         sessions = HookStore(database, folder.sessions)
-        runs = LiveRuns(database, store=sessions, redact=settings.redact)
+        runs = LiveRuns(
+            database,
+            store=sessions,
+            budgets=common_budgets,
+            redact=settings.redact,
+        )
         stack.callback(runs.close)
         hooks = HookService(sessions, runs=runs)
         stack.enter_context(_hooks_served(folder, hooks))

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from ebbtide.budget.shared.budget import Spender
 from ebbtide.budget.shared.budget_refusal import BudgetRefusal, BudgetRefused, RefusalReason
 from ebbtide.budget.shared.budget_reservation import BudgetReservation
 from ebbtide.budget.tally import UNITS, Tally, is_model_call
@@ -43,11 +44,18 @@ class RunBudgets:
 
     Args:
         budgets: Of all runs; None reserves and charges nothing.
+        spender: Who pays for a run, given its id; None names the run and the agent that is asked for alone.
         on_fault: A method, called with ``budgets`` and an error when their store was away.
     """
 
-    def __init__(self, budgets: Budgets | None, on_fault: Callable[[str, Exception], object]) -> None:
+    def __init__(
+        self,
+        budgets: Budgets | None,
+        spender: Callable[[str], Spender] | None,
+        on_fault: Callable[[str, Exception], object],
+    ) -> None:
         self._budgets = budgets
+        self._spender = spender
         self._on_fault = weakref.WeakMethod(on_fault)  # a registry that nobody needs goes at once
         self._faults = 0 if budgets is None else budgets.faults
         self._calls: dict[str, deque[tuple[str, BudgetReservation]]] = {}  # by run, the oldest first
@@ -65,7 +73,8 @@ class RunBudgets:
         """Reserve for a call; why that cannot be, or None."""
         if self._budgets is None:
             return None
-        budgets, most = self._budgets.of(run=run_id, agent=agent or None), self._most.get(agent or "")
+        budgets = self._of(self._budgets, run_id, agent)
+        most = self._most.get(budgets.spender.agent)
         try:
             call = budgets.reserve(most, bound=False)
         except BudgetRefused as refused:
@@ -111,7 +120,7 @@ class RunBudgets:
         if self._budgets is None or spending is None:
             return
         chain_id, agent, is_call, cost_usd = spending
-        budgets = self._budgets.of(run=run_id, agent=agent or None)
+        budgets = self._of(self._budgets, run_id, agent)
         asker = None
         if is_call:
             asker, call = self._taken(run_id, chain_id)
@@ -124,8 +133,9 @@ class RunBudgets:
         with self._lock:
             if cost_usd is None and call is not None:
                 _limit(self._unpriced)[run_id, chain_id] = call
-            elif cost_usd is not None and asker is not None and cost_usd > self._most.get(asker, 0.0):
-                _limit(self._most)[asker] = cost_usd
+            elif cost_usd is not None and asker is not None:
+                name = self._of(budgets, run_id, asker).spender.agent
+                _limit(self._most)[name] = max(cost_usd, self._most.get(name, 0.0))
         self._tell()
 
     def approve(self, run_id: str) -> None:
@@ -145,6 +155,16 @@ class RunBudgets:
             self._refusals.pop(run_id, None)
             for key in [key for key in self._unpriced if key[0] == run_id]:
                 del self._unpriced[key]
+
+    def _of(self, budgets: Budgets, run_id: str, agent: str | None) -> Budgets:
+        """Those of the spender of a run; `agent` counts where it names none."""
+        spender = Spender() if self._spender is None else self._spender(run_id)
+        return budgets.of(
+            run=run_id,
+            agent=spender.agent or agent or None,
+            project=spender.project or None,
+            user=spender.user or None,
+        )
 
     def _tell(self) -> None:
         if self._budgets is not None and self._budgets.faults > self._faults:

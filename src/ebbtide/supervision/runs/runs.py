@@ -24,6 +24,7 @@ from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
 
 if TYPE_CHECKING:
+    from ebbtide.budget.shared.budget import Spender
     from ebbtide.budget.shared.budgets import Budgets
 
 _TOGETHER = 64  # runs that are put away at once
@@ -49,6 +50,7 @@ class Runs:
         listener: Called with the id and the verdict when what is to be done about a run has changed.
         budgets: Budgets that others draw on too: money is set aside before each call of a model, and charged
             with its event.
+        spender: Who pays for a run, given its id; None names the run and the agent that is asked for alone.
         clock: Seconds since 1970.
         log: A log of all events: a run that comes back takes up from it what its stored state lacks, and
             is written only when that would take long.
@@ -81,6 +83,7 @@ class Runs:
         save_every_s: float = 1.0,
         listener: Callable[[str, Verdict], object] | None = None,
         budgets: Budgets | None = None,
+        spender: Callable[[str], Spender] | None = None,
         clock: Callable[[], float] = time.time,
         log: RunLog | None = None,
     ) -> None:
@@ -101,7 +104,7 @@ class Runs:
         self._idle_s = idle_s
         self._most = most
         self._listener = listener
-        self._budgets = RunBudgets(budgets, self._fault)
+        self._budgets = RunBudgets(budgets, spender, self._fault)
         self._clock = clock
         self._log = log
         self._runs: OrderedDict[str, WatchedRun] = OrderedDict()  # the one that was silent longest first
@@ -140,6 +143,7 @@ class Runs:
             if 0 < place <= run.place:
                 verdict = run.supervisor.verdict()
             else:
+                event = run.placed(event) if isinstance(event, Event) else event
                 before = run.supervisor.tally.cost
                 verdict = run.record(event, place)
                 spending = self._budgets.spending(event, before, run.supervisor.tally)
@@ -290,12 +294,7 @@ class Runs:
             self._saver.keep_on()
 
     def _fetch(self, run_id: str, departures: int) -> None:
-        """Make a run, or read it from the store. Of two threads that do so, the second gives up its own.
-
-        Args:
-            run_id: The run.
-            departures: How many times runs had been put away when it was not at hand.
-        """
+        """Make a run, or read it from the store; one that came or went since `departures` is left alone."""
         supervisor = self._make(run_id)
         if not isinstance(supervisor, Supervisor):
             raise TypeError(f"make({run_id!r:.60}) gave {type(supervisor).__name__}: expected a Supervisor")

@@ -70,12 +70,12 @@ class WatchedRun:
         self._agents: list[str | None] = []  # whose model was asked for, as far as it matters
 
     def record(self, event: Event | Round, place: int) -> Verdict:
-        """Take one more event or round; a place of 0 is in no log."""
+        """Take one more event, with its time and chain, or a round; a place of 0 is in no log."""
         self.place = max(self.place, place)
         self._steps += 1
         if not place:
             self.unlogged = self.revision
-        return self.supervisor.record(self.placed(event) if isinstance(event, Event) else event)
+        return self.supervisor.record(event)
 
     def check(self, agent: str | None, now: float | None) -> Verdict:
         """The model of an agent is called next; None where none is named."""
@@ -97,7 +97,7 @@ class WatchedRun:
             while checks and checks[0].place < place:
                 self._check_again(checks.popleft())
             self.revision += 1
-            self.change(self.record(event, place))
+            self.change(self.record(self.placed(event), place))
         for check in checks:
             self._check_again(check)
         self.has_own_time = False  # the log has given each event one
@@ -139,7 +139,7 @@ class WatchedRun:
                 "several agents of a run were named to before_model, and its events name none: loops in them "
                 "end nobody. Give the events agent=",
                 RuntimeWarning,
-                stacklevel=6,
+                stacklevel=5,
             )
         return (self._agents[0] or "") if len(self._agents) == 1 else ""
 
