@@ -314,7 +314,7 @@ def case_of_events(chance: random.Random) -> None:
 
 
 # What they are given are paths, or results and states that nobody makes.
-NOT_CALLED = {"open_trace", "check", "Trace", "NodeSignature", "SQLiteRunStore", "load"}
+NOT_CALLED = {"open_trace", "check", "Trace", "NodeSignature", "SQLiteRunStore", "load", "restore"}
 PUBLIC = sorted(
     name
     for name in ebbtide.__all__

@@ -20,7 +20,7 @@ TRACES = sorted(
     path
     for folder in ("examples/runs", "examples/conversations", "examples/decisions", "tests/traces/samples")
     for path in (PROJECT / folder).iterdir()
-    if path.suffix != ".csv" and path.name != "old-log.jsonl"
+    if path.is_file() and path.suffix != ".csv" and path.name != "old-log.jsonl"
 )
 EVERY_TRACE = pytest.mark.parametrize("path", TRACES, ids=[path.name for path in TRACES])
 _PIECE = 700  # bytes: lines are cut anywhere

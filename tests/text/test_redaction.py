@@ -132,6 +132,18 @@ def test_texts_anywhere_in_a_value_are_masked() -> None:
     assert redacted((clean, 1)) == (clean, 1)
 
 
+def test_what_is_nested_too_deeply_is_not_shown() -> None:
+    """No secret is shown for lying deep, and no depth is an error."""
+    value: object = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+    for _ in range(100_000):
+        value = [value]
+    shown = redacted(value)
+    depth = 0
+    while isinstance(shown, list):
+        (shown,), depth = shown, depth + 1
+    assert (depth, shown) == (201, "[nested too deeply to be looked through for secrets]")
+
+
 @pytest.mark.parametrize(
     "name",
     ["password", "db_password", "apiKey", "X-Api-Key", "client_secret", "access_token", "Authorization"],

@@ -157,6 +157,7 @@ class Prices:
             input_tokens: All that the call reads, cached or not: some models cost more from a length on.
             ts: As for `cost`.
         """
+        expect("model", model, str)
         classes = self._table.get(model)
         if classes is not None:
             return Rates(**{name: classes.get(name) for name in _CLASSES})

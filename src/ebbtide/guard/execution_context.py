@@ -31,6 +31,7 @@ from ebbtide.guard.wrapping import wrapped
 _F = TypeVar("_F", bound=Callable[..., Any])
 _MAGIC = b"EBXC\x01"  # what the bytes are, and the version of their form
 _MOST_NAMES = 256  # of calls in `with` blocks
+_MOST_RESULTS = 1_000_000  # of calls, in a report
 
 
 class ExecutionContext:
@@ -88,6 +89,8 @@ class ExecutionContext:
         expect("graph", graph, ExecutionGraph, optional=True)
         expect("prices", prices, Prices, optional=True)
         expect("budgets", budgets, Budgets, optional=True)
+        if isinstance(keep, bool) or not isinstance(keep, int) or not 0 <= keep <= _MOST_RESULTS:
+            raise ConfigError(f"keep = {shown(keep)}: expected a whole number from 0 to {_MOST_RESULTS}")
         if pipeline is not None and not callable(getattr(pipeline, "emit_safety_event", None)):
             raise TypeError(f"pipeline: expected a Pipeline or None, not {shown(pipeline)}")
         self.scope = Scope(limits or Limits(), name=name, clock=clock)

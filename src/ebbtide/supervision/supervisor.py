@@ -218,6 +218,7 @@ class Supervisor(EngineState):
         Args:
             refusal: Why they do not allow it; None where they do: then what was said before is taken back.
         """
+        expect("refusal", refusal, BudgetRefusal, optional=True)
         with self._lock:
             self._run.judgement.budget(refusal)
 

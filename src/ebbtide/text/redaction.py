@@ -18,6 +18,8 @@ _TAIL: Final = 4  # characters that a mask shows
 _LONG_WORD: Final = 8  # characters of a secret that is looked for in other texts too
 _LONG_ENOUGH: Final = 16  # characters of a secret of which that many give nothing away
 _FEWEST_BITS: Final = 2.75  # a character, of what was generated: 8 characters of which two are equal
+_DEEPEST: Final = 200  # levels of values in values
+_TOO_DEEP: Final = "[nested too deeply to be looked through for secrets]"
 _RULES_OF: Final = {
     hint: tuple(number for number, rule in enumerate(SECRET_RULES) if hint in rule.hints)
     for rule in SECRET_RULES
@@ -115,25 +117,30 @@ def _stands_alone(secret: str) -> bool:
     return len(secret) >= _LONG_WORD and not (secret.isalpha() and secret.islower())
 
 
-def _mapped(value: Any, change: Callable[[str], str], known: dict[str, str]) -> Any:
+def _mapped(value: Any, change: Callable[[str], str], known: dict[str, str], depth: int = 0) -> Any:
     """A value in which every text is changed; one without a change is the same object."""
     kind = type(value)
+    if depth > _DEEPEST:
+        return _TOO_DEEP
     if kind is str:
         text = known.get(value)
         if text is None:
             text = known[value] = change(value)
         return text
     if isinstance(value, tuple | list):
-        parts = [_mapped(item, change, known) for item in value]
+        parts = [_mapped(item, change, known, depth + 1) for item in value]
         if all(new is old for new, old in zip(parts, value, strict=True)):
             return value
         return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
     if isinstance(value, Mapping):
-        return {_mapped(key, change, known): _mapped(item, change, known) for key, item in value.items()}
+        return {
+            _mapped(key, change, known, depth + 1): _mapped(item, change, known, depth + 1)
+            for key, item in value.items()
+        }
     changes = {}
     for name in getattr(kind, "__dataclass_fields__", ()):
         old = getattr(value, name)
-        new = _mapped(old, change, known)
+        new = _mapped(old, change, known, depth + 1)
         if new is not old:
             changes[name] = new
     return dataclasses.replace(value, **changes) if changes else value

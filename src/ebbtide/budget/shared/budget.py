@@ -96,7 +96,7 @@ class Budget:
     def __post_init__(self) -> None:
         for key, kind in (("scope", BudgetScope), ("per", Period)):
             value = getattr(self, key)
-            if value not in kind.__members__.values():
+            if not isinstance(value, str) or value not in kind.__members__.values():
                 words = ", ".join(member.value for member in kind)
                 raise ConfigError(f"{key} = {shown(value)}: expected one of {words}")
             object.__setattr__(self, key, kind(value))

@@ -7,7 +7,7 @@ from math import inf
 from typing import NamedTuple
 
 from ebbtide.budget.shared.budget import Period
-from ebbtide.errors import ConfigError, shown
+from ebbtide.errors import ConfigError, expect, shown
 
 
 class BudgetSpan(NamedTuple):
@@ -43,6 +43,7 @@ def time_zone(name: str) -> tzinfo:
     Raises:
         ConfigError: There is none of that name on this machine.
     """
+    expect("time_zone", name, str)
     if name == "UTC":
         return UTC
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError

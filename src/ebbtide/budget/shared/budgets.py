@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from os import PathLike, fspath
 from typing import Any, Final, Literal, NamedTuple, Self
@@ -88,9 +88,7 @@ class Budgets:
         when_unknown: _Choice = "refuse",
         when_away: _Choice = "refuse",
     ) -> None:
-        self.budgets = tuple(budgets)
-        for budget in self.budgets:
-            expect("budgets", budget, Budget)
+        self.budgets = tuple(_checked(budgets))
         for name, choice in (("when_unknown", when_unknown), ("when_away", when_away)):
             if choice not in _CHOICES:
                 raise ConfigError(f'{name} = {shown(choice)}: expected "refuse" or "allow"')
@@ -345,6 +343,12 @@ def _refusal(refusal: Refusal, lease: Lease, rows: Sequence[SpenderSlot]) -> Bud
         limit_usd=None if slot.limit is None else (slot.limit + standing.extra) / UNITS,
         soft_usd=None if slot.soft is None else (slot.soft + standing.extra) / UNITS,
     )
+
+
+def _checked(budgets: Iterable[Budget]) -> Iterator[Budget]:
+    for budget in budgets:
+        expect("budgets", budget, Budget)
+        yield budget
 
 
 def _tables(budgets: Sequence[Budget]) -> dict[tuple[BudgetScope, Period], NameTable[Budget]]:

@@ -22,7 +22,7 @@ def open_budget_store(place: object, folder: str = "") -> BudgetStore:
         ConfigError: It is none of these, or what it needs is not installed.
         StoreError: The file cannot be opened.
     """
-    if not isinstance(place, str) or not place:
+    if not isinstance(place, str) or not place or "\0" in place:
         raise ConfigError(
             f'store = {shown(place)}: expected a path such as "budgets.db" for the processes of this '
             'machine, "redis://host:6379/0" for many machines, or "memory" for one process'

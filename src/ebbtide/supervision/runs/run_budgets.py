@@ -12,7 +12,7 @@ from ebbtide.budget.shared.budget import Spender
 from ebbtide.budget.shared.budget_refusal import BudgetRefusal, BudgetRefused, RefusalReason
 from ebbtide.budget.shared.budget_reservation import BudgetReservation
 from ebbtide.budget.tally import UNITS, Tally, is_model_call
-from ebbtide.errors import StoreError
+from ebbtide.errors import StoreError, expect
 from ebbtide.events.event import Event, ModelCall
 from ebbtide.events.transcript import Round
 
@@ -54,6 +54,10 @@ class RunBudgets:
         spender: Callable[[str], Spender] | None,
         on_fault: Callable[[str, Exception], object],
     ) -> None:
+        if budgets is not None:
+            from ebbtide.budget.shared.budgets import Budgets
+
+            expect("budgets", budgets, Budgets)
         self._budgets = budgets
         self._spender = spender
         self._on_fault = weakref.WeakMethod(on_fault)  # a registry that nobody needs goes at once
