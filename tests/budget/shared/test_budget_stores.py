@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import inf
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from ebbtide.budget.shared.budget_refusal import RefusalReason
@@ -238,6 +238,15 @@ class Model:
 
 @pytest.mark.parametrize("place", ["memory", "redis"], indirect=True)
 @given(steps=STEPS)
+@example(
+    steps=[
+        ("reserve", {1}, 0, False, False),
+        ("settle", 0, 0, True),
+        ("change", 1, 0, False, True),
+        ("settle", 0, 0, False),  # known only after the budget was reset
+        ("reserve", {1}, 0, False, True),
+    ]
+)
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_nested_budgets_are_what_a_list_of_calls_says(place: str, store: BudgetStore, steps: list) -> None:
     model = Model()

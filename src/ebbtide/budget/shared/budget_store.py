@@ -194,7 +194,7 @@ def judged(
             if rest <= 0 if flexible else lease.amount > rest:
                 reason = RefusalReason.LIMIT
             amount = min(amount, rest)
-        if reason is None and refuses_unknown and standing.unpriced:
+        if reason is None and refuses_unknown and standing.unpriced > 0:
             reason = RefusalReason.UNKNOWN
         if reason is None and slot.soft is not None and not standing.is_approved:
             reason = RefusalReason.ASK if used >= slot.soft + standing.extra else None
