@@ -31,6 +31,11 @@ GONE = "absent.jsonl"
 # Command lines by command and exit code; KEPT, OPEN and REFUSED are ids of decisions, NEW is a file to write.
 LINES = {
     "check": {0: f"check {STUCK}", 2: f"check {GONE}", 50: f"check --fail-on stuck {STUCK}"},
+    "archive check": {
+        0: f"archive check {STUCK} -o ROWS",
+        2: f"archive check {GONE} -o ROWS",
+        51: f"archive check {STUCK} BROKEN -o ROWS",
+    },
     "watch": {0: f"watch --until-end {STUCK}", 2: f"watch {GONE}"},
     "demo": {0: "demo", 2: f"demo --keep {STUCK}"},
     "loops": {0: f"loops {HEALTHY}", 2: "loops runs", 30: f"loops {STUCK}"},
@@ -136,6 +141,9 @@ def words(here, tmp_path: Path) -> dict[str, str]:
     budgets.write_text("[budgets]\nstore = 'spent.db'\n[[budgets.limits]]\nscope = 'all'\nlimit_usd = 1\n")
     files = {"CHANGED": changed, "SILENT": silent, "PLAN": plan, "NEW": tmp_path / "new.toml"}
     files["BUDGETS"] = budgets
+    files["ROWS"] = tmp_path / "results.parquet"
+    files["BROKEN"] = tmp_path / "broken.jsonl"
+    files["BROKEN"].write_text("{")
     return (
         names | {word: str(path) for word, path in files.items()} | {"LINK": f"depends_on={names['OTHER']}"}
     )

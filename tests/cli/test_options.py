@@ -34,7 +34,7 @@ METAVARS = {
     "WHEN",
     "WHEN CMD",
 }
-ARGUMENTS = {"AGENT", "FILE", "FILE|DIR", "ID", "OUTCOME", "TEXT", "WORDS"}
+ARGUMENTS = {"AGENT", "FILE", "FILE|DIR", "FILE|DIR|URL", "ID", "OUTCOME", "TEXT", "WORDS"}
 LISTED = re.compile(r"\[[\w-]+(\|[\w-]+)+\]")
 
 
@@ -74,7 +74,7 @@ def test_one_name_means_one_thing() -> None:
     assert {flag: meaning for flag, meaning in meanings.items() if len(meaning) > 1} == {}
 
 
-WRITERS = ["calibrate", "decisions audit", "decisions train"]
+WRITERS = ["archive check", "calibrate", "decisions audit", "decisions train"]
 
 
 @pytest.mark.parametrize("name", WRITERS)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from ebbtide.checking import check_events, check_trace
-from ebbtide.errors import ConfigError, EbbtideError, TranscriptError, error_text
+from ebbtide.errors import ConfigError, TranscriptError, error_text
 from ebbtide.events.event import Event
 from ebbtide.events.transcript import Round
 from ebbtide.supervision.run_options import RunOptions
@@ -85,24 +85,62 @@ class EventsRun:
         return check_events(self.events, options, source=self.source, form=self.form)
 
 
-def pieces_at(url: str) -> Iterator[bytes]:
-    """The content of a file at a URL, in pieces of one MB.
+@dataclass(frozen=True, slots=True)
+class RefusedRun:
+    """Something that cannot be opened, such as a named pipe: it is listed, and nothing is tried.
+
+    Args:
+        source: Its path, or the table.
+        what: Why not.
+        no_trace: Whether it is something else than a trace.
+        name: The run, where that is not its path.
+    """
+
+    source: str
+    what: str
+    no_trace: bool = False
+    name: str | None = None
+
+    @property
+    def run_id(self) -> str:
+        """The run."""
+        return self.source if self.name is None else self.name
+
+    def summary(self, _options: RunOptions) -> RunSummary:
+        """As `ArchivedRun.summary`."""
+        raise TranscriptError(self.what, source=self.source, no_trace=self.no_trace)
+
+
+def file_system(url: str) -> tuple[Any, str]:
+    """The file system of fsspec that a URL names, and the path in it.
 
     Raises:
         ConfigError: The package fsspec, or the one for the protocol, is not installed.
-        EbbtideError: It cannot be read.
     """
     try:
-        import fsspec
+        from fsspec.core import url_to_fs
     except ImportError as error:
         raise ConfigError(
             f"{url}: URLs need the package fsspec. Install it: pip install 'ebbtide[archive]'"
         ) from error
     try:
-        with fsspec.open(url, "rb") as file:
+        system, path = url_to_fs(url)
+    except (ImportError, ValueError) as error:
+        raise ConfigError(f"{url}: {error}") from error
+    return system, path
+
+
+def pieces_at(url: str) -> Iterator[bytes]:
+    """The content of a file at a URL, in pieces of one MB.
+
+    Raises:
+        ConfigError: The package fsspec, or the one for the protocol, is not installed.
+        TranscriptError: It cannot be read.
+    """
+    system, path = file_system(url)
+    try:
+        with system.open(path, "rb") as file:
             while piece := file.read(_PIECE):
                 yield piece
-    except ImportError as error:
-        raise ConfigError(f"{url}: {error}") from error
     except Exception as error:
-        raise EbbtideError(f"{url}: cannot be read: {error_text(error)}") from error
+        raise TranscriptError(f"cannot be read: {error_text(error)}", source=url) from error

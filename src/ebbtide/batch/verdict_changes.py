@@ -109,18 +109,20 @@ def advance(
     """
     supervisor = _supervisor(state, options)
     changes = []
-    is_ending = supervisor.verdict().ends
+    holding = supervisor.verdict()
     for event in events:
         before = supervisor.events
         verdict = supervisor.record(event)
         if supervisor.events == before:
             continue  # it was told before, or has only begun
-        if verdict.action is not Action.ALLOW and verdict.event == supervisor.events:
+        is_new = verdict.action is not Action.ALLOW and verdict.event == supervisor.events
+        if not is_new and not holding.ends:
+            continue
+        earlier, holding = holding, supervisor.verdict()
+        if is_new and not (earlier.ends and _subject(verdict) == _subject(earlier)):
             changes.append(_change(run_id, supervisor, event, verdict))
-            is_ending = is_ending or verdict.ends
-        elif is_ending and not (verdict := supervisor.verdict()).ends:
-            changes.append(_change(run_id, supervisor, event, verdict))
-            is_ending = False
+        elif earlier.ends and not holding.ends:
+            changes.append(_change(run_id, supervisor, event, holding))
     return supervisor.to_bytes(), changes
 
 
@@ -136,6 +138,11 @@ def _supervisor(state: bytes | None, options: RunOptions) -> Supervisor:
     if state is None:
         return Supervisor(options.profile, **settings)
     return Supervisor.from_bytes(state, options.profile, **settings)
+
+
+def _subject(verdict: Verdict) -> tuple[object, ...]:
+    """What is to be done about what; it may be reported again as it goes on."""
+    return verdict.action, verdict.kind, verdict.chain_id, verdict.loop_id
 
 
 def _change(run_id: str, supervisor: Supervisor, event: Event, verdict: Verdict) -> VerdictChange:

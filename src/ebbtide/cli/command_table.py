@@ -47,6 +47,7 @@ root = _Ebbtide(
     help="Check AI agents' runs: do they converge, do they loop, what did they decide, what did they cost?",
     places={
         "check": "ebbtide.cli.runs.commands:check",
+        "archive": "ebbtide.cli.archive.commands:archive",
         "watch": "ebbtide.cli.runs.commands:watch",
         "demo": "ebbtide.cli.runs.commands:demo",
         "loops": "ebbtide.cli.runs.commands:loops",

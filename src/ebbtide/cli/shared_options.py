@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 OF_AGENT = "Of which agent; without it, of all."
 SINCE = "From then on: 24h, 7d or 2w ago, or a day such as 2026-11-01."
 FORMAT = "Name of the format."
+OUTPUT = "Write the result to FILE."
 
 AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
 Redact = Annotated[bool, Option("--redact/--no-redact", help="Mask keys and passwords in what is shown.")]
@@ -33,7 +34,16 @@ JudgeModel = Annotated[
         "the key is taken from EBBTIDE_CHAT_API_KEY.",
     ),
 ]
-Output = Annotated[Path | None, Option("--output", "-o", metavar="FILE", help="Write the result to FILE.")]
+Jobs = Annotated[
+    int | None,
+    Option(
+        "--jobs",
+        metavar="N",
+        at_least=1,
+        help="Number of processes for many files; by default one per core.",
+    ),
+]
+Output = Annotated[Path | None, Option("--output", "-o", metavar="FILE", help=OUTPUT)]
 Plot = Annotated[Path | None, Option("--plot", metavar="FILE", help="Draw a diagram into FILE.")]
 Fields = Annotated[
     str | None,

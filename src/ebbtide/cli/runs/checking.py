@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from ebbtide import __version__
 from ebbtide.budget.limits import Limits
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.lines import Line, print_lines, terminal_width
+from ebbtide.cli.progress import progress_bar
 from ebbtide.cli.runs.baseline import Baseline, KnownFindings
 from ebbtide.cli.runs.ci.check_format import CheckFormat
 from ebbtide.cli.runs.fail_on import Condition, FailedCondition, conditions, failures
@@ -22,7 +22,7 @@ from ebbtide.cli.runs.run_screen import run_screen
 from ebbtide.cli.runs.run_table import SkippedFile, run_table
 from ebbtide.cli.runs.trace_files import TraceFiles
 from ebbtide.cli.settings.options import origin
-from ebbtide.cli.terminal import console, print_json, print_line, warn
+from ebbtide.cli.terminal import print_json, print_line, warn
 from ebbtide.errors import ConfigError, EbbtideError, TranscriptError
 from ebbtide.report.plurals import count
 from ebbtide.supervision.run_options import RunOptions
@@ -310,7 +310,7 @@ def check_files(
     skipped_files = [
         _skipped_file(error, str(error.source), options, is_named=False) for error in traces.refusals
     ]
-    with _progress(len(traces.files)) as advance:
+    with progress_bar("checking", len(traces.files)) as advance:
         for path, result in checking.check_many(
             traces.files,
             options,
@@ -318,34 +318,13 @@ def check_files(
             from_arguments=traces.from_arguments,
             is_growing=traces.are_growing,
         ):
-            advance()
+            advance(1)
             if isinstance(result, RunSummary):
                 summaries.append(result)
             else:
                 is_named = str(path) in traces.from_arguments
                 skipped_files.append(_skipped_file(result, str(path), options, is_named=is_named))
     return summaries, sorted(skipped_files, key=lambda item: item.source)
-
-
-@contextlib.contextmanager
-def _progress(total: int) -> Iterator[Any]:
-    """A bar on standard error, where that is a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda: None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    bar = Progress(
-        TextColumn("checking"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=console(stderr=True),
-        transient=True,
-    )
-    with bar:
-        task = bar.add_task("", total=total)
-        yield lambda: bar.advance(task)
 
 
 def _skipped_file(error: EbbtideError, source: str, options: RunOptions, *, is_named: bool) -> SkippedFile:

@@ -14,7 +14,7 @@ from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.ci.check_format import CheckFormat
 from ebbtide.cli.runs.options import with_run_options, with_thresholds
 from ebbtide.cli.runs.session_filter import SessionFilter, with_session_filter
-from ebbtide.cli.shared_options import FORMAT, AsJson, JudgeModel, Redact
+from ebbtide.cli.shared_options import FORMAT, AsJson, Jobs, JudgeModel, Redact
 from ebbtide.cli.single_file import single_file
 from ebbtide.cli.terminal import warn
 from ebbtide.errors import ConfigError
@@ -51,15 +51,7 @@ def check(
             metavar="[FILE...]", type=FILE, help="Recorded runs: files, folders, or - for standard input."
         ),
     ] = None,
-    jobs: Annotated[
-        int | None,
-        Option(
-            "--jobs",
-            metavar="N",
-            at_least=1,
-            help="Number of processes for many files; by default one per core.",
-        ),
-    ] = None,
+    jobs: Jobs = None,
     judge: JudgeModel = None,
     html: Page = None,
     fail_on: Annotated[

@@ -1,0 +1,112 @@
+"""An archive of runs, checked on this machine: all cores, bounded memory, and where it was after a kill."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ebbtide.batch.archive_counts import ArchiveCounts
+from ebbtide.batch.archive_files import ArchiveFile
+from ebbtide.batch.archive_pool import Chunk, PartWriter, RunChunk, check_chunks
+from ebbtide.batch.result_parts import ResultParts
+from ebbtide.supervision.run_options import RunOptions
+
+_FILES: Final = 64  # of a chunk
+_BYTES: Final = 4 << 20  # of a chunk; a larger file is one alone
+_WORTH_A_PROCESS: Final = 4 << 20  # bytes that take longer to check than a process takes to start
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveTask:
+    """What is to be made of an archive.
+
+    Args:
+        output: The file of results.
+        options: By what runs are judged.
+        settings: The same in words: what was begun with other settings is not gone on with.
+        most_seconds: How long a run may take; None does not bound it.
+        jobs: Processes; None takes one a core where they are worth it.
+    """
+
+    output: Path
+    options: RunOptions
+    settings: str = ""
+    most_seconds: float | None = None
+    jobs: int | None = None
+
+    @property
+    def writer(self) -> PartWriter:
+        """What checks the chunks."""
+        return PartWriter(options=self.options, settings=self.settings, most_seconds=self.most_seconds)
+
+
+def check_files(
+    files: Sequence[ArchiveFile],
+    task: ArchiveTask,
+    progress: Callable[[int], object] = lambda _: None,
+) -> tuple[ArchiveCounts, int]:
+    """Check runs in files, and write one file of results, ordered by run.
+
+    Args:
+        files: They.
+        task: What is to be made of them.
+        progress: Called with the number of runs that have come to a row, those of earlier attempts first.
+
+    Returns:
+        What came of all runs; and how many of them had been checked before.
+
+    Raises:
+        ConfigError: The results cannot be written, or were begun with other settings.
+    """
+    parts = ResultParts(task.output, task.settings)
+    due = [file for file in files if file.run.run_id not in parts.run_ids]
+    size = sum(file.size for file in due)
+    jobs = task.jobs or max(1, min(os.cpu_count() or 1, size // _WORTH_A_PROCESS))
+    resumed = len(files) - len(due)
+    progress(resumed)
+    return check_into(parts, file_chunks(due), task, jobs=jobs, progress=progress), resumed
+
+
+def check_into(
+    parts: ResultParts,
+    chunks: Iterable[Chunk],
+    task: ArchiveTask,
+    *,
+    jobs: int,
+    progress: Callable[[int], object],
+) -> ArchiveCounts:
+    """Check chunks into the parts of a file of results, and join them.
+
+    Args:
+        parts: They; those that are there stay.
+        chunks: What is to be checked.
+        task: What is to be made of it.
+        jobs: Processes; 1 works in this one.
+        progress: Called with the number of runs that have come to a row, again and again.
+
+    Returns:
+        What came of all runs, also of those of earlier parts.
+    """
+    counts = parts.earlier
+    for more in check_chunks(chunks, task.writer, parts.next_path, jobs=jobs):
+        counts.add(more)
+        progress(more.total)
+    parts.join()
+    return counts
+
+
+def file_chunks(files: Iterable[ArchiveFile]) -> Iterator[RunChunk]:
+    """Files in chunks that one process checks, in their order."""
+    members: list[ArchiveFile] = []
+    size = 0
+    for file in files:
+        if members and (len(members) >= _FILES or size + file.size > _BYTES):
+            yield RunChunk(tuple(item.run for item in members))
+            members, size = [], 0
+        members.append(file)
+        size += file.size
+    if members:
+        yield RunChunk(tuple(item.run for item in members))

@@ -1,0 +1,1 @@
+"""The commands about archives: many runs, as files or as rows."""

@@ -1,0 +1,112 @@
+"""`ebbtide archive check`: many runs, checked into one file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from ebbtide import __version__
+from ebbtide.batch.archive import ArchiveTask, check_files
+from ebbtide.batch.archive_counts import ArchiveCounts
+from ebbtide.batch.archive_files import files_at
+from ebbtide.batch.arrow_types import arrow_library
+from ebbtide.batch.run_result import RESULT_VERSION, ResultStatus
+from ebbtide.cli.exits import Exit
+from ebbtide.cli.progress import progress_bar
+from ebbtide.cli.settings.options import current_settings
+from ebbtide.cli.terminal import print_json, print_line
+from ebbtide.report.plurals import count
+from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.run_options import RunOptions
+from ebbtide.text.redaction import redact
+
+_SHOWN = 10  # runs that could not be checked
+_IRRELEVANT = frozenset(("sources", "output", "jobs", "as_json"))  # to what a run comes to
+
+
+def check_archive(
+    sources: Sequence[str],
+    options: RunOptions,
+    *,
+    output: Path,
+    jobs: int | None,
+    run_timeout: float | None,
+    as_json: bool,
+) -> Exit:
+    """Check the runs behind names, and say what came of them.
+
+    Args:
+        sources: Files, folders, patterns and URLs.
+        options: By what they are judged.
+        output: The file of results.
+        jobs: Processes; None takes one a core where they are worth it.
+        run_timeout: Seconds that a run may take; None does not bound it.
+        as_json: Print JSON.
+
+    Raises:
+        EbbtideError: There is nothing to check, or the results cannot be written.
+    """
+    arrow_library()
+    start = time.monotonic()
+    files = files_at(sources)
+    task = ArchiveTask(
+        output=output, options=options, settings=settings_mark(), most_seconds=run_timeout, jobs=jobs
+    )
+    with progress_bar("checking", len(files)) as advance:
+        counts, resumed = check_files(files, task, advance)
+    if as_json:
+        print_json(_summary(counts, output, resumed=resumed, seconds=time.monotonic() - start))
+    else:
+        _print(counts, output, resumed=resumed)
+    return Exit.PARTLY if counts.bad_runs else Exit.DONE
+
+
+def settings_mark() -> str:
+    """What the runs are judged by, as a short text: equal for equal options and contents of their files."""
+    context = click.get_current_context()
+    values = {name: value for name, value in context.params.items() if name not in _IRRELEVANT}
+    digest = hashlib.sha256(f"{__version__} {RESULT_VERSION} {json.dumps(values, default=str)}".encode())
+    settings = current_settings()
+    files = [value for value in values.values() if isinstance(value, str)]
+    files += [] if settings is None else [str(settings.file)]
+    for path in map(Path, files):
+        if path.is_file():
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _summary(counts: ArchiveCounts, output: Path, *, resumed: int, seconds: float) -> dict[str, object]:
+    return {
+        "schema": 1,
+        "output": str(output),
+        "runs": counts.total,
+        "resumed": resumed,
+        **{status.value: counts.runs[status] for status in ResultStatus},
+        "events": counts.events,
+        "actions": {action.value: counts.actions[action] for action in Action},
+        "seconds": round(seconds, 3),
+        "bad_runs": [run._asdict() for run in counts.bad_runs],
+    }
+
+
+def _print(counts: ArchiveCounts, output: Path, *, resumed: int) -> None:
+    verdicts = ", ".join(f"{counts.actions[action]:,} {action.value}" for action in Action)
+    print_line(f"{count(counts.runs[ResultStatus.CHECKED], 'run')} checked: {verdicts}")
+    if resumed:
+        print_line(f"{resumed:,} of them had been checked before")
+    if counts.runs[ResultStatus.NO_TRACE]:
+        print_line(f"{count(counts.runs[ResultStatus.NO_TRACE], 'file')} that are no traces")
+    bad = counts.runs[ResultStatus.UNREADABLE] + counts.runs[ResultStatus.OUT_OF_TIME]
+    if bad:
+        print_line(f"{count(bad, 'run')} could not be checked:")
+    for run in counts.bad_runs[:_SHOWN]:
+        place = "" if run.line is None else f"line {run.line}: "
+        print_line(f"  {run.run_id}: {place}{redact(run.error.splitlines()[0])}")
+    if bad > _SHOWN:
+        print_line(f"  and {bad - _SHOWN:,} more")
+    print_line(f"{output}: what it says is shown by `ebbtide archive report {output}`")
