@@ -141,6 +141,10 @@ class ServiceClient:
         """What holds of a run; it counts as no check, and hands over no note."""
         return self._verdict("GET", _path(run_id, "verdict"))
 
+    def now(self) -> dict[str, Any]:
+        """What is stuck now: ``sentence`` in words, ``stuck`` and ``silent`` run by run."""
+        return self._json("GET", "/v1/now")
+
     def run(self, run_id: str) -> dict[str, Any]:
         """One run, as a row of `runs`."""
         return self._json("GET", _path(run_id))

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -108,3 +109,16 @@ def start_shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[
 def shared_service(start_shared: Callable[..., ServiceProcess]) -> ServiceProcess:
     """One for all tests of a file that do not end it."""
     return start_shared()
+
+
+@pytest.fixture
+def wait_for() -> Callable[..., None]:
+    """Waits until something holds, and fails where it does not in time."""
+
+    def wait(condition: Callable[[], object], seconds: float = 20) -> None:
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+    return wait

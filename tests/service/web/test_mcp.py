@@ -35,7 +35,7 @@ LOOP = [
 async def over_http(service, **_: Any) -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {TOKEN}"} if "--token" in service.options else {}
     async with (
-        httpx2.AsyncClient(headers=headers) as http,
+        httpx2.AsyncClient(headers=headers, timeout=30) as http,
         Client(streamable_http_client(f"{service.url}/mcp", http_client=http)) as client,
     ):
         yield client
@@ -109,7 +109,7 @@ def test_a_run_is_stuck_until_a_person_lets_it_go_on(service, connect, tmp_path:
         async with connect(service) as client:
             stuck = await ask(client, "stuck_now")
             assert [row["run_id"] for row in stuck["stuck"]] == ["claude:session-7"]
-            assert "claude:session-7, $0.50: ls " in stuck["sentence"]
+            assert stuck["sentence"].startswith("1 of 2 runs is stuck: claude")
             runs = await ask(client, "list_runs", limit=1)
             assert runs["more"]
             assert runs["runs"][0]["agent"] == "claude"
@@ -292,7 +292,7 @@ def test_the_settings_on_the_page_are_what_agents_read(project: Path) -> None:
     for server in servers:
         command = server.get("command")
         if command is None:
-            assert (server.get("url") or server["httpUrl"]).endswith(":8620/mcp")
+            assert server["url"].endswith(":8620/mcp")
         else:
             words = command if isinstance(command, list) else [command, *server["args"]]
             assert words == ["ebbtide", "mcp"]

@@ -19,6 +19,8 @@ from ebbtide.service.alerts.alert_settings import AlertLevel, AlertSettings
 from ebbtide.service.alerts.channels import AlertError, post, run_command
 from ebbtide.service.runs.listing import find_run
 from ebbtide.service.runs.live_runs import LiveRuns
+from ebbtide.service.runs.moments import rough_time
+from ebbtide.service.runs.run_source import WITH_PERSON
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.text.redaction import redacted
 
@@ -30,8 +32,8 @@ _LOOK_S: Final = 1.0  # between two looks at what is due
 _SCAN_S: Final = 20.0  # between two looks for silent runs
 _FORGET_S: Final = 86_400.0  # a run that was silent for longer than that is over
 _SILENT: Final = (
-    "SELECT run_id, latest FROM runs WHERE NOT ended AND stop_reason IS NULL AND source <> 'hooks'"
-    " AND latest < ? AND latest > ? LIMIT 100"
+    "SELECT run_id, latest FROM runs WHERE NOT ended AND stop_reason IS NULL"  # noqa: S608 - question marks
+    f" AND source NOT IN ({', '.join('?' * len(WITH_PERSON))}) AND latest < ? AND latest > ? LIMIT 100"
 )
 
 
@@ -42,6 +44,7 @@ class AlertSender:
         runs: The runs.
         settings: Whom to tell, and of what.
         page: Where people open the page of the service.
+        silent_after_s: Seconds without an event after which a run is silent.
         redact: Whether keys and passwords are masked.
         clock: Seconds since 1970.
 
@@ -56,12 +59,14 @@ class AlertSender:
         settings: AlertSettings,
         *,
         page: str,
+        silent_after_s: float = 600.0,
         redact: bool = True,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._runs = runs
         self._settings = settings
         self._page = (settings.page or page).rstrip("/")
+        self._silent_after_s = silent_after_s
         self._redact = redact
         self._clock = clock
         self._book = AlertBook(runs.database)
@@ -103,19 +108,19 @@ class AlertSender:
             await self._enter(run_id, level, verdict.reason, verdict.kind)
 
     async def _watch_silence(self) -> None:
-        silent_s = self._settings.silent_minutes * 60
         while True:
             now = self._clock()
-            values = (now - silent_s, now - silent_s - _FORGET_S)
+            edge = now - self._silent_after_s
+            values = (*WITH_PERSON, edge, edge - _FORGET_S)
             try:
                 rows = await asyncio.to_thread(self._runs.database.read, _SILENT, values)
             except StoreError as error:
                 rows = []
                 _log.error("silent runs were not looked for: %s", error)
             for run_id, latest in rows:
-                minutes = int((now - latest) // 60)
-                await self._enter(run_id, AlertLevel.SILENT, f"Nothing was heard for {minutes} min.", None)
-            await asyncio.sleep(min(_SCAN_S, silent_s / 2))
+                reason = f"Nothing was heard for {rough_time(now - latest)}."
+                await self._enter(run_id, AlertLevel.SILENT, reason, None)
+            await asyncio.sleep(min(_SCAN_S, self._silent_after_s / 2))
 
     async def _enter(self, run_id: str, level: AlertLevel, reason: str, kind: str | None) -> None:
         try:
@@ -138,7 +143,7 @@ class AlertSender:
             project=row.get("project"),
             cost_usd=row.get("cost_usd"),
             at=self._clock(),
-            link=f"{self._page}/v1/runs/{quote(run_id, safe='')}/report.html",
+            link=f"{self._page}/runs/{quote(run_id, safe='')}",
         )
         visible = redacted(alert) if self._redact else alert
         forms = {"url": visible.message, "command": visible.to_dict}

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from ebbtide.errors import ConfigError
 from ebbtide.settings_file import offer, read_settings
 
-_KEYS: Final = ("url", "command", "on", "silent_minutes", "page")
+_KEYS: Final = ("url", "command", "on", "page")
 
 
 class AlertLevel(StrEnum):
@@ -31,7 +31,6 @@ class AlertSettings:
         url: A webhook that takes JSON as Slack's does; None for none.
         command: A command line for the shell, with the JSON on its standard input; None for none.
         on: What is told.
-        silent_minutes: Minutes without an event after which a run is silent.
         page: Where people open the page of the service, for links; None takes its own address.
 
     Raises:
@@ -41,7 +40,6 @@ class AlertSettings:
     url: str | None = None
     command: str | None = None
     on: frozenset[AlertLevel] = frozenset({AlertLevel.STOP, AlertLevel.ESCALATE})
-    silent_minutes: float = 15.0
     page: str | None = None
 
     def __post_init__(self) -> None:
@@ -81,12 +79,7 @@ def _of_table(table: Mapping[str, Any]) -> AlertSettings:
             raise ConfigError(f"alerts.{key}: no such setting; {offer(key, _KEYS)}")
         if key in ("url", "command", "page") and (not isinstance(value, str) or not value):
             raise ConfigError(f"alerts.{key}: expected a text")
-    minutes = inside.get("silent_minutes", 15.0)
-    if type(minutes) not in (int, float) or not 0 < minutes <= 100_000:
-        raise ConfigError(f"alerts.silent_minutes = {minutes!r:.40}: expected minutes above 0")
     levels = inside.get("on", [AlertLevel.STOP, AlertLevel.ESCALATE])
     if not isinstance(levels, list) or not all(level in list(AlertLevel) for level in levels):
         raise ConfigError(f"alerts.on = {levels!r:.80}: expected some of {', '.join(AlertLevel)}")
-    return AlertSettings(
-        **{**inside, "silent_minutes": float(minutes), "on": frozenset(map(AlertLevel, levels))}
-    )
+    return AlertSettings(**{**inside, "on": frozenset(map(AlertLevel, levels))})

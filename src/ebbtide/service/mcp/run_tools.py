@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Annotated, Any, Final, Literal, cast
 
@@ -30,7 +30,6 @@ from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.verdict import Verdict
 
 _AGENTS: Final = ("claude", "codex", "gemini", "opencode")  # whose hooks name a run AGENT:SESSION
-_MOST: Final = 50  # runs that are looked at for what is stuck
 _CALLER: Final = "mcp"
 _BUDGETS = 20  # those that an answer has
 _GIVE_UP: Final = "Stop here. Say what is missing, and ask the person."
@@ -40,18 +39,15 @@ RunName = Annotated[
 ]
 
 
-def stuck_now(
-    desk: Desk, since: Annotated[str, Field(description="Heard of since: 2h, 24h, 7d.")] = "24h"
-) -> StuckRuns:
+def stuck_now(desk: Desk) -> StuckRuns:
     """Which agent runs are stuck right now, and what they cost. Ask this first."""
     with desk.connect() as service:
-        rows = _rows(service, {"standing": "stop,escalate,finalize,nudge", "since": since}, _MOST)
-    now = [row for row in rows if not row["ended"]]
-    stuck = [row for row in now if row["action"] != "nudge"]
+        answer = service.now()
     return StuckRuns(
-        sentence=_stuck_sentence(stuck, since),
-        stuck=stuck,
-        warned=[row for row in now if row["action"] == "nudge"],
+        sentence=answer["sentence"],
+        stuck=_rows(answer["stuck"]),
+        silent=_rows(answer["silent"]),
+        connect=answer["connect"],
     )
 
 
@@ -68,7 +64,8 @@ def list_runs(  # noqa: PLR0917 - a field of the schema each
     """List agent runs with verdict and cost, the worst first."""
     filters = {"standing": standing, "since": since, "project": project, "agent": agent}
     with desk.connect() as service:
-        rows = _rows(service, filters, limit + 1)
+        set_filters = {key: value for key, value in filters.items() if value is not None}
+        rows = _rows(islice(service.runs(**set_filters, order="worst", limit=limit + 1), limit + 1))
     return RunRows(runs=rows[:limit], more=len(rows) > limit)
 
 
@@ -169,8 +166,7 @@ def _run(service: ServiceClient, name: str) -> dict[str, Any]:
     raise ConfigError(f"{name!r:.80}: no such run. list_runs shows which there are")
 
 
-def _rows(service: ServiceClient, filters: Mapping[str, str | None], most: int) -> list[RunRow]:
-    set_filters = {key: value for key, value in filters.items() if value is not None}
+def _rows(runs: Iterable[Mapping[str, Any]]) -> list[RunRow]:
     now = time.time()
     return [
         cast(
@@ -181,17 +177,8 @@ def _rows(service: ServiceClient, filters: Mapping[str, str | None], most: int) 
                 "silent_minutes": round(max(0.0, now - run["latest"]) / 60, 1),
             },
         )
-        for run in islice(service.runs(**set_filters, order="worst", limit=most), most)
+        for run in runs
     ]
-
-
-def _stuck_sentence(stuck: Sequence[RunRow], since: str) -> str:
-    if not stuck:
-        return f"No run of the last {since} is stuck."
-    worst = stuck[0]
-    runs = "1 run is" if len(stuck) == 1 else f"{len(stuck)} runs are"
-    cost = "" if worst["cost_usd"] is None else f", ${worst['cost_usd']:.2f}"
-    return f"{runs} stuck. The worst is {worst['run_id']}{cost}: {worst['reason']}"
 
 
 def _evidence(verdict: Verdict) -> str | None:

@@ -41,9 +41,14 @@ class RunRows(TypedDict):
 class StuckRuns(TypedDict):
     """Which runs are stuck."""
 
-    sentence: Annotated[str, Field(description="The answer in one sentence.")]
-    stuck: Annotated[list[RunRow], Field(description="To be ended, or to be asked about, the worst first.")]
-    warned: Annotated[list[RunRow], Field(description="Their models were told that they go in circles.")]
+    sentence: Annotated[str, Field(description="The answer in words.")]
+    stuck: Annotated[
+        list[RunRow], Field(description="They may not go on by themselves: most expensive first.")
+    ]
+    silent: Annotated[list[RunRow], Field(description="Nothing was heard of them for a while.")]
+    connect: Annotated[
+        str | None, Field(description="A command that connects an agent; null where a run has reported.")
+    ]
 
 
 class StuckAnswer(TypedDict):

@@ -150,7 +150,13 @@ def serve_web(
             open_log=open_log,
             redact=settings.redact,
         )
-        alerts = AlertSender(runs, settings.alerts, page=own_url, redact=settings.redact)
+        alerts = AlertSender(
+            runs,
+            settings.alerts,
+            page=own_url,
+            silent_after_s=settings.silent_after_s,
+            redact=settings.redact,
+        )
         spans = SpanWorker(SpanReceiver(runs, wait_s=settings.span_wait_s))
         config = uvicorn.Config(
             new_app(
