@@ -52,6 +52,7 @@ class Plain:
     def __init__(self) -> None:
         self.events = self.tool_calls = self.model_calls = self.faults = self.unpriced_calls = 0
         self.cost: Fraction | None = None
+        self.units = 0  # each cost rounded by itself
         self.slack = Fraction(0)
         self.by_class: list[int | None] = [None] * 4
         self.unpriced_models: dict[str, None] = {}
@@ -100,12 +101,13 @@ class Plain:
         if cost is not None:
             if round(cost * UNITS) or self.cost is not None or not self.unpriced_calls:
                 self.cost = cost + (self.cost or 0)
+                self.units += round(cost * UNITS)
             whole = cost * UNITS
             if whole.denominator > 1 or whole > EXACT:
                 self.slack += Fraction(1, 2) + whole / 2**50
         elif any(tokens.values()) and by_model:
             self.unpriced_calls += 1
-            if self.cost is not None and not round(self.cost * UNITS):
+            if not self.units:
                 self.cost = None
             self.unpriced_models[usage.model or ""] = None
 
@@ -130,6 +132,11 @@ def check(tally: Tally, plain: Plain) -> None:
 
 @given(runs, st.integers(0, 40))
 @example([(0, ModelCall(usage=Usage(cost_usd=0.01)), None)] * 100, 50)
+@example(
+    [(0, ModelCall(usage=Usage(cost_usd=3e-13)), None)] * 2
+    + [(0, ModelCall(usage=Usage(input_tokens=1)), None)],
+    0,
+)
 def test_a_tally_is_the_sum_of_its_events(run: list[tuple[int, Event, float | None]], at: int) -> None:
     """Per chain and for the run, also where it is stored and read again in between."""
     whole, plain_whole = Tally(TABLE), Plain()
