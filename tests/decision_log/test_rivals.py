@@ -1,12 +1,16 @@
 """What a decision takes back is asked about in any session, however long ago it was taken."""
 
+import json
+import re
 from dataclasses import replace
 
 import pytest
 
 from ebbtide.decision_log.answer import DecisionVerdict
+from ebbtide.decision_log.decision_log import DecisionLog
 from ebbtide.decision_log.deliberation import Deliberation
 from ebbtide.decision_log.record import Relation
+from ebbtide.decision_log.store.statements import standing
 from ebbtide.decision_log.store.subjects import subject_hashes
 from ebbtide.profile.duplicates import DuplicateRules
 
@@ -118,6 +122,20 @@ def test_the_closest_of_many_on_a_subject_is_named(work):
         )
     answer = work.record_decision("Drop the nightly backup of the orders table", session="z", ts=DAY)
     assert answer.reversals == (first.id,)
+
+
+@pytest.mark.parametrize("text", ["Use Redis", "Keep the nightly backup of table7"])
+def test_a_server_without_statistics_reads_no_more_than_it_is_asked_for(postgres_url, text):
+    """However many decisions an agent has on a subject or on others, a few rows are read."""
+    rows = [{"description": f"Keep the nightly backup of table{number}"} for number in range(200)]
+    with DecisionLog.open(postgres_url, agent="coder") as log:
+        Deliberation(log).record_batch([{"description": "Use Redis"}, *rows])
+        values = (log.tenant, subject_hashes(log.tenant, "coder", text)[0], log.tenant, "coder", 2e9, 16)
+        plan = log.store.write(
+            lambda tx: tx.session.rows(f"EXPLAIN (ANALYZE, FORMAT JSON) {standing(1)}", values)
+        )
+    nodes = re.findall(r'"Actual Rows": (\d+)', json.dumps(plan[0][0]))
+    assert 1 <= max(map(int, nodes)) <= 16
 
 
 def test_the_hashes_are_those_of_every_store():

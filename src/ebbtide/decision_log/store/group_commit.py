@@ -1,7 +1,8 @@
 """Writers that come at once share a transaction, and each returns only after the commit.
 
 Whoever comes first leads: it does its own work and that of everybody who waits, and commits once. A commit is
-what writing costs; shared by eight it costs an eighth.
+what writing costs; shared by eight it costs an eighth. Those who were there the last time are waited for, for as
+long as that took: they come again as soon as they have their answers.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, cast
@@ -21,6 +23,7 @@ from ebbtide.errors import StoreError
 _T = TypeVar("_T")
 _MOST = 128  # works of one transaction
 _TRIES = 3
+_LONGEST_S = 0.02  # that others are waited for
 _NAP_S = 0.05  # whoever was to lead next may have been interrupted: after that time another one sees to it
 
 
@@ -37,11 +40,13 @@ class Writer:
         self._session = session
         self._streams = Streams()
         self._waiting: deque[_Work[Any]] = deque()
-        self._queue = threading.Lock()
+        self._queue = threading.Condition(threading.Lock())
         self._leading = threading.Lock()
         self._process = os.getpid()
         self._closed = False
         self._committing = False
+        self._crowd = 1  # works of the last transaction, and those that came while it went on
+        self._patience_s = 0.0
 
     def write(
         self,
@@ -68,6 +73,7 @@ class Writer:
         mine = _Work(work, order, subjects)
         with self._queue:
             self._waiting.append(mine)
+            self._queue.notify()
         # Whose work is done goes on at once, while somebody else leads already: it comes with the next batch.
         while not mine.is_done:
             if not self._leading.acquire(blocking=False):
@@ -112,7 +118,10 @@ class Writer:
 
     def _lead(self) -> None:
         with self._queue:
+            if len(self._waiting) < self._crowd:
+                self._queue.wait_for(lambda: len(self._waiting) >= self._crowd, self._patience_s)
             batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), _MOST))]
+        start = time.perf_counter()
         batch.sort(key=lambda each: each.order)  # stable: what one thread asked first is done first
         try:
             self._together(batch)
@@ -130,6 +139,9 @@ class Writer:
             raise
         finally:
             self._committing = False
+            with self._queue:
+                self._crowd = min(len(batch) + len(self._waiting), _MOST)
+            self._patience_s = min(time.perf_counter() - start, _LONGEST_S)
 
     def _together(self, batch: list[_Work[Any]]) -> None:
         try:

@@ -18,6 +18,8 @@ _MISSING = (
     "pip install 'ebbtide[postgres]'"
 )
 _BATCH = 500
+# A writer looks up a few rows in the order of an index. A planner without statistics would sort all of them.
+_LOOK_UPS = "SET enable_bitmapscan = off; SET plan_cache_mode = force_generic_plan"
 
 
 class PostgresDatabase:
@@ -48,7 +50,11 @@ class PostgresDatabase:
 
     def connect(self, *, write: bool) -> Session:
         """Open one more connection."""
-        return PostgresSession(self._open(), self.name, self._psycopg)
+        connection = self._open()
+        if write:
+            with _PostgresErrors(self.name, self._psycopg):
+                connection.execute(_LOOK_UPS)
+        return PostgresSession(connection, self.name, self._psycopg)
 
     def _open(self) -> Any:
         psycopg = self._psycopg

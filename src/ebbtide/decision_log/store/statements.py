@@ -119,10 +119,12 @@ EQUAL_FINALS = (
 
 #: Decisions that stand, by what they are about.
 DELETE_SUBJECT = "DELETE FROM decision_subjects WHERE key = ? AND id = ?"
+# Subqueries, since a planner without statistics would read all decisions of the agent to join them.
 _STANDING = (
-    "SELECT * FROM (SELECT d.id, d.description FROM decision_subjects AS s CROSS JOIN decisions AS d "
-    "WHERE s.key = ? AND d.tenant = ? AND d.id = s.id AND d.agent = ? AND d.status = 'kept' "
-    "AND (d.settled_at IS NULL OR d.settled_at <= ?) ORDER BY s.id DESC LIMIT ?) AS of_key"
+    "SELECT * FROM (SELECT id, (SELECT description FROM decisions WHERE tenant = ? AND id = s.id) AS text "
+    "FROM decision_subjects AS s WHERE key = ? AND (SELECT 1 FROM decisions WHERE tenant = ? AND id = s.id "
+    "AND agent = ? AND status = 'kept' AND (settled_at IS NULL OR settled_at <= ?)) = 1 "
+    "ORDER BY id DESC LIMIT ?) AS of_key"
 )
 UNKEYED = "SELECT n FROM decision_unkeyed ORDER BY n LIMIT ?"
 TO_KEY = "SELECT tenant, agent, id, description FROM decisions WHERE n = ? AND status = 'kept'"
@@ -152,5 +154,5 @@ def insert_subject(keys: int) -> str:
 
 @cache
 def standing(keys: int) -> str:
-    """The newest decisions that stand, for each of so many keys: key, tenant, agent, time, how many."""
+    """The newest decisions that stand, for each of so many keys: tenant, key, tenant, agent, time, how many."""
     return " UNION ALL ".join([_STANDING] * keys)

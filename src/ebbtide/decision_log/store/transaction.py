@@ -374,7 +374,8 @@ def _question(subject: OnSubject) -> Question | None:
     keys = subject_hashes(tenant, agent, text) if most > 0 else ()
     if not keys:
         return None
-    return statements.standing(len(keys)), [value for key in keys for value in (key, tenant, agent, at, most)]
+    values = [value for key in keys for value in (tenant, key, tenant, agent, at, most)]
+    return statements.standing(len(keys)), values
 
 
 def checked_time(value: object, name: str = "ts") -> float:
