@@ -1,7 +1,7 @@
 """Writers that come at once share a transaction, and each returns only after the commit.
 
 Whoever comes first leads: it does its own work and that of everybody who waits, and commits once. A commit is
-what writing costs; shared by eight it costs an eighth. Those who were there the last time are waited for, for as
+what writing costs; shared by eight it costs an eighth. Those who were there the last time are waited for, as
 long as that took: they come again as soon as they have their answers.
 """
 

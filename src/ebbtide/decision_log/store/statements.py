@@ -154,5 +154,5 @@ def insert_subject(keys: int) -> str:
 
 @cache
 def standing(keys: int) -> str:
-    """The newest decisions that stand, for each of so many keys: tenant, key, tenant, agent, time, how many."""
+    """The newest decisions that stand, of each of some keys: tenant, key, tenant, agent, time, how many."""
     return " UNION ALL ".join([_STANDING] * keys)
