@@ -96,6 +96,7 @@ def served(folder: Path, *, bare: bool) -> Iterator[tuple[int, int]]:
             "serve",
             "--port",
             str(port),
+            "--no-sessions",
             "--db",
             str(folder / "runs.db"),
         ]

@@ -44,7 +44,7 @@ LINES = {
     "hooks uninstall": {0: "hooks uninstall gemini", 2: "hooks uninstall aider"},
     "hooks status": {0: "hooks status", 2: "hooks status more"},
     "hooks serve": {0: "hooks serve --idle 0", 2: "hooks serve more"},
-    "serve": {0: "serve --idle 0 --port 0", 2: "serve --host 0.0.0.0"},
+    "serve": {0: "serve --idle 0 --port 0 --no-sessions", 2: "serve --host 0.0.0.0"},
     "statusline": {0: "statusline", 2: "statusline more"},
     "budgets list": {0: "budgets list --budgets BUDGETS", 2: "budgets list"},
     "budgets approve": {0: "budgets approve all:total --budgets BUDGETS", 2: "budgets approve"},

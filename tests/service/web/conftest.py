@@ -20,7 +20,8 @@ class ServiceProcess:
         self.folder = folder
         self.options = options
         self.file = folder / "runs.db"
-        self.environment = {**os.environ, "EBBTIDE_STATE": str(folder / "state")}
+        self.home = folder / "home"
+        self.environment = {**os.environ, "EBBTIDE_STATE": str(folder / "state"), "HOME": str(self.home)}
         self.start()
 
     def start(self) -> None:

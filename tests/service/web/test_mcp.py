@@ -240,6 +240,7 @@ def test_a_service_that_is_away_is_told(service) -> None:
 def test_a_service_is_started_where_none_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It answers, is started once, and one that cannot start says why."""
     monkeypatch.setenv("EBBTIDE_STATE", str(tmp_path / "state"))
+    monkeypatch.setenv("HOME", str(tmp_path))
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with (

@@ -1,13 +1,17 @@
 """The page in a real browser, of a real service."""
 
+import json
 import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+
+from ebbtide import Budgets
 
 WITHIN_MS = 1000  # that the page may be behind
 TOKEN = "a-token-of-the-tests"  # noqa: S105
@@ -111,14 +115,14 @@ def test_a_run_goes_stuck_is_seen_within_a_second_and_stopped(service, opened) -
 
 
 @pytest.mark.parametrize(("button", "act"), [("Go on", "acknowledge"), ("Give 10 turns", "extend")])
-def test_a_stuck_run_may_go_on(service, opened, button: str, act: str) -> None:
-    service.send("a", *turns(1, 5))
-    assert service.check("a")["end"] is not None
-    with opened(service) as (page, _):
-        page.get_by_role("button", name=f"{button}: a").click()
-        expect(page.locator("#stuck li")).to_have_count(0, timeout=WITHIN_MS)
-    assert service.check("a")["end"] is None
-    assert service.get("/v1/audit")["entries"][0]["act"] == act
+def test_a_stuck_run_may_go_on(shared_service, opened, button: str, act: str) -> None:
+    shared_service.send(act, *turns(1, 5))
+    assert shared_service.check(act)["end"] is not None
+    with opened(shared_service) as (page, _):
+        page.get_by_role("button", name=f"{button}: {act}").click()
+        expect(page.locator(f"#stuck [data-run={act}]")).to_have_count(0, timeout=WITHIN_MS)
+    assert shared_service.check(act)["end"] is None
+    assert shared_service.get("/v1/audit")["entries"][0]["act"] == act
 
 
 def test_nobody_has_reported(service, opened) -> None:
@@ -156,10 +160,10 @@ def test_filters_stand_in_the_address(service, opened) -> None:
         expect(row(page, "a")).to_be_visible()
 
 
-def test_more_runs_are_shown_on_demand(service, opened) -> None:
+def test_more_runs_are_shown_on_demand(shared_service, opened) -> None:
     for number in range(55):
-        service.send(f"run-{number}", call(1))
-    with opened(service) as (page, _):
+        shared_service.send(f"run-{number}", call(1), agent="many")
+    with opened(shared_service, "/?agent=many") as (page, _):
         expect(page.locator("#runs tbody tr")).to_have_count(50)
         page.get_by_role("button", name="Show more runs").click()
         expect(page.locator("#runs tbody tr")).to_have_count(55)
@@ -196,14 +200,14 @@ def test_the_keyboard_is_enough(service, opened) -> None:
         page.wait_for_url("**/runs/a")
 
 
-def test_a_run_has_a_page_with_its_report_that_goes_on(service, opened) -> None:
-    service.send("a/b".replace("/", " "), *turns(1, 3, result="x"), agent="helper")
-    with opened(service, "/runs/a%20b") as (page, _):
+def test_a_run_has_a_page_with_its_report_that_goes_on(shared_service, opened) -> None:
+    shared_service.send("a b", *turns(1, 3, result="x"), agent="helper")
+    with opened(shared_service, "/runs/a%20b") as (page, _):
         expect(page.locator("#name")).to_have_text("a b")
         report = page.frame_locator("#report iframe:not(.is-next)")
         expect(report.locator(".verdict .source")).to_have_text("a b")
         expect(page.locator("#facts")).to_contain_text("$1.50 · 6 events")
-        service.send("a b", *turns(7, 3, result="x"))
+        shared_service.send("a b", *turns(7, 3, result="x"))
         expect(page.locator("#word")).to_have_text("stuck", timeout=WITHIN_MS)
         expect(page.locator("#facts")).to_contain_text("12 events", timeout=WITHIN_MS)
         expect(report.locator("main")).to_contain_text("12 events", timeout=10_000)
@@ -212,11 +216,11 @@ def test_a_run_has_a_page_with_its_report_that_goes_on(service, opened) -> None:
         expect(page.locator("#word")).to_have_text("stopped", timeout=WITHIN_MS)
         page.get_by_role("button", name="Go on: a b").click()
         expect(page.locator("#told")).to_have_text("a b goes on.")
-        assert service.check("a b")["end"] is None
+        assert shared_service.check("a b")["end"] is None
 
 
-def test_a_run_that_is_not_there(service, opened) -> None:
-    with opened(service) as (page, window):
+def test_a_run_that_is_not_there(shared_service, opened) -> None:
+    with opened(shared_service) as (page, window):
         window.may_lose = True
         window.open("/runs/gone")
         expect(page.locator("#why")).to_have_text("There is no such run, or it was deleted.")
@@ -262,11 +266,11 @@ def test_everybody_can_use_it(  # noqa: PLR0917
         assert overflow(page) == []
 
 
-def test_a_text_of_a_run_is_no_markup(service, opened) -> None:
+def test_a_text_of_a_run_is_no_markup(shared_service, opened) -> None:
     bad = "<img src=x onerror=alert(1)>"
-    service.send(bad.replace("/", ""), *turns(1, 5, args={"path": bad}), project=bad, agent=bad)
-    with opened(service) as (page, _):
-        expect(page.locator("#sentence")).to_contain_text("<img src=x")
+    shared_service.send(bad.replace("/", ""), *turns(1, 5, args={"path": bad}), project=bad, agent=bad)
+    with opened(shared_service) as (page, _):
+        expect(page.locator("#stuck")).to_contain_text("<img src=x")
         assert page.locator("img").count() == 0
 
 
@@ -297,16 +301,16 @@ def test_a_token_is_asked_for_once(start, opened, browser) -> None:
     assert service.client.post("/sign-in", data={"token": TOKEN, "next": "//evil"}).headers["location"] == "/"
 
 
-def test_what_can_only_be_watched_says_so(service, opened) -> None:
+def test_what_can_only_be_watched_says_so(start, opened) -> None:
     """Spans tell of a run and do not ask: there is no Stop."""
-    start = time.time_ns() - 10**10
+    begin = time.time_ns() - 10**10
     spans = [
         {
             "traceId": "1" * 32,
             "spanId": f"{number:016x}",
             "name": "execute_tool ls",
-            "startTimeUnixNano": str(start + number * 10**8),
-            "endTimeUnixNano": str(start + number * 10**8 + 1000),
+            "startTimeUnixNano": str(begin + number * 10**8),
+            "endTimeUnixNano": str(begin + number * 10**8 + 1000),
             "attributes": [
                 {"key": key, "value": {"stringValue": value}}
                 for key, value in {
@@ -321,8 +325,61 @@ def test_what_can_only_be_watched_says_so(service, opened) -> None:
         for number in range(1, 9)
     ]
     body = {"resourceSpans": [{"scopeSpans": [{"scope": {"name": "x"}, "spans": spans}]}]}
+    service = start("--span-wait", "0.1")
     with opened(service) as (page, _):
         assert service.client.post("/v1/traces", json=body).status_code == 200
         item = page.locator("#stuck li")
         expect(item).to_contain_text("it cannot be stopped from here", timeout=30_000)
         assert item.get_by_role("button").count() == 0
+
+
+def test_a_session_of_this_machine_shows_without_any_setup(service, opened) -> None:
+    """A coding agent that nobody has connected is seen, with its cost, and cannot be stopped from here."""
+    with opened(service) as (page, _):
+        path = service.home / ".claude" / "projects" / "-srv-shop" / "s.jsonl"
+        path.parent.mkdir(parents=True)
+        path.write_text("".join(map(claude_turn, range(12))), encoding="utf-8")
+        expect(page.locator("#sentence")).to_contain_text(
+            "1 of 1 run is stuck: claude in shop", timeout=15_000
+        )
+        item = page.locator("#stuck li")
+        expect(item).to_contain_text("Watched through its session file: it cannot be stopped from here.")
+        assert item.get_by_role("button").count() == 0
+        expect(row(page, "claude:s").locator(".cost")).to_have_text("$0.12", timeout=WITHIN_MS)
+
+
+def claude_turn(number: int) -> str:
+    """Two lines of a session of Claude Code: a command, and its answer."""
+    at = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+    head = {"sessionId": "s", "cwd": "/srv/shop", "timestamp": at, "isSidechain": False}
+    use = {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": "ls"}}
+    answer = {
+        "id": f"m{number}", "role": "assistant", "model": "claude-sonnet-4-5", "content": [use],
+        "usage": {"input_tokens": 2000, "output_tokens": 267},
+    }  # fmt: skip
+    result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": "a.txt"}
+    lines = [
+        {"type": "assistant", "uuid": f"a{number}", "message": answer, **head},
+        {"type": "user", "uuid": f"u{number}", "message": {"role": "user", "content": [result]}, **head},
+    ]
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def test_money_says_what_was_wasted_and_how_budgets_stand(start, opened, tmp_path) -> None:
+    """What bought nothing is found without anybody asking; a budget that is nearly spent stands out."""
+    file = tmp_path / "budgets.toml"
+    file.write_text(
+        '[budgets]\nstore = "budgets.db"\n'
+        '[[budgets.limits]]\nscope = "project"\nper = "day"\nlimit_usd = 10.0\n',
+        encoding="utf-8",
+    )
+    budgets = Budgets.load(file)
+    budgets.of(project="billing").charge(5.0)
+    service = start("--budgets", str(file))
+    service.send("a", *turns(1, 8), project="billing")
+    with opened(service) as (page, _):
+        expect(row(page, "a").locator(".wasted")).to_have_text(re.compile(r"\$\d\.\d\d"), timeout=15_000)
+        expect(page.locator("#money")).to_contain_text("wasted", timeout=15_000)
+        expect(page.locator("#budgets")).to_contain_text("$9.00 of $10.00")
+        expect(page.locator("#budgets .is-near")).to_have_count(1)
+    budgets.close()

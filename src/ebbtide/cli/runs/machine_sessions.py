@@ -13,7 +13,7 @@ from ebbtide.report.plurals import count
 from ebbtide.traces.agents.opencode_storage import is_session_file
 from ebbtide.traces.sessions.agent_homes import AGENT_HOMES, CodingAgent
 from ebbtide.traces.sessions.session_files import SessionFile, SessionSearch
-from ebbtide.traces.sessions.session_origin import SessionOrigin, origin_of
+from ebbtide.traces.sessions.session_origin import SessionOrigin, origin_of, root_session
 
 UNWATCHED = (
     "OpenCode keeps this session in many files, which cannot be watched; "
@@ -106,7 +106,10 @@ def _obstacle(part: SessionPart) -> str:
 def _parts(files: Iterable[SessionFile]) -> list[SessionPart]:
     origins = {file.path: origin_of(file) for file in files}
     by_session = {(file.agent, origins[file.path].id): file for file in files}
-    sessions = {file.path: _session(file, origins, by_session) for file in files}
+    by_id: dict[CodingAgent, dict[str, SessionOrigin]] = {}
+    for file in files:
+        by_id.setdefault(file.agent, {})[origins[file.path].id] = origins[file.path]
+    sessions = {file.path: root_session(origins[file.path], by_id[file.agent]) for file in files}
     latest: dict[tuple[CodingAgent, str], float] = {}
     for file in files:
         latest.setdefault((file.agent, sessions[file.path]), file.modified)
@@ -124,23 +127,6 @@ def _parts(files: Iterable[SessionFile]) -> list[SessionPart]:
             )
         )
     return parts
-
-
-def _session(
-    file: SessionFile,
-    origins: Mapping[str, SessionOrigin],
-    by_session: Mapping[tuple[CodingAgent, str], SessionFile],
-) -> str:
-    """The session that a file belongs to, over any number of sub-agents that started each other."""
-    origin = origins[file.path]
-    before = {origin.id}
-    while origin.parent is not None and origin.parent not in before:
-        before.add(origin.parent)
-        start = by_session.get((file.agent, origin.parent))
-        if start is None:
-            return origin.parent
-        origin = origins[start.path]
-    return origin.id
 
 
 def _nothing_there(search: SessionSearch, selection: SessionFilter) -> str:

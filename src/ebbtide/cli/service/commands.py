@@ -162,6 +162,13 @@ def serve(
         float,
         Option("--span-wait", metavar="S", at_least=0, help="A span waits S seconds for earlier ones."),
     ] = 10.0,
+    sessions: Annotated[
+        bool,
+        Option(
+            "--sessions/--no-sessions",
+            help="Read the sessions of this machine's coding agents in their files.",
+        ),
+    ] = True,
     silent_after: Annotated[
         float,
         Option(
@@ -209,6 +216,7 @@ def serve(
         names=tuple(allow_host or ()),
         redact=redact,
         keep_days=keep_days,
+        sessions=sessions,
         silent_after_s=silent_after,
         idle_s=idle,
         span_wait_s=span_wait,

@@ -91,6 +91,7 @@ class LiveRuns:
         self._stuck: dict[str, StuckFrom] = {}  # runs that are stuck
         self.budgets = budgets
         self._spenders = RunSpenders(database)
+        self._past: set[str] = set()  # runs whose past is read
         self._runs = Runs(
             lambda _: Supervisor(prices=self.prices),
             store=database if store is None else store,
@@ -111,27 +112,48 @@ class LiveRuns:
         """The latest fault, in words; None where there was none."""
         return self._runs.last_fault
 
-    def append(self, run_id: str, events: Sequence[RunEvent], origin: RunOrigin) -> Future[list[int]]:
+    def append(
+        self,
+        run_id: str,
+        events: Sequence[RunEvent],
+        origin: RunOrigin,
+        *,
+        now: float | None = None,
+        is_past: bool = False,
+    ) -> Future[list[int]]:
         """Keep events; done when they are on disk, with the place of each, 0 for one that was there before.
+
+        Args:
+            run_id: Their run.
+            events: In their order.
+            origin: Where they come from.
+            now: When they were heard of, in seconds since 1970; None asks the clock.
+            is_past: Whether they were before anybody watched: nobody is told.
 
         Raises:
             QueueFullError: Too much waits to be written.
         """
         self._name(run_id, origin)
-        future = self.database.append(run_id, events, origin, self._clock())
-        for listener in self.on_events:
+        future = self.database.append(run_id, events, origin, self._clock() if now is None else now)
+        for listener in () if is_past else self.on_events:
             future.add_done_callback(partial(_tell_events, listener, events, origin))
         return future
 
-    def take(self, run_id: str, event: Event, place: int) -> None:
-        """Watch an event that is kept."""
-        self._runs.record(run_id, event, place=place)
+    def take(self, run_id: str, event: Event, place: int, *, is_past: bool = False) -> None:
+        """Watch an event that is kept; of one that is past nobody is told, and it is charged to no budget."""
+        if is_past:
+            self._past.add(run_id)
+        try:
+            self._runs.record(run_id, event, place=place, charges=not is_past)
+        finally:
+            self._past.discard(run_id)
 
-    def note(self, run_id: str) -> Verdict:
-        """Show a run as it stands now; what holds."""
+    def note(self, run_id: str, *, now: float | None = None) -> Verdict:
+        """Show a run as it stands; what holds. It was heard of now, unless another time is given."""
         supervisor = self._runs.get(run_id)
         verdict = self._ending(run_id) or supervisor.verdict()
-        standing = standing_of(run_id, supervisor.tally, verdict, latest=self._clock())
+        latest = self._clock() if now is None else now
+        standing = standing_of(run_id, supervisor.tally, verdict, latest=latest)
         stuck = stuck_from(verdict, standing.cost_usd)
         if stuck is None:
             self._stuck.pop(run_id, None)
@@ -305,7 +327,8 @@ class LiveRuns:
         stuck = stuck_from(verdict, usd(self._runs.get(run_id).tally.cost))
         if stuck is not None:
             self._stuck.setdefault(run_id, stuck)
-        self._tell(run_id, verdict)
+        if run_id not in self._past:
+            self._tell(run_id, verdict)
 
     def _tell(self, run_id: str, verdict: Verdict) -> None:
         for listener in self.on_verdict:

@@ -28,6 +28,9 @@ CREATE TABLE IF NOT EXISTS runs (
 CREATE INDEX IF NOT EXISTS runs_by_latest ON runs (latest);
 CREATE INDEX IF NOT EXISTS runs_by_standing ON runs (standing, latest);
 
+-- Session files of coding agents, each as it was when it was read to its end.
+CREATE TABLE IF NOT EXISTS session_files (path TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID;
+
 -- A line an event, only ever added; what an event states of itself is in the line.
 CREATE TABLE IF NOT EXISTS events (
     place INTEGER PRIMARY KEY,

@@ -22,9 +22,11 @@ from ebbtide.service.web import (
     people_api,
     retention,
     runs_api,
+    session_work,
     sign_in,
     spans_api,
     stream_api,
+    waste_work,
 )
 from ebbtide.service.web.gate import RequestGate
 from ebbtide.service.web.problems import Problem, answer_with_problems
@@ -46,6 +48,7 @@ PARTS: Final = (
     Part(budgets_api.router),
     Part(stream_api.router, stream_api.tell_news),
     Part(spans_api.router, spans_api.settle_spans),
+    Part(work=waste_work.find_waste),
     Part(check_api.router),
     Part(health_api.router),
     Part(metrics_api.router),
@@ -53,6 +56,7 @@ PARTS: Final = (
     Part(mcp_api.router, mcp_api.answer_models),
     Part(page_api.router),
     Part(sign_in.router),
+    Part(work=session_work.watch_sessions),
     Part(work=retention.erase_old_runs),
 )
 _PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
@@ -14,17 +14,13 @@ from ebbtide.service.web.service import RunId
 
 router = APIRouter(include_in_schema=False)
 
-_BUDGETS: Final = "/v1/budgets"  # a part that not every service has
 _HEADERS: Final = {"Content-Security-Policy": PAGE_POLICY}
 
 
 @router.get("/", response_class=HTMLResponse)
-async def overview(request: Request) -> Response:
+async def overview() -> Response:
     """What is stuck, what was spent, all runs."""
-    html = file_text("index.html")
-    if any(getattr(route, "path", "") == _BUDGETS for route in request.app.routes):
-        html = html.replace('<div id="budgets"', '<div id="budgets" data-path="/v1/budgets"')
-    return HTMLResponse(html, headers=_HEADERS)
+    return HTMLResponse(file_text("index.html"), headers=_HEADERS)
 
 
 @router.get("/runs/{run_id}", response_class=HTMLResponse)

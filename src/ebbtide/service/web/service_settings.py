@@ -28,6 +28,7 @@ class ServiceSettings:
         body_s: Seconds that a request may take to come.
         rate: Requests a second of one caller, over some seconds.
         readers: Readers of the stream at once.
+        sessions: Whether the sessions of this machine's coding agents are read in their files.
         silent_after_s: Seconds without an event after which a run is called silent.
         idle_s: Seconds without a request after which it ends; None goes on.
         span_wait_s: Seconds that an exported span waits for others of its trace.
@@ -47,6 +48,7 @@ class ServiceSettings:
     body_s: float = 30.0
     rate: float = 2000.0
     readers: int = 1000
+    sessions: bool = True
     silent_after_s: float = 600.0
     idle_s: float | None = None
     span_wait_s: float = 10.0

@@ -126,7 +126,7 @@ class Runs:
         with self._at_hand(run_id) as run:
             return run.supervisor
 
-    def record(self, run_id: str, event: Event | Round, *, place: int = 0) -> Verdict:
+    def record(self, run_id: str, event: Event | Round, *, place: int = 0, charges: bool = True) -> Verdict:
         """Take one more event or round of a run, as `Supervisor.record`.
 
         An event belongs to the chain that its `chain_id` names; where it names none, to that of its agent, if
@@ -137,6 +137,7 @@ class Runs:
             run_id: The run.
             event: What happened.
             place: Of the event in the log, from 1; one that the run has already changes nothing.
+            charges: Whether what it took is charged to the budgets.
         """
         with self._at_hand(run_id) as run:
             spending = None
@@ -146,7 +147,7 @@ class Runs:
                 event = run.placed(event) if isinstance(event, Event) else event
                 before = run.supervisor.tally.cost
                 verdict = run.record(event, place)
-                spending = self._budgets.spending(event, before, run.supervisor.tally)
+                spending = self._budgets.spending(event, before, run.supervisor.tally) if charges else None
             change = run.change(verdict)
         self._budgets.charge(run_id, spending)  # without the lock: the store may take long
         self._report(run_id, change)

@@ -53,6 +53,22 @@ def origin_of(file: SessionFile) -> SessionOrigin:
     return reader(file)
 
 
+def root_session(origin: SessionOrigin, origins: Mapping[str, SessionOrigin]) -> str:
+    """The session that one belongs to, over any number of sub-agents that started each other.
+
+    Args:
+        origin: Where it comes from.
+        origins: Those of the same agent, by their ids.
+    """
+    before = {origin.id}
+    while origin.parent is not None and origin.parent not in before:
+        before.add(origin.parent)
+        if origin.parent not in origins:
+            return origin.parent
+        origin = origins[origin.parent]
+    return origin.id
+
+
 def _of_claude(file: SessionFile) -> SessionOrigin:
     path = PurePath(file.path)
     session = project = None

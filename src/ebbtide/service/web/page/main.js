@@ -15,4 +15,9 @@ async function reload() {
   document.documentElement.dataset.ready = "true";
 }
 
-listen({ now: (state) => now.show(state), run: (run) => runs.patch(run), spend: (news) => money.spent(news) }, reload);
+function patch(run) {
+  runs.patch(run);
+  money.refresh();
+}
+
+listen({ now: (state) => now.show(state), run: patch, spend: (news) => money.spent(news) }, reload);

@@ -53,6 +53,10 @@ export class Money {
   // What is spent now is shown at once, what it was spent on a little later.
   spent(news) {
     this.today(news.today);
+    this.refresh();
+  }
+
+  refresh() {
     if (this.timer === null) {
       this.timer = setTimeout(() => {
         this.timer = null;
@@ -108,10 +112,8 @@ export class Money {
 
   // There are budgets where the service was given some.
   async loadBudgets() {
-    const { path } = this.budgets.dataset;
-    if (!path) return;
-    const answer = await ask(path);
-    const rows = (answer.budgets || []).filter((item) => item.limit_usd !== null).slice(0, 12);
+    const answer = await ask("/v1/budgets");
+    const rows = answer.budgets.filter((item) => item.limit_usd !== null).slice(0, 12);
     this.budgets.replaceChildren();
     if (!rows.length) return;
     const table = make("table");
@@ -122,7 +124,7 @@ export class Money {
       const name = make("th", `${item.scope}${item.name ? ` ${projectOf(item.name)}` : ""}, per ${item.per}`);
       name.scope = "row";
       const share = item.limit_usd ? item.spent_usd / item.limit_usd : 1;
-      const ahead = projected(item);
+      const ahead = item.projected_usd === null ? "" : `${dollars(item.projected_usd)} at this rate`;
       row.append(
         name,
         make("td", `${dollars(item.spent_usd)} of ${dollars(item.limit_usd)}`, `number${share >= 0.8 ? " is-near" : ""}`),
@@ -133,14 +135,4 @@ export class Money {
     table.append(body);
     this.budgets.append(table);
   }
-}
-
-// Where a budget of a day or a month is at its end, if it goes on like this.
-function projected(item) {
-  const lengths = { day: 86400, month: 30 * 86400 };
-  const length = lengths[item.per];
-  if (!length || !item.resets_at) return "";
-  const passed = length - (item.resets_at - Date.now() / 1000);
-  if (passed < length / 20) return "";
-  return `${dollars((item.spent_usd * length) / passed)} at this rate`;
 }

@@ -1,0 +1,55 @@
+"""What of the runs bought nothing: found by going through their events again, beside everything else."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from typing import Final, TypeVar
+
+from ebbtide.service.runs.live_runs import LiveRuns
+from ebbtide.service.runs.run_report import summary
+from ebbtide.supervision.summary.headline import Course
+
+_Item = TypeVar("_Item")
+
+_WORK_S: Final = 0.002  # after which requests have their turn
+_REST_S: Final = 0.002
+_QUIET_S: Final = 10.0  # without an event, after which a run is looked at as it is
+_LATEST_S: Final = 30 * 86_400.0  # runs that were silent for longer are left as they are
+# A run that goes on is looked at again when it has grown by a quarter, so that all looks take a few times
+# as long as one.
+_NEXT: Final = """
+SELECT run_id, events FROM runs
+WHERE events != wasted_events AND latest >= ? AND (latest < ? OR events >= 1.25 * wasted_events + 10)
+ORDER BY latest DESC LIMIT 1
+"""
+
+
+def look_for_waste(runs: LiveRuns, now: float) -> str | None:
+    """Find out what of one run bought nothing; which run, None where all are known.
+
+    Args:
+        runs: The runs.
+        now: Seconds since 1970.
+
+    Raises:
+        StoreError: The database cannot be read or written.
+    """
+    rows = runs.database.read(_NEXT, (now - _LATEST_S, now - _QUIET_S))
+    if not rows:
+        return None
+    run_id, events = rows[0]
+    outcome = summary(runs, run_id, pace=_unhurried)
+    wasted_usd = None if outcome.course is Course.UNKNOWN else outcome.bill.wasted.cost_usd
+    query = "UPDATE runs SET wasted_usd = ?, wasted_events = ? WHERE run_id = ?"
+    runs.database.write(lambda database: database.execute(query, (wasted_usd, events, run_id)))
+    return str(run_id)
+
+
+def _unhurried(items: Iterable[_Item]) -> Iterator[_Item]:
+    start = time.monotonic()
+    for item in items:
+        yield item
+        if time.monotonic() - start > _WORK_S:
+            time.sleep(_REST_S)
+            start = time.monotonic()

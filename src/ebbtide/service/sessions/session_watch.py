@@ -1,0 +1,187 @@
+"""Watches this machine's sessions of coding agents without any set-up: what their files tell becomes runs."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Mapping
+from itertools import groupby
+from typing import Final
+
+from ebbtide.errors import EbbtideError, TranscriptError
+from ebbtide.events.event import Event
+from ebbtide.service.runs.live_runs import LiveRuns
+from ebbtide.service.runs.run_database import RunOrigin
+from ebbtide.service.runs.run_event import RunEvent, run_event
+from ebbtide.service.runs.run_source import RunSource
+from ebbtide.service.runs.writer import QueueFullError
+from ebbtide.service.sessions.file_states import file_states, keep_file_state
+from ebbtide.service.sessions.followed_session import FollowedSession
+from ebbtide.traces.sessions.agent_homes import CodingAgent
+from ebbtide.traces.sessions.session_files import SessionFile, SessionSearch
+from ebbtide.traces.sessions.session_origin import SessionOrigin, origin_of, root_session
+
+_log = logging.getLogger(__name__)
+_PAST_S: Final = 7 * 86_400.0  # how far back a session may have been written last
+_NEWS_S: Final = 300.0  # an event older than that is the past, of which nobody is told
+_SEARCH_S: Final = 5.0  # between two searches for files
+_PASS_S: Final = 0.5  # of reading, after which the latest come first again
+_WORK_S: Final = 0.002  # of watching, after which requests have their turn
+_REST_S: Final = 0.002
+_TOGETHER: Final = 500  # events that are written at once
+_MOST_OPEN: Final = 64  # files
+_SMALL: Final = 64 << 10  # bytes of a file that may not say yet where its agent works
+
+
+class SessionWatch:
+    """Gives the events in session files to the runs, each of them once.
+
+    A session that hooks report is left to them.
+
+    Args:
+        runs: The runs.
+        environment: Variables and their values, as in `os.environ`: they tell where agents keep sessions.
+        clock: Seconds since 1970.
+    """
+
+    def __init__(
+        self, runs: LiveRuns, environment: Mapping[str, str], *, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._runs = runs
+        self._environment = environment
+        self._clock = clock
+        self._files: tuple[SessionFile, ...] = ()
+        self._origins: dict[str, SessionOrigin] = {}
+        self._by_id: dict[CodingAgent, dict[str, SessionOrigin]] = {}
+        self._states = file_states(runs.database)
+        self._open: dict[str, FollowedSession] = {}
+        self._searched_at: float | None = None
+
+    def look(self) -> bool:
+        """Read what is new, the latest sessions first; whether there is more.
+
+        Raises:
+            StoreError: The database does not take it; the next look tries again.
+        """
+        now = self._clock()
+        if self._searched_at is None or abs(now - self._searched_at) >= _SEARCH_S:
+            self._search(now)
+        start = time.monotonic()
+        for file in self._files:
+            state = _state(file)
+            if self._states.get(file.path) == state:
+                continue
+            self._read(file)
+            self._states[file.path] = state
+            keep_file_state(self._runs.database, file.path, state)
+            if time.monotonic() - start > _PASS_S:
+                return True
+        return False
+
+    def close(self) -> None:
+        """Close all files."""
+        while self._open:
+            self._open.popitem()[1].close()
+
+    def _search(self, now: float) -> None:
+        self._searched_at = now
+        search = SessionSearch.of(self._environment, since=now - _PAST_S)
+        self._files = tuple(file for file in search.files if not file.obstacle)
+        for file in self._files:
+            if file.path not in self._origins or _size(file) < _SMALL:
+                self._origins[file.path] = origin = origin_of(file)
+                self._by_id.setdefault(file.agent, {})[origin.id] = origin
+
+    def _read(self, file: SessionFile) -> None:
+        own = self._origins[file.path]
+        session = root_session(own, self._by_id[file.agent])
+        run_id = f"{file.agent.value}:{session}"
+        if _is_of_hooks(self._runs.database.origin(run_id)):
+            return
+        project = self._by_id[file.agent].get(session, own).project
+        origin = RunOrigin(project=project, agent=file.agent.value, source=RunSource.SESSION_FILE)
+        try:
+            followed = self._open.pop(file.path, None)
+            if followed is None:
+                followed = FollowedSession(file.path, chain="" if own.parent is None else own.id)
+            self._open[file.path] = followed
+            for events in followed.look():
+                self._give(run_id, origin, events, file.modified)
+        except TranscriptError as error:
+            _log.warning("a session cannot be read: %s", error)
+        except BaseException:
+            # What was read and is not kept has to be read again.
+            self._open.pop(file.path).close()
+            raise
+        while len(self._open) > _MOST_OPEN:
+            self._open.pop(next(iter(self._open))).close()
+
+    def _give(self, run_id: str, origin: RunOrigin, events: list[Event], modified: float) -> None:
+        for start in range(0, len(events), _TOGETHER):
+            items = []
+            for event in events[start : start + _TOGETHER]:
+                try:
+                    items.append(run_event(event, self._runs.prices, modified))
+                except (RecursionError, ValueError) as error:
+                    _log.warning("an event of %s cannot be kept: %s", run_id, error)
+            edge = self._clock() - _NEWS_S
+            for is_past, part in groupby(items, key=lambda item: item.at < edge):
+                self._keep(run_id, origin, list(part), is_past=is_past)
+
+    def _keep(self, run_id: str, origin: RunOrigin, items: list[RunEvent], *, is_past: bool) -> None:
+        now = self._clock()
+        heard_at = min(now, max(item.at for item in items))
+        while True:
+            try:
+                places = self._runs.append(run_id, items, origin, now=heard_at, is_past=is_past).result()
+                break
+            except QueueFullError:
+                time.sleep(_PASS_S)
+        start = time.monotonic()
+        for item, place in zip(items, places, strict=True):
+            if place:
+                self._runs.take(run_id, item.event, place, is_past=is_past)
+                if time.monotonic() - start > _WORK_S:
+                    time.sleep(_REST_S)
+                    start = time.monotonic()
+        if any(places):
+            self._runs.note(run_id, now=heard_at)
+
+
+def keep_watching(watch: SessionWatch, pause: Callable[[float], bool], *, every_s: float = 1.0) -> None:
+    """Look again and again; what fails is tried again.
+
+    Args:
+        watch: It.
+        pause: Waits so many seconds; whether to end.
+        every_s: Seconds between two looks that found nothing.
+    """
+    rest_s = 0.0
+    while not pause(rest_s):
+        try:
+            rest_s = 0.0 if watch.look() else every_s
+        except (EbbtideError, OSError) as error:
+            _log.error("sessions cannot be read now: %s", error)
+            rest_s = 10 * every_s
+    watch.close()
+
+
+def _is_of_hooks(origin: RunOrigin | None) -> bool:
+    return origin is not None and origin.source is RunSource.HOOKS
+
+
+def _state(file: SessionFile) -> str:
+    """What changes when a file does."""
+    try:
+        status = os.stat(file.path)  # noqa: PTH116 - a Path of each of many files takes long
+    except OSError:  # in a database, or gone
+        return str(file.modified)
+    return f"{status.st_size} {status.st_mtime_ns}"
+
+
+def _size(file: SessionFile) -> int:
+    try:
+        return os.stat(file.path).st_size  # noqa: PTH116 - likewise
+    except OSError:
+        return _SMALL

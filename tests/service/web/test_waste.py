@@ -1,0 +1,34 @@
+"""What a run has wasted is found without anybody asking, and again when it has grown."""
+
+import time
+from typing import Any
+
+
+def turns(first: int, count: int) -> list[dict[str, Any]]:
+    """A call of the model and one of a tool, each time the same."""
+    call = {"kind": "tool", "name": "ls", "args": {}, "result": "a.txt"}
+    model_call = {"kind": "llm", "model": "small", "input_tokens": 100, "cost_usd": 0.5}
+    numbers = range(first, first + 2 * count, 2)
+    return [event for seq in numbers for event in ({"seq": seq, **model_call}, {"seq": seq + 1, **call})]
+
+
+def wasted(service, run_id: str, *, above: float = 0.0) -> float | None:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        amount = service.get(f"/v1/runs/{run_id}")["wasted_usd"]
+        if amount is not None and amount > above:
+            return amount
+        time.sleep(0.1)
+    return None
+
+
+def test_it_is_what_the_summary_says_and_grows(service) -> None:
+    service.send("a", *turns(1, 6), project="billing")
+    first = wasted(service, "a")
+    assert first == service.get("/v1/runs/a/summary")["bill"]["wasted"]["cost_usd"] > 0
+    service.send("a", *turns(13, 20))
+    assert (
+        wasted(service, "a", above=first) == service.get("/v1/runs/a/summary")["bill"]["wasted"]["cost_usd"]
+    )
+    (group,) = service.get("/v1/spending", by="project")["groups"]
+    assert group["wasted_usd"] == service.get("/v1/runs/a")["wasted_usd"]
