@@ -16,7 +16,7 @@ from ebbtide.batch.archive import ArchiveTask, check_files, file_chunks
 from ebbtide.batch.archive_files import files_at
 from ebbtide.batch.archive_pool import PartWriter, RunChunk, check_chunks
 from ebbtide.batch.archived_run import FileRun
-from ebbtide.batch.result_parts import ResultParts, read_results
+from ebbtide.batch.result_parts import ResultParts, result_batches
 from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.supervision.run_options import RunOptions
 
@@ -39,7 +39,7 @@ def folder(tmp_path: Path) -> Path:
 
 def rows(path: Path) -> list[dict[str, object]]:
     """The rows of a file of results, without where they came from."""
-    return read_results(path).to_pylist()
+    return [row for batch in result_batches(path) for row in batch.to_pylist()]
 
 
 def test_the_results_depend_on_no_number_of_processes(folder: Path, tmp_path: Path) -> None:
@@ -191,4 +191,4 @@ def test_what_is_no_file_of_results_is_refused(tmp_path: Path, folder: Path) -> 
         "runs/broken.jsonl": "no file of results",
     }.items():
         with pytest.raises(ConfigError, match=words):
-            read_results(tmp_path / name)
+            list(result_batches(tmp_path / name))

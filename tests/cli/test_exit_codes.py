@@ -36,6 +36,7 @@ LINES = {
         2: f"archive check {GONE} -o ROWS",
         51: f"archive check {STUCK} BROKEN -o ROWS",
     },
+    "archive report": {0: "archive report RESULTS", 2: f"archive report {STUCK}"},
     "watch": {0: f"watch --until-end {STUCK}", 2: f"watch {GONE}"},
     "demo": {0: "demo", 2: f"demo --keep {STUCK}"},
     "loops": {0: f"loops {HEALTHY}", 2: "loops runs", 30: f"loops {STUCK}"},
@@ -144,6 +145,8 @@ def words(here, tmp_path: Path) -> dict[str, str]:
     files["ROWS"] = tmp_path / "results.parquet"
     files["BROKEN"] = tmp_path / "broken.jsonl"
     files["BROKEN"].write_text("{")
+    files["RESULTS"] = tmp_path / "checked.parquet"
+    here("archive", "check", STUCK, "-o", files["RESULTS"])
     return (
         names | {word: str(path) for word, path in files.items()} | {"LINK": f"depends_on={names['OTHER']}"}
     )

@@ -153,8 +153,10 @@ def write_part(path: str, batches: Iterator[pa.RecordBatch], settings: str) -> p
     return table
 
 
-def read_results(path: str | os.PathLike[str], columns: list[str] | None = None) -> pa.Table:
-    """A file of results.
+def result_batches(
+    path: str | os.PathLike[str], columns: list[str] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a file of results, some thousand at a time.
 
     Args:
         path: It.
@@ -164,15 +166,21 @@ def read_results(path: str | os.PathLike[str], columns: list[str] | None = None)
         ConfigError: It cannot be read, or holds something else, or results of a later version.
     """
     arrow_library()
+    import pyarrow.parquet as pq
+
     try:
-        table = _read(Path(path), columns)
+        file = pq.ParquetFile(path)
     except Exception as error:
         raise ConfigError(f"{os.fspath(path)}: no file of results: {error_text(error)}") from error
-    version = (table.schema.metadata or {}).get(b"ebbtide.results", b"").decode()
-    if version != str(RESULT_VERSION):
-        what = f"results of version {version}" if version else "Parquet, and no results of `ebbtide archive`"
-        raise ConfigError(f"{os.fspath(path)}: {what}: this version reads {RESULT_VERSION}")
-    return table
+    with file:
+        version = (file.schema_arrow.metadata or {}).get(b"ebbtide.results", b"").decode()
+        if version != str(RESULT_VERSION):
+            what = f"results of version {version}" if version else "no results of `ebbtide archive`"
+            raise ConfigError(f"{os.fspath(path)}: {what}: this version reads {RESULT_VERSION}")
+        try:
+            yield from file.iter_batches(_ROWS, columns=columns)
+        except Exception as error:
+            raise ConfigError(f"{os.fspath(path)}: damaged: {error_text(error)}") from error
 
 
 def _read(path: Path, columns: list[str] | None = None) -> pa.Table:

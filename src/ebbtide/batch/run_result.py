@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 RESULT_VERSION: Final = 1
-_LONGEST: Final = 500  # characters of an error
+_LONGEST: Final = 240  # characters of an error
 
 
 class ResultStatus(StrEnum):
@@ -235,7 +235,7 @@ def refusal(
         run_id=run_id,
         source=source,
         status=ResultStatus.NO_TRACE if error.no_trace else status,
-        error=what[:_LONGEST],
+        error=what.partition("\n")[0][:_LONGEST],
         error_line=error.line,
         error_path=error.path,
     )

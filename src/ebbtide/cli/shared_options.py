@@ -44,6 +44,10 @@ Jobs = Annotated[
     ),
 ]
 Output = Annotated[Path | None, Option("--output", "-o", metavar="FILE", help=OUTPUT)]
+Page = Annotated[
+    Path | None,
+    Option("--html", metavar="FILE", help="Write an HTML report to FILE.", section="Output"),
+]
 Plot = Annotated[Path | None, Option("--plot", metavar="FILE", help="Draw a diagram into FILE.")]
 Fields = Annotated[
     str | None,

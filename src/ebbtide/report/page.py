@@ -1,22 +1,18 @@
 """Runs as one HTML file that asks the network for nothing.
 
-Text stands in the file as text; a script draws the timeline of calls and the charts from data beside it. The
-content security policy names the script and the styles by their hashes and allows nothing else, so that a
-text that found a way out of its place could still neither run nor load anything.
+Text stands in the file as text; a script draws the timeline of calls and the charts from data beside it.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib import resources
 
 from ebbtide.budget.limits import Limits
 from ebbtide.report.article import article
 from ebbtide.report.dates import minute
+from ebbtide.report.document import document
 from ebbtide.report.markup import Markup, element, json_block
 from ebbtide.report.overview import overview
 from ebbtide.report.payload import payload
@@ -82,14 +78,13 @@ def page(
     whole = runs[:_WHOLE]
     characters = _SHOWN // max(1, len(whole))
     folder = folder_of([run.source for run in runs]) if len(runs) > 1 else ""
-    script, style = _assets(_SCRIPTS), _assets(_STYLES)
     parts, data = [], []
     for number, summary in enumerate(whole, start=1):
         ends = projections(summary.timeline, limits)
         data.append(json_block(payload(summary, ends, characters=characters), f"data-{number}"))
         parts.append(article(summary, number, ends, folder=folder))
-    body = element(
-        "body",
+    return document(
+        _title(runs, folder),
         element("a", "Skip to the verdict", href="#main", class_="skip"),
         element(
             "main",
@@ -101,19 +96,9 @@ def page(
         ),
         _footer(provenance),
         *data,
-        Markup(f"<script>{script}</script>"),
+        scripts=_SCRIPTS,
+        styles=_STYLES,
     )
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_policy(script, style)),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("meta", name="referrer", content="no-referrer"),
-        element("title", _title(runs, folder)),
-        Markup(f"<style>{style}</style>"),
-    )
-    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 
 
 def _skipped(skipped: Sequence[tuple[str, str]]) -> Markup:
@@ -147,19 +132,3 @@ def _footer(provenance: Provenance) -> Markup:
         element("p", "Events are numbered from 1, in the order of the run. Times are in UTC."),
         element("p", "Ebbtide does not check whether an answer is right: verify before you act."),
     )
-
-
-def _policy(script: str, style: str) -> str:
-    return (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-def _assets(names: Sequence[str]) -> str:
-    folder = resources.files("ebbtide.report") / "assets"
-    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)

@@ -106,7 +106,7 @@ def _print(counts: ArchiveCounts, output: Path, *, resumed: int) -> None:
         print_line(f"{count(bad, 'run')} could not be checked:")
     for run in counts.bad_runs[:_SHOWN]:
         place = "" if run.line is None else f"line {run.line}: "
-        print_line(f"  {run.run_id}: {place}{redact(run.error.splitlines()[0])}")
+        print_line(f"  {run.run_id}: {place}{redact(run.error)}")
     if bad > _SHOWN:
         print_line(f"  and {bad - _SHOWN:,} more")
     print_line(f"{output}: what it says is shown by `ebbtide archive report {output}`")

@@ -8,7 +8,7 @@ from typing import Annotated
 from ebbtide.cli.declaration import Argument, CommandGroup, Option
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.options import with_run_options
-from ebbtide.cli.shared_options import OUTPUT, AsJson, Jobs
+from ebbtide.cli.shared_options import OUTPUT, AsJson, Jobs, Page
 from ebbtide.supervision.run_options import RunOptions
 
 archive = CommandGroup(name="archive", help="Check many runs into one file, and see what it says.")
@@ -47,3 +47,21 @@ def check(
             sources, options, output=output, jobs=jobs, run_timeout=run_timeout or None, as_json=as_json
         )
     )
+
+
+@archive.command()
+def report(
+    results: Annotated[Path, Argument(metavar="FILE", help="Results of `ebbtide archive check`.")],
+    html: Page = None,
+    everything: Annotated[
+        bool, Option("--all", help="Show everything, not just one screen.", section="Output")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what the runs of an archive cost, what of that bought nothing, and on which tools.
+
+    By kind of waste, tool, agent, model and week, with the hundred worst runs.
+    """
+    from ebbtide.cli.archive.archive_report import report_archive
+
+    report_archive(results, html=html, everything=everything, as_json=as_json)

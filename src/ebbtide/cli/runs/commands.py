@@ -14,7 +14,7 @@ from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.ci.check_format import CheckFormat
 from ebbtide.cli.runs.options import with_run_options, with_thresholds
 from ebbtide.cli.runs.session_filter import SessionFilter, with_session_filter
-from ebbtide.cli.shared_options import FORMAT, AsJson, Jobs, JudgeModel, Redact
+from ebbtide.cli.shared_options import FORMAT, AsJson, Jobs, JudgeModel, Page, Redact
 from ebbtide.cli.single_file import single_file
 from ebbtide.cli.terminal import warn
 from ebbtide.errors import ConfigError
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from ebbtide.cli.runs.verdict_command import VerdictCommand
 
 _OUTPUT = "Output"
-
-Page = Annotated[
-    Path | None,
-    Option("--html", metavar="FILE", help="Write an HTML report to FILE.", section=_OUTPUT),
-]
 
 
 @click.command(

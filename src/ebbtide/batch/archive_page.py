@@ -1,0 +1,51 @@
+"""What the results of an archive say, as one HTML file."""
+
+from __future__ import annotations
+
+from ebbtide.batch.archive_summary import ArchiveSummary
+from ebbtide.batch.archive_words import sentences, tables
+from ebbtide.batch.run_result import ResultStatus
+from ebbtide.report.document import document
+from ebbtide.report.markup import element
+from ebbtide.report.plurals import count
+from ebbtide.report.table import table
+
+_STYLES = ("page.css", "overview.css")
+_ROWS = 100
+
+
+def archive_page(summary: ArchiveSummary, source: str) -> str:
+    """The page: sentences, and tables to open.
+
+    Args:
+        summary: What the results say.
+        source: The file of results.
+    """
+    title = f"{count(summary.runs[ResultStatus.CHECKED], 'run')} in {source}"
+    first, *more = sentences(summary)
+    return document(
+        title,
+        element(
+            "main",
+            element(
+                "section",
+                element("h1", title),
+                element("p", first, class_="statement"),
+                *(element("p", sentence) for sentence in more),
+            ),
+            *(
+                element("section", table(item.title, item.headers, item.rows, words=item.words, most=_ROWS))
+                for item in tables(summary)
+            ),
+            id="main",
+        ),
+        element(
+            "footer",
+            element(
+                "p",
+                "Runs count to the agent and the model that took most of them. Weeks are ISO weeks, in UTC.",
+            ),
+            element("p", "Ebbtide does not check whether an answer is right: verify before you act."),
+        ),
+        styles=_STYLES,
+    )

@@ -1,0 +1,373 @@
+"""What the results of an archive say: where the money of all runs went, and what of it bought nothing.
+
+It is a fold over the rows, in memory that grows with the number of agents, models, tools and weeks, and not
+with that of the runs. Rows in another order give the same answer.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from math import fsum
+from pathlib import Path
+from typing import Any, Final
+
+from ebbtide.batch.archive_counts import ArchiveCounts, BadRun
+from ebbtide.batch.result_parts import result_batches
+from ebbtide.batch.run_result import ResultStatus
+from ebbtide.budget.bill.bill import WASTED
+from ebbtide.codec import to_wire
+from ebbtide.supervision.ladder import Action
+
+_WORST: Final = 100
+_COLUMNS: Final = [
+    *("run_id", "source", "status", "error", "error_line", "headline", "course", "action", "reason", "agent"),
+    *("model", "began_s", "events", "tokens", "cost_usd", "unpriced_calls", "wasted_usd", "wasted_tokens"),
+    *("avoidable_usd", "avoidable_tokens", "saved_usd", "findings", "waste", "tools"),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveLine:
+    """What the runs of one agent, model or week took, or the calls of one tool in all runs.
+
+    Args:
+        name: Of which; None gathers what has no name.
+        runs: How many.
+        loops: Of them, those with a verdict that would have ended them.
+        cost_usd: Dollars; None where no cost is known.
+        tokens: Tokens.
+        wasted_usd: Dollars of what bought nothing.
+        wasted_tokens: Its tokens.
+        avoidable_usd: Dollars of what could have been had for less.
+        avoidable_tokens: Its tokens.
+    """
+
+    name: str | None
+    runs: int
+    loops: int
+    cost_usd: float | None
+    tokens: int
+    wasted_usd: float | None
+    wasted_tokens: int
+    avoidable_usd: float | None
+    avoidable_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveWaste:
+    """One kind of waste, or of findings, over all runs.
+
+    Args:
+        kind: Which.
+        bought_nothing: Whether it bought nothing; else it could have been had for less. None of a finding.
+        runs: Runs with it.
+        count: Calls, or findings.
+        cost_usd: Dollars; None where no cost is known.
+        tokens: Tokens.
+        tool: The tool that took most of it; None where none is known.
+    """
+
+    kind: str
+    bought_nothing: bool | None
+    runs: int
+    count: int
+    cost_usd: float | None
+    tokens: int
+    tool: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorstRun:
+    """A run of which much bought nothing.
+
+    Args:
+        run_id: The run.
+        headline: How it ended.
+        course: How it went.
+        action: Its verdict.
+        reason: Why.
+        waste_kind: The kind of waste that took most of what bought nothing; None where nothing did.
+        agent: The agent that took most of it.
+        model: Likewise the model.
+        day: When it began; None where that is unknown.
+        events: Its events.
+        cost_usd: Dollars.
+        wasted_usd: Dollars of what bought nothing.
+        wasted_tokens: Its tokens.
+    """
+
+    run_id: str
+    headline: str
+    course: str
+    action: str
+    reason: str
+    waste_kind: str | None
+    agent: str | None
+    model: str | None
+    day: str | None
+    events: int
+    cost_usd: float | None
+    wasted_usd: float | None
+    wasted_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveSummary:
+    """What the results of an archive say.
+
+    Args:
+        runs: By status.
+        actions: Checked runs by verdict.
+        headlines: Checked runs by how they ended.
+        events: Of all runs.
+        first_day: Of the earliest run with a date.
+        last_day: Of the latest.
+        total: All runs in one line.
+        saved_usd: Dollars that came after verdicts that would have ended their runs: some may have been of
+            use.
+        unpriced_calls: Calls of models whose cost nobody knows.
+        waste: By kind, the most expensive first.
+        findings: By kind, likewise; a loop is counted from its first to its last event, so that what bought
+            nothing in it is in `waste` too.
+        tools: By tool, the most wasteful first.
+        agents: By the agent that took most of a run, likewise.
+        models: By the model that took most of a run.
+        weeks: By week of the year, in order.
+        worst: The hundred runs of which most bought nothing.
+        bad_runs: The first hundred that could not be checked.
+    """
+
+    runs: Mapping[str, int]
+    actions: Mapping[str, int]
+    headlines: Mapping[str, int]
+    events: int
+    first_day: str | None
+    last_day: str | None
+    total: ArchiveLine
+    saved_usd: float | None
+    unpriced_calls: int
+    waste: tuple[ArchiveWaste, ...] = ()
+    findings: tuple[ArchiveWaste, ...] = ()
+    tools: tuple[ArchiveLine, ...] = ()
+    agents: tuple[ArchiveLine, ...] = ()
+    models: tuple[ArchiveLine, ...] = ()
+    weeks: tuple[ArchiveLine, ...] = ()
+    worst: tuple[WorstRun, ...] = ()
+    bad_runs: tuple[BadRun, ...] = ()
+
+    @classmethod
+    def load(cls, path: Path) -> ArchiveSummary:
+        """What a file of results says.
+
+        Raises:
+            ConfigError: It cannot be read, or is none.
+        """
+        fold = _Fold()
+        for batch in result_batches(path, _COLUMNS):
+            fold.counts.add(ArchiveCounts.of(batch))
+            for row in batch.to_pylist():
+                if row["status"] == ResultStatus.CHECKED:
+                    fold.take(row)
+        return fold.summary()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        lines = ("waste", "findings", "tools", "agents", "models", "weeks", "worst")
+        return {
+            "schema": 1,
+            "runs": dict(self.runs),
+            "actions": dict(self.actions),
+            "headlines": dict(self.headlines),
+            "events": self.events,
+            "first_day": self.first_day,
+            "last_day": self.last_day,
+            "total": to_wire(self.total),
+            "saved_usd": self.saved_usd,
+            "unpriced_calls": self.unpriced_calls,
+            **{name: [to_wire(line) for line in getattr(self, name)] for name in lines},
+            "bad_runs": [run._asdict() for run in self.bad_runs],
+        }
+
+
+@dataclass(slots=True)
+class _Sum:
+    """Amounts that are added at the end, so that their order changes nothing."""
+
+    costs: list[float] = field(default_factory=list)
+    tokens: int = 0
+
+    def add(self, cost_usd: float | None, tokens: int | None) -> None:
+        if cost_usd is not None:
+            self.costs.append(cost_usd)
+            if len(self.costs) > 100_000:
+                self.costs = [fsum(self.costs)]
+        self.tokens += tokens or 0
+
+    @property
+    def cost_usd(self) -> float | None:
+        return fsum(self.costs) if self.costs else None
+
+
+@dataclass(slots=True)
+class _Line:
+    runs: int = 0
+    loops: int = 0
+    whole: _Sum = field(default_factory=_Sum)
+    wasted: _Sum = field(default_factory=_Sum)
+    avoidable: _Sum = field(default_factory=_Sum)
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """One more run."""
+        self.runs += 1
+        self.loops += Action(row["action"]).rank >= Action.ESCALATE.rank
+        self.whole.add(row["cost_usd"], row["tokens"])
+        self.wasted.add(row["wasted_usd"], row["wasted_tokens"])
+        self.avoidable.add(row["avoidable_usd"], row["avoidable_tokens"])
+
+    def line(self, name: str | None) -> ArchiveLine:
+        return ArchiveLine(
+            name=name,
+            runs=self.runs,
+            loops=self.loops,
+            cost_usd=self.whole.cost_usd,
+            tokens=self.whole.tokens,
+            wasted_usd=self.wasted.cost_usd,
+            wasted_tokens=self.wasted.tokens,
+            avoidable_usd=self.avoidable.cost_usd,
+            avoidable_tokens=self.avoidable.tokens,
+        )
+
+
+@dataclass(slots=True)
+class _Kind:
+    runs: int = 0
+    count: int = 0
+    amount: _Sum = field(default_factory=_Sum)
+    tools: defaultdict[str, _Sum] = field(default_factory=lambda: defaultdict(_Sum))
+
+    def line(self, kind: str, *, bought_nothing: bool | None) -> ArchiveWaste:
+        tools = sorted(self.tools.items(), key=lambda item: (*_rank(item[1]), item[0]))
+        return ArchiveWaste(
+            kind=kind,
+            bought_nothing=bought_nothing,
+            runs=self.runs,
+            count=self.count,
+            cost_usd=self.amount.cost_usd,
+            tokens=self.amount.tokens,
+            tool=tools[0][0] if tools else None,
+        )
+
+
+class _Fold:
+    def __init__(self) -> None:
+        self.counts = ArchiveCounts()
+        self._headlines: Counter[str] = Counter()
+        self._total = _Line()
+        self._saved = _Sum()
+        self._unpriced = 0
+        self._days: list[str] = []  # the first and the last
+        self._waste: defaultdict[str, _Kind] = defaultdict(_Kind)
+        self._findings: defaultdict[str, _Kind] = defaultdict(_Kind)
+        self._by: dict[str, defaultdict[str | None, _Line]] = {
+            name: defaultdict(_Line) for name in ("tool", "agent", "model", "week")
+        }
+        self._worst: list[tuple[tuple[Any, ...], int, WorstRun]] = []
+        self._number = 0
+
+    def take(self, row: Mapping[str, Any]) -> None:
+        """One more run that was checked."""
+        self._headlines[row["headline"]] += 1
+        self._total.add(row)
+        self._saved.add(row["saved_usd"], None)
+        self._unpriced += row["unpriced_calls"]
+        began = None if row["began_s"] is None else datetime.fromtimestamp(row["began_s"], UTC)
+        day = None if began is None else f"{began:%Y-%m-%d}"
+        if day is not None:
+            self._days = [min([*self._days, day]), max([*self._days, day])]
+        self._by["agent"][row["agent"]].add(row)
+        self._by["model"][row["model"]].add(row)
+        self._by["week"][None if began is None else f"{began:%G-W%V}"].add(row)
+        self._take_waste(row)
+        for kind in {finding["kind"] for finding in row["findings"]}:
+            self._findings[kind].runs += 1
+        for finding in row["findings"]:
+            part = self._findings[finding["kind"]]
+            part.count += 1
+            part.amount.add(finding["cost_usd"], finding["tokens"])
+            for tool in finding["tools"][:1]:
+                part.tools[tool].add(finding["cost_usd"], finding["tokens"])
+        self._rank_run(row, day)
+
+    def _take_waste(self, row: Mapping[str, Any]) -> None:
+        tools = self._by["tool"]
+        loops = Action(row["action"]).rank >= Action.ESCALATE.rank
+        for line in row["tools"]:
+            tool = tools[line["name"]]
+            tool.runs += 1
+            tool.loops += loops
+            tool.whole.add(line["amount"]["cost_usd"], line["amount"]["tokens"])
+        for waste in row["waste"]:
+            part = self._waste[waste["kind"]]
+            part.runs += 1
+            part.count += waste["count"]
+            part.amount.add(waste["amount"]["cost_usd"], waste["amount"]["tokens"])
+            for line in waste["tools"]:
+                amount = line["amount"]["cost_usd"], line["amount"]["tokens"]
+                part.tools[line["name"]].add(*amount)
+                tool = tools[line["name"]]
+                (tool.wasted if waste["kind"] in WASTED else tool.avoidable).add(*amount)
+
+    def _rank_run(self, row: Mapping[str, Any], day: str | None) -> None:
+        rank = (row["wasted_usd"] or 0.0, row["wasted_tokens"], Action(row["action"]).rank, row["run_id"])
+        if not row["wasted_tokens"] and not row["wasted_usd"] and rank[2] < Action.ESCALATE.rank:
+            return
+        names = WorstRun.__dataclass_fields__.keys() & row.keys()
+        waste_kind = next((line["kind"] for line in row["waste"] if line["kind"] in WASTED), None)
+        run = WorstRun(day=day, waste_kind=waste_kind, **{name: row[name] for name in names})
+        self._number += 1
+        entry = (rank, self._number, run)
+        if len(self._worst) < _WORST:
+            heapq.heappush(self._worst, entry)
+        else:
+            heapq.heappushpop(self._worst, entry)
+
+    def summary(self) -> ArchiveSummary:
+        """What came of all of it."""
+        by = {name: [part.line(key) for key, part in lines.items()] for name, lines in self._by.items()}
+        waste = [part.line(kind, bought_nothing=kind in WASTED) for kind, part in self._waste.items()]
+        findings = [part.line(kind, bought_nothing=None) for kind, part in self._findings.items()]
+        return ArchiveSummary(
+            runs={status.value: self.counts.runs[status] for status in ResultStatus},
+            actions={action.value: self.counts.actions[action] for action in Action},
+            headlines=dict(sorted(self._headlines.items())),
+            events=self.counts.events,
+            first_day=self._days[0] if self._days else None,
+            last_day=self._days[-1] if self._days else None,
+            total=self._total.line(None),
+            saved_usd=self._saved.cost_usd,
+            unpriced_calls=self._unpriced,
+            waste=tuple(sorted(waste, key=lambda line: (*_rank(line), line.kind))),
+            findings=tuple(sorted(findings, key=lambda line: (*_rank(line), line.kind))),
+            tools=_wasteful(by["tool"]),
+            agents=_wasteful(by["agent"]),
+            models=_wasteful(by["model"]),
+            weeks=tuple(sorted(by["week"], key=lambda line: line.name or "")),
+            worst=tuple(run for _, _, run in sorted(self._worst, key=lambda entry: entry[0], reverse=True)),
+            bad_runs=tuple(self.counts.bad_runs),
+        )
+
+
+def _rank(part: _Sum | ArchiveWaste) -> tuple[float, int]:
+    return -(part.cost_usd or 0.0), -part.tokens
+
+
+def _wasteful(lines: Iterable[ArchiveLine]) -> tuple[ArchiveLine, ...]:
+    def rank(line: ArchiveLine) -> tuple[float, int, float, int, str]:
+        money = -(line.wasted_usd or 0.0), -line.wasted_tokens, -(line.cost_usd or 0.0), -line.tokens
+        return *money, line.name or ""
+
+    return tuple(sorted(lines, key=rank))

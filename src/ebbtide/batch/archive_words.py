@@ -1,0 +1,167 @@
+"""What the results of an archive say, in words and in tables, for the screen and the page alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ebbtide.batch.archive_summary import ArchiveLine, ArchiveSummary, ArchiveWaste, WorstRun
+from ebbtide.batch.run_result import ResultStatus
+from ebbtide.report.bill_names import WASTE_NAMES
+from ebbtide.report.plurals import count
+from ebbtide.report.wording import folder_of, money
+from ebbtide.supervision.ladder import Action
+
+_NO_NAME = "not stated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveTable:
+    """A table.
+
+    Args:
+        title: What stands over it.
+        headers: Names of the columns.
+        words: Names of those that hold words; the others hold numbers.
+        rows: Their cells.
+    """
+
+    title: str
+    headers: tuple[str, ...]
+    words: frozenset[str]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def sentences(summary: ArchiveSummary) -> list[str]:
+    """How many runs there are, what they cost, what of that bought nothing, and on which tool."""
+    total = summary.total
+    period = f", {summary.first_day} to {summary.last_day}" if summary.first_day else ""
+    verdicts = ", ".join(f"{number:,} {action}" for action, number in summary.actions.items() if number)
+    lines = [
+        f"{count(summary.runs[ResultStatus.CHECKED], 'run')}{period}: {verdicts}",
+        f"Cost: {_amount(total.cost_usd, total.tokens)}"
+        + (f" and {count(summary.unpriced_calls, 'call')} without a price" if summary.unpriced_calls else ""),
+    ]
+    if total.wasted_usd or total.wasted_tokens:
+        lines.append(f"Bought nothing: {_amount(total.wasted_usd, total.wasted_tokens)}{_share(total)}")
+    if total.avoidable_usd or total.avoidable_tokens:
+        avoidable = _amount(total.avoidable_usd, total.avoidable_tokens)
+        lines.append(f"Could have been had for less: {avoidable}")
+    worst_tools = [line for line in summary.tools if line.wasted_usd or line.wasted_tokens]
+    if worst_tools:
+        tool = worst_tools[0]
+        amount = _amount(tool.wasted_usd, tool.wasted_tokens)
+        lines.append(f"The tool that wasted most: {tool.name}, {amount} in {count(tool.runs, 'run')}")
+    if summary.saved_usd:
+        lines.append(
+            f"After verdicts that would have ended their runs: {money(summary.saved_usd)}; "
+            "some of that may have been of use"
+        )
+    return lines
+
+
+def tables(summary: ArchiveSummary) -> list[ArchiveTable]:
+    """All tables that have rows."""
+    every = [
+        _waste_table("What bought nothing, by kind", [line for line in summary.waste if line.bought_nothing]),
+        _waste_table(
+            "What could have been had for less, by kind",
+            [line for line in summary.waste if not line.bought_nothing],
+        ),
+        _line_table("Tools", "tool", summary.tools),
+        _line_table("Agents", "agent", summary.agents),
+        _line_table("Models", "model", summary.models),
+        _line_table("Weeks", "week", summary.weeks),
+        _waste_table("Findings, each from its first to its last event", summary.findings, names="finding"),
+        _worst_table(summary.worst),
+        ArchiveTable(
+            title="Runs that could not be checked",
+            headers=("run", "why"),
+            words=frozenset(("run", "why")),
+            rows=tuple(
+                (run.run_id or _NO_NAME, ("" if run.line is None else f"line {run.line}: ") + run.error)
+                for run in summary.bad_runs
+            ),
+        ),
+    ]
+    return [table for table in every if table.rows]
+
+
+def _waste_table(title: str, lines: Iterable[ArchiveWaste], *, names: str = "kind") -> ArchiveTable:
+    return ArchiveTable(
+        title=title,
+        headers=(names, "runs", "times", "cost", "tokens", "most by tool"),
+        words=frozenset((names, "most by tool")),
+        rows=tuple(
+            (
+                _kind(line.kind),
+                f"{line.runs:,}",
+                f"{line.count:,}",
+                _money(line.cost_usd),
+                f"{line.tokens:,}",
+                line.tool or "",
+            )
+            for line in lines
+        ),
+    )
+
+
+def _line_table(title: str, name: str, lines: Sequence[ArchiveLine]) -> ArchiveTable:
+    if [line.name for line in lines] == [None]:
+        lines = ()
+    return ArchiveTable(
+        title=title,
+        headers=(name, "runs", "stopped", "cost", "tokens", "wasted", "wasted tokens", "avoidable"),
+        words=frozenset((name,)),
+        rows=tuple(
+            (
+                line.name or _NO_NAME,
+                f"{line.runs:,}",
+                f"{line.loops:,}",
+                _money(line.cost_usd),
+                f"{line.tokens:,}",
+                _money(line.wasted_usd),
+                f"{line.wasted_tokens:,}",
+                _money(line.avoidable_usd),
+            )
+            for line in lines
+        ),
+    )
+
+
+def _worst_table(runs: Sequence[WorstRun]) -> ArchiveTable:
+    folder = folder_of([run.run_id for run in runs])
+    return ArchiveTable(
+        title=f"The worst runs, by what bought nothing{f', in {folder}' if folder else ''}",
+        headers=("run", "verdict", "cost", "wasted", "wasted tokens", "why"),
+        words=frozenset(("run", "verdict", "why")),
+        rows=tuple(
+            (
+                run.run_id.removeprefix(folder),
+                run.action,
+                _money(run.cost_usd),
+                _money(run.wasted_usd),
+                f"{run.wasted_tokens:,}",
+                run.reason if run.waste_kind is None or run.action != Action.ALLOW else _kind(run.waste_kind),
+            )
+            for run in runs
+        ),
+    )
+
+
+def _kind(kind: str) -> str:
+    return WASTE_NAMES.get(kind, kind.replace("_", " "))
+
+
+def _money(amount: float | None) -> str:
+    return "" if amount is None else money(amount)
+
+
+def _amount(cost_usd: float | None, tokens: int) -> str:
+    parts = [] if cost_usd is None else [money(cost_usd)]
+    return ", ".join([*parts, count(tokens, "token")])
+
+
+def _share(line: ArchiveLine) -> str:
+    part, whole = (line.wasted_usd, line.cost_usd) if line.cost_usd else (line.wasted_tokens, line.tokens)
+    return f" ({part / whole:.0%})" if part and whole else ""
