@@ -44,15 +44,15 @@ def report_archive(results: Path, *, html: Path | None, everything: bool, as_jso
 
 
 def _table(table: ArchiveTable, width: int, *, everything: bool) -> list[Line]:
-    shown = table.rows if everything else table.rows[:_SHOWN]
+    visible = table.rows if everything else table.rows[:_SHOWN]
     # The name is what a row is about, and may be long: it comes last, where it is broken.
     order = [*range(1, len(table.headers)), 0] if table.headers[-1] != "why" else range(len(table.headers))
     rows = [[Line(table.headers[place], "dim") for place in order]]
-    rows += [[Line.safe(row[place]) for place in order] for row in shown]
+    rows += [[Line.safe(row[place]) for place in order] for row in visible]
     widths = [max(cell_width(row[place].text) for row in rows) for place in range(len(order) - 1)]
     rest = max(_LEAST_WIDTH, width - sum(widths) - 2 * len(widths))
     right = [place for place, header in enumerate(order) if table.headers[header] not in table.words]
     lines = columns(rows, [*widths, rest], right=right)
-    if len(shown) < len(table.rows):
-        lines.append(Line(f"and {len(table.rows) - len(shown):,} more: --all", "dim"))
+    if len(visible) < len(table.rows):
+        lines.append(Line(f"and {len(table.rows) - len(visible):,} more: --all", "dim"))
     return lines
