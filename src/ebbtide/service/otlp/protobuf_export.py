@@ -14,7 +14,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from ebbtide.errors import TranscriptError
 from ebbtide.service.otlp.export import Export, SignalKind, usable
-from ebbtide.traces.telemetry.otlp_groups import SERVICE
+from ebbtide.traces.telemetry.otlp_groups import service_name
 from ebbtide.traces.telemetry.raw_spans import RawLog, raw_log
 from ebbtide.traces.telemetry.span_attributes import RawSpan, SpanWriter, flattened
 
@@ -44,9 +44,9 @@ def read_protobuf(body: bytes, signal: SignalKind) -> Export:
 def _spans(request: ExportTraceServiceRequest) -> Export:
     spans: list[RawSpan] = []
     for group in request.resource_spans:
-        service = _attributes(group.resource.attributes).get(SERVICE)
+        service = service_name(_attributes(group.resource.attributes))
         for scope in group.scope_spans:
-            writer = SpanWriter(scope.scope.name or None, service if isinstance(service, str) else None)
+            writer = SpanWriter(scope.scope.name or None, service)
             spans += (_span(span, writer) for span in scope.spans)
     return usable(spans, len(spans))
 

@@ -21,8 +21,8 @@ PATHS: Final = (
     "item",
     "",
 )
-#: The attribute of a resource that names the program.
-SERVICE: Final = "service.name"
+_SERVICE: Final = "service.name"
+_NO_SERVICE: Final = "unknown_service"
 _SCOPE: Final = ("scope", "instrumentationScope", "instrumentation_scope", "instrumentationLibrary")
 
 
@@ -33,3 +33,15 @@ def scope_name(value: Mapping[str, Any]) -> str | None:
         if name is not None:
             return name
     return None
+
+
+def service_name(resource: Mapping[str, Any]) -> str | None:
+    """The program that the attributes of a resource name; None where an SDK had to make a name up.
+
+    Source: semantic conventions of OpenTelemetry, resource, ``service.name``.
+
+    >>> service_name({"service.name": "billing"}), service_name({"service.name": "unknown_service:python"})
+    ('billing', None)
+    """
+    name = text(resource.get(_SERVICE))
+    return None if name is None or name.partition(":")[0] == _NO_SERVICE else name

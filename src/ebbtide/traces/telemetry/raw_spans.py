@@ -14,8 +14,8 @@ from ebbtide.traces.telemetry.otlp_groups import (
     LOG_RECORDS,
     LOG_SCOPES,
     SCOPES,
-    SERVICE,
     scope_name,
+    service_name,
 )
 from ebbtide.traces.telemetry.span_attributes import NOBODY, RawSpan, SpanWriter, flattened
 
@@ -256,7 +256,7 @@ def _service_of(value: Mapping[str, Any]) -> str | None:
     resource = value.get("resource")
     if not isinstance(resource, dict):
         return None
-    return text(plain_attributes(resource.get("attributes")).get(SERVICE))
+    return service_name(plain_attributes(resource.get("attributes")))
 
 
 def _parent(value: Mapping[str, Any]) -> Any:
