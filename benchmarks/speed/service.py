@@ -164,17 +164,23 @@ _ROUNDS = 30  # bodies of a run that are made before the time begins
 
 
 @contextmanager
-def sent_beside(port: int, seconds: float, first: int) -> Iterator[None]:
-    """Events come meanwhile, at a pace, from a process of its own: two here would wait for each other."""
+def sent_beside(port: int, seconds: float, first: int) -> Iterator[list[float]]:
+    """Events come meanwhile, at a pace, from a process of its own: two here would wait for each other.
+
+    Yields:
+        Where the events a second that were acknowledged stand at the end.
+    """
     program = (
-        f"from benchmarks.speed.service import send; send({port}, {seconds}, pace={_PACE}, first={first})"
+        "from benchmarks.speed.service import send; "
+        f"count, took = send({port}, {seconds}, pace={_PACE}, first={first}); print(count / took)"
     )
-    process = subprocess.Popen([sys.executable, "-c", program])
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, encoding="utf-8")
     time.sleep(_MAKING_S)
+    paces: list[float] = []
     try:
-        yield
+        yield paces
     finally:
-        process.wait()
+        paces.append(float(process.communicate()[0]))
 
 
 def times_of(values: list[float]) -> dict[str, float | int]:
@@ -192,12 +198,12 @@ def measured(folder: Path, seconds: float, *, bare: bool) -> dict[str, Any]:
         send(port, 1.0, pace=None, first=1)
         alone = checks(port, seconds)
         first = 1 + _BODY * _ROUNDS
-        with sent_beside(port, seconds + _MAKING_S, first):
+        with sent_beside(port, seconds + _MAKING_S, first) as paces:
             busy = checks(port, seconds)
         count, took = send(port, seconds, pace=None, first=first + _BODY * _ROUNDS)
     return {
         "check_alone": times_of(alone),
-        "check_beside_events": times_of(busy),
+        "check_beside_events": {**times_of(busy), "events_a_second": round(paces[0])},
         "events": count,
         "events_a_second": round(count / took),
     }

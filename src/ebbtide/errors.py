@@ -10,6 +10,7 @@ EbbtideError
 │   ├── UnknownDecisionError  no decision of this tenant and agent has the id (also a KeyError)
 │   ├── StaleDecisionError    it changed since somebody looked
 │   └── LifecycleError        from where it stands, there is no such step
+├── ServiceError       the service cannot be reached, or refuses; from `ebbtide.service.client`
 ├── CallRefused        a call of a tool is refused because the result is due; the model may still answer
 └── RunHalted          no call is let through any more; what was done so far is attached
     ├── LimitExceeded  the next call would pass a hard limit

@@ -25,7 +25,7 @@ class Fleet:
 
     def add(self, run_id: str, text: str, **origin: Any) -> None:
         self.runs.get(run_id)
-        events = read_lines(text.encode(), self.runs.prices, self.now)
+        events = list(read_lines(text.encode(), self.runs.prices, self.now))
         places = self.runs.append(run_id, events, RunOrigin(**origin)).result()
         for item, place in zip(events, places, strict=True):
             self.runs.take(run_id, item.event, place)

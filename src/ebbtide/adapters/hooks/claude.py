@@ -56,6 +56,7 @@ def read_claude(event: Mapping[str, Any]) -> HookStep | None:
         is_batch=True,
         prompt=_prompt(event),
         transcript=text(event.get(_FILES.get(kind, "transcript_path"))),
+        folder=text(event.get("cwd")),
         is_new=kind is StepKind.START and event.get("source") == "startup",
     )
 

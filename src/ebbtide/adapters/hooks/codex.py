@@ -41,6 +41,7 @@ def read_codex(event: Mapping[str, Any]) -> HookStep | None:
         calls=_calls(event, key) if kind is StepKind.TOOLS else (),
         prompt=text(event.get("prompt")),
         transcript=text(event.get("transcript_path")),
+        folder=text(event.get("cwd")),
         is_new=kind is StepKind.START and event.get("source") == "startup",
     )
 

@@ -39,6 +39,7 @@ def read_opencode(event: Mapping[str, Any]) -> HookStep | None:
         calls=_calls(event, key) if kind is StepKind.TOOLS else (),
         is_batch=identifier(event.get("batch")) is not None,
         prompt=text(event.get("prompt")),
+        folder=text(event.get("folder")),
         usage=_usage(event) if kind is StepKind.MODEL else None,
     )
 

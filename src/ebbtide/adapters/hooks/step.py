@@ -67,6 +67,7 @@ class HookStep:
         prompt: What a person says.
         usage: What a call of the model took, where the event states it.
         transcript: Path of the session file that the agent writes; None where it names none.
+        folder: Path of the folder that the agent works in; None where it names none.
         is_new: Whether the session begins, so that its file holds nothing of an earlier one.
     """
 
@@ -80,6 +81,7 @@ class HookStep:
     prompt: str | None = None
     usage: Usage | None = None
     transcript: str | None = None
+    folder: str | None = None
     is_new: bool = False
 
     @property

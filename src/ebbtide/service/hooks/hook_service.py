@@ -210,6 +210,7 @@ class HookService:
         session = self._store.session(run_id)
         with session.lock:
             session.latest = now
+            session.folder = session.folder or step.folder
             self.latest[codec.name] = (now, run_id)
             batch = self._read_file(codec, step, session, run_id)
             if step.kind is StepKind.PROMPT:

@@ -20,6 +20,7 @@ class HookSession:
     Attributes:
         lock: Held while an event is taken: events of one session come at once.
         is_off: Whether a person has switched the watching off.
+        folder: The folder that its agent worked in first; None where it names none.
         latest: When an event of it came last, in seconds since 1970; None before the first.
         events: Events that came, repeated ones left out.
         repeated: Events and calls that were there before.
@@ -32,6 +33,7 @@ class HookSession:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.is_off = False
+        self.folder: str | None = None
         self.latest: float | None = None
         self.events = 0
         self.repeated = 0
@@ -81,6 +83,7 @@ class HookSession:
         """The wire form."""
         return {
             "is_off": self.is_off,
+            "folder": self.folder,
             "latest": self.latest,
             "events": self.events,
             "repeated": self.repeated,
@@ -100,7 +103,7 @@ class HookSession:
             KeyError, TypeError, ValueError: It is none.
         """
         session = cls()
-        for name in ("is_off", "latest", "events", "repeated", "last_word", "is_noted", "pending"):
+        for name in ("is_off", "folder", "latest", "events", "repeated", "last_word", "is_noted", "pending"):
             setattr(session, name, wire[name])
         session.files = {path: (int(place[0]), int(place[1])) for path, place in wire["files"].items()}
         session._keys.update(dict.fromkeys(wire["keys"]))

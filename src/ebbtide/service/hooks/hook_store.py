@@ -62,6 +62,10 @@ class HookStore:
             self._sessions.move_to_end(run_id)
             return session
 
+    def folder(self, run_id: str) -> str | None:
+        """The folder that the agent of a run worked in first; None where that is not known."""
+        return self.session(run_id).folder
+
     def save(self, runs: Sequence[StoredRun], /) -> None:
         """As `RunStore.save`, with the sessions of these runs."""
         with self._lock:
@@ -95,6 +99,7 @@ class HookStore:
             self._sessions.pop(run_id, None)
             self._saved.pop(run_id, None)
         with self._open() as database:
+            database.execute("PRAGMA secure_delete = ON")
             database.execute("DELETE FROM sessions WHERE run_id = ?", (run_id,))
 
     def standings(self) -> Iterable[RunStanding]:

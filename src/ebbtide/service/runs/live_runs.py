@@ -56,6 +56,7 @@ class LiveRuns:
         store: Keeps their states, where that is not the database itself; it hands them on to it.
         prices: What tokens cost.
         budgets: What the runs may spend together; None sets no bounds.
+        project_of: Gives the project of a run that hooks tell of, by its id; None knows of none.
         most: Runs at hand; the others are in the database.
         redact: Whether keys and passwords are masked in what is shown.
         clock: Seconds since 1970.
@@ -76,6 +77,7 @@ class LiveRuns:
         store: RunStore | None = None,
         prices: Prices | None = None,
         budgets: Budgets | None = None,
+        project_of: Callable[[str], str | None] | None = None,
         most: int = _MOST,
         redact: bool = True,
         clock: Callable[[], float] = time.time,
@@ -90,6 +92,7 @@ class LiveRuns:
         self._stops = database.stops()
         self._stuck: dict[str, StuckFrom] = {}  # runs that are stuck
         self.budgets = budgets
+        self._project_of = project_of
         self._spenders = RunSpenders(database)
         self._past: set[str] = set()  # runs whose past is read
         self._runs = Runs(
@@ -167,7 +170,9 @@ class LiveRuns:
         item = run_event(event, self.prices, self._clock())
         place = 0
         try:
-            origin = RunOrigin(agent=run_id.partition(":")[0], source=RunSource.HOOKS)
+            project = None if self._project_of is None else self._project_of(run_id)
+            agent = run_id.partition(":")[0]
+            origin = RunOrigin(project=project, agent=agent, source=RunSource.HOOKS)
             future = self.append(run_id, [item], origin)
             place = future.result(_WAIT_S)[0]
         except (StoreError, TimeoutError) as error:

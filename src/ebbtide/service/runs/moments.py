@@ -17,9 +17,13 @@ _SECONDS: Final = {"h": 3600, "d": _DAY_S, "w": 7 * _DAY_S}
 
 
 def calendar_time(ts: float | None, arrival: float) -> float:
-    """When an event was: its own time where that is one of a calendar, else when it came."""
+    """When an event was: its own time where that is one of a calendar and not to come, else when it came.
+
+    >>> calendar_time(1.7e9, 1.8e9), calendar_time(12.5, 1.8e9), calendar_time(1.9e9, 1.8e9)
+    (1700000000.0, 1800000000.0, 1800000000.0)
+    """
     seconds = calendar_seconds(ts)
-    return arrival if seconds is None else seconds
+    return arrival if seconds is None or seconds > arrival + _DAY_S else seconds
 
 
 def day_number(ts: float) -> int:

@@ -93,7 +93,7 @@ class PersonAct:
     """Something that a person did about a run.
 
     Args:
-        act: ``stop``, ``acknowledge``, ``extend`` or ``delete``.
+        act: ``stop``, ``acknowledge``, ``extend`` or ``delete``; ``expire`` where the service deletes.
         run_id: The run.
         caller: From where: an address, or a program.
         detail: What they said to it; empty where nothing.
@@ -260,12 +260,14 @@ class RunDatabase:
         return StoredRun(_standing(rows[0][:-4]), *rows[0][-4:])
 
     def delete(self, run_id: str, /) -> None:
-        """As `RunStore.delete`."""
-        self._writer.write(lambda database: _erase(database, "run_id = ?", (run_id,)))
+        """As `RunStore.delete`: nothing of it stays in the file, nor in the log of its changes."""
+        self._writer.write(lambda database: _erase(database, run_id))
+        self.read("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def erase_before(self, ts: float) -> int:
-        """Delete the runs of which nothing was heard since, with all that is known of them; how many."""
-        return self._writer.write(lambda database: _erase(database, "latest < ?", (ts,)))
+    def silent_since(self, ts: float, run_id: str | None = None) -> list[str]:
+        """The runs of which nothing was heard since, in seconds since 1970; or one, if it is so."""
+        query = "SELECT run_id FROM runs WHERE latest < ?1 AND (?2 IS NULL OR run_id = ?2)"
+        return [row[0] for row in self.read(query, (ts, run_id))]
 
     def standings(self) -> Iterable[RunStanding]:
         """As `RunStore.standings`."""
@@ -386,15 +388,10 @@ def _run_number(
     return number
 
 
-def _erase(database: sqlite3.Connection, condition: str, values: Sequence[Any]) -> int:
-    """Delete runs and all that belongs to them; how many."""
+def _erase(database: sqlite3.Connection, run_id: str) -> None:
+    """Delete a run and all that belongs to it."""
     for table in ("events", "checks", "states", "spending"):
-        database.execute(
-            f"DELETE FROM {table} WHERE run IN (SELECT number FROM runs WHERE {condition})",  # noqa: S608
-            values,
-        )
-    database.execute(
-        f"DELETE FROM alerts WHERE run_id IN (SELECT run_id FROM runs WHERE {condition})",  # noqa: S608
-        values,
-    )
-    return database.execute(f"DELETE FROM runs WHERE {condition}", values).rowcount  # noqa: S608
+        query = f"DELETE FROM {table} WHERE run = (SELECT number FROM runs WHERE run_id = ?)"  # noqa: S608
+        database.execute(query, (run_id,))
+    for table in ("alerts", "runs"):
+        database.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))  # noqa: S608

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -53,13 +54,12 @@ class RunEvent:
         return plain_name(self.event.chain_id), self.event.seq
 
 
-def read_lines(body: bytes, prices: Prices, now: float) -> list[RunEvent]:
-    """The events in lines of JSON.
+def read_lines(body: bytes, prices: Prices, now: float) -> Iterator[RunEvent]:
+    """The events in lines of JSON, as they are read.
 
     Raises:
-        TranscriptError: A line is not an event; nothing of the body counts then.
+        TranscriptError: A line is not an event.
     """
-    events = []
     for number, line in enumerate(body.split(b"\n"), start=1):
         if line.strip():
             event = line_event(line)
@@ -72,8 +72,7 @@ def read_lines(body: bytes, prices: Prices, now: float) -> list[RunEvent]:
                     raise error.located(line=number) from error
             if event.seq is not None and not -_HIGHEST_SEQ < event.seq < _HIGHEST_SEQ:
                 raise TranscriptError("seq: expected a number of at most 18 digits", line=number)
-            events.append(run_event(event, prices, now, line=line))
-    return events
+            yield run_event(event, prices, now, line=line)
 
 
 def run_event(event: Event, prices: Prices, now: float, *, line: bytes | None = None) -> RunEvent:

@@ -95,6 +95,7 @@ def prepare(database: sqlite3.Connection, path: Path) -> None:
         raise StoreError(f"{path}: not a file of this version of the service. Choose another path")
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("PRAGMA synchronous = FULL")
+    database.execute("PRAGMA secure_delete = ON")
     database.execute(f"PRAGMA application_id = {_APPLICATION}")
     database.execute(f"PRAGMA user_version = {_VERSION}")
     database.executescript(_TABLES)

@@ -171,7 +171,7 @@ class AuditEntry(BaseModel):
     """Something that a person did."""
 
     at: float = Field(description="Seconds since 1970.")
-    act: str = Field(examples=["stop", "acknowledge", "extend", "delete"])
+    act: str = Field(examples=["stop", "acknowledge", "extend", "delete", "expire"])
     run_id: str
     caller: str
     detail: str

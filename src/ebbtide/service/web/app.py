@@ -28,6 +28,7 @@ from ebbtide.service.web import (
     stream_api,
     waste_work,
 )
+from ebbtide.service.web.checks_first import ChecksFirst
 from ebbtide.service.web.gate import RequestGate
 from ebbtide.service.web.problems import Problem, answer_with_problems
 from ebbtide.service.web.service import Service
@@ -95,5 +96,6 @@ def new_app(service: Service) -> FastAPI:
         if part.router is not None:
             app.include_router(part.router)
     answer_with_problems(app)
+    app.add_middleware(ChecksFirst, checks=service.checks)
     app.add_middleware(RequestGate, settings=service.settings)
     return app

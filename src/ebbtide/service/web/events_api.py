@@ -19,7 +19,6 @@ from ebbtide.text.redaction import redacted
 
 router = APIRouter(tags=["runs that report"])
 
-_SLICE_S: Final = 0.0005  # of work after which other requests have their turn
 _MOST_LINES: Final = 20_000
 _EXAMPLE: Final = (
     '{"seq": 1, "kind": "llm", "model": "claude-sonnet-4-5", "input_tokens": 1200, "output_tokens": 80}\n'
@@ -55,7 +54,10 @@ async def add_events(  # noqa: PLR0917 - a parameter of the query each
     body = await request.body()
     if body.count(b"\n") > _MOST_LINES:
         raise ProblemError(413, f"More than {_MOST_LINES:,} lines.", hint="Send them in parts.")
-    events = read_lines(body, here.runs.prices, time.time())
+    events, start = [], time.perf_counter()
+    for item in read_lines(body, here.runs.prices, time.time()):
+        events.append(item)
+        start = await here.checks.pause(start)
     if not events:
         raise ProblemError(400, "There is no event in the body.", hint="Send an event a line, as JSON.")
     async with here.turn(run_id):
@@ -94,7 +96,7 @@ async def check(
     origin = RunOrigin(project=project, user=user)
     ask = partial(here.runs.before_model, run_id, agent=agent, origin=origin)
     advice = ask() if here.runs.budgets is None else await asyncio.to_thread(ask)
-    if advice.verdict.rank:
+    if advice.note is not None:
         await here.runs.handed_over()
     here.metrics.check_seconds.observe(time.perf_counter() - start)
     return PlainJson(
@@ -131,9 +133,7 @@ async def _take(here: Service, run_id: str, events: list[RunEvent], places: list
         for item, place in zip(events, places, strict=True):
             if place:
                 here.runs.take(run_id, item.event, place)
-                if time.perf_counter() - start > _SLICE_S:
-                    await asyncio.sleep(0)
-                    start = time.perf_counter()
+                start = await here.checks.pause(start)
 
 
 def _take_all(here: Service, run_id: str, events: list[RunEvent], places: list[int]) -> None:

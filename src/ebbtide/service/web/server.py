@@ -136,6 +136,7 @@ def serve_web(
             database,
             store=sessions,
             budgets=common_budgets,
+            project_of=sessions.folder,
             redact=settings.redact,
         )
         stack.callback(runs.close)
@@ -200,7 +201,9 @@ def _path(db: str) -> Path:
     if not is_url:
         return Path(db)
     if scheme != "sqlite":
-        raise ConfigError(f"--db {scheme}://: the service keeps its runs in a file of SQLite; name one")
+        raise ConfigError(
+            f"--db {scheme}://: the service keeps its runs in one file of SQLite, whatever keeps decisions and budgets; name a path"
+        )
     return Path(place.removeprefix("/"))
 
 

@@ -15,6 +15,7 @@ from ebbtide.service.alerts.alert_sender import AlertSender
 from ebbtide.service.otlp.span_worker import SpanWorker
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.web.broadcast import Broadcast
+from ebbtide.service.web.checks_first import CheckQueue
 from ebbtide.service.web.mcp_door import McpDoor
 from ebbtide.service.web.metrics import Metrics
 from ebbtide.service.web.service_settings import ServiceSettings
@@ -34,6 +35,7 @@ class Service:
         mcp: The way of MCP clients.
         alerts: What tells people.
         metrics: What is counted.
+        checks: What the watching of events makes room for.
         watching: Held while events are watched, which takes the processor.
     """
 
@@ -44,6 +46,7 @@ class Service:
     mcp: McpDoor
     alerts: AlertSender
     metrics: Metrics
+    checks: CheckQueue = field(default_factory=CheckQueue)
     watching: asyncio.Lock = field(default_factory=asyncio.Lock)
     _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 

@@ -29,7 +29,7 @@ async function tell(event) {
   }
 }
 
-export const Ebbtide = async ({ client }) => {
+export const Ebbtide = async ({ client, directory }) => {
   await tell({ event: "start", session: "none" })
   const act = async (session, answer) => {
     if (answer.end) await client.session.abort({ path: { id: session } }).catch(() => {})
@@ -38,7 +38,8 @@ export const Ebbtide = async ({ client }) => {
   return {
     "chat.message": async ({ sessionID, messageID }, { message, parts }) => {
       const prompt = parts.map((part) => (part.type === "text" && !part.synthetic ? part.text : "")).join("\n")
-      const answer = await tell({ event: "prompt", session: sessionID, id: messageID ?? message?.id, prompt })
+      const base = { event: "prompt", session: sessionID, folder: directory }
+      const answer = await tell({ ...base, id: messageID ?? message?.id, prompt })
       const body = { message: answer.message, variant: "info" }
       if (answer.message) await client.tui?.showToast({ body }).catch(() => {})
     },
