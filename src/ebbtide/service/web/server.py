@@ -202,7 +202,7 @@ def _path(db: str) -> Path:
         return Path(db)
     if scheme != "sqlite":
         raise ConfigError(
-            f"--db {scheme}://: the service keeps its runs in one file of SQLite, whatever keeps decisions and budgets; name a path"
+            f"--db {scheme}://: the service keeps its runs in one file of SQLite; name its path"
         )
     return Path(place.removeprefix("/"))
 
