@@ -23,7 +23,7 @@ def hook(service, monkeypatch: pytest.MonkeyPatch):
             "session_id": "s",
             "hook_event_name": "PostToolBatch",
             "transcript_path": "gone.jsonl",
-            "cwd": "/home/ann/invoices",
+            "cwd": "/srv/ann/invoices",
             "tool_calls": [{**call, "tool_response": result}],
         }
         body = json.dumps(event).encode()
@@ -40,7 +40,7 @@ def test_a_session_is_listed_and_ended_by_a_person(service, hook) -> None:
     hook(1, result="a")
     (run,) = service.get("/v1/runs")["runs"]
     assert (run["run_id"], run["agent"], run["source"], run["events"]) == ("claude:s", "claude", "hooks", 1)
-    assert run["project"] == "/home/ann/invoices"
+    assert run["project"] == "/srv/ann/invoices"
     assert service.client.post("/v1/runs/claude:s/stop", json={"reason": "enough"}).status_code == 200
     answer = hook(2, result="b")
     assert answer["continue"] is False
