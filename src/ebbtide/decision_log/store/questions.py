@@ -165,9 +165,10 @@ def search(
         in_row = "".join([database.search_row or "" for _ in others])
         head = [value] if "?" in database.search_rank else []
         sql = (
-            f"SELECT description, asked, state, {database.search_rank} AS fits FROM decisions"  # noqa: S608 - no values
-            f"{database.search_from} WHERE tenant = ?{condition}{database.search_where}{in_row} "
-            "ORDER BY fits DESC, id DESC LIMIT ?"
+            "SELECT description, asked, state, fits FROM ("  # noqa: S608 - no values
+            f"SELECT n AS place, {database.search_rank} AS fits FROM decisions{database.search_from} "
+            f"WHERE tenant = ?{condition}{database.search_where}{in_row}{database.search_newest}"
+            ") AS hits JOIN decisions ON n = place ORDER BY fits DESC, id DESC LIMIT ?"
         )
         rows = session.rows(sql, [*head, *values, value, *(f" {word} " for word in others), limit])
         if len(rows) < limit and database.search_rest is not None:
