@@ -12,13 +12,41 @@ from typing import Any
 import httpx
 import pytest
 
+PROGRAM = """
+import json, sys
+from ebbtide.service.web.server import serve_web
+from ebbtide.service.web.service_settings import ServiceSettings
+serve_web(
+    ServiceSettings(port=0, **json.loads(sys.argv[1])),
+    sys.argv[2],
+    announce=lambda url: print(json.dumps({"url": url}), flush=True),
+    open_log=None,
+)
+"""
+
 
 class ServiceProcess:
     """A service that runs, and a client of it."""
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *options: str,
+        settings: Mapping[str, Any] | None = None,
+        blocks: int | None = None,
+    ) -> None:
+        """A service with options of the command, or with settings that it has no options for.
+
+        Args:
+            folder: Where its files are.
+            options: Of the command.
+            settings: Of `ServiceSettings`.
+            blocks: KB that each of its files may have, as if the disk were full then.
+        """
         self.folder = folder
         self.options = options
+        self.settings = settings
+        self.blocks = blocks
         self.file = folder / "runs.db"
         self.home = folder / "home"
         self.environment = {**os.environ, "EBBTIDE_STATE": str(folder / "state"), "HOME": str(self.home)}
@@ -26,6 +54,10 @@ class ServiceProcess:
 
     def start(self) -> None:
         line = [sys.executable, "-m", "ebbtide", "serve", "--port", "0", "--db", str(self.file), "--json"]
+        if self.settings is not None:
+            line = [sys.executable, "-c", PROGRAM, json.dumps(self.settings), str(self.file)]
+        if self.blocks is not None:
+            line = ["bash", "-c", f'ulimit -S -f {self.blocks}; exec "$@"', "bash", *line]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(
             [*line, *self.options],
@@ -75,8 +107,8 @@ class ServiceProcess:
 def start(tmp_path: Path) -> Iterator[Callable[..., ServiceProcess]]:
     services: list[ServiceProcess] = []
 
-    def start_one(*options: str) -> ServiceProcess:
-        services.append(ServiceProcess(tmp_path, *options))
+    def start_one(*options: str, **bounds: Any) -> ServiceProcess:
+        services.append(ServiceProcess(tmp_path, *options, **bounds))
         return services[-1]
 
     yield start_one
@@ -94,11 +126,11 @@ def start_shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[
     """Starts one for all tests of a file, in a folder with some files."""
     services: list[ServiceProcess] = []
 
-    def start_one(*options: str, files: Mapping[str, str] | None = None) -> ServiceProcess:
+    def start_one(*options: str, files: Mapping[str, str] | None = None, **bounds: Any) -> ServiceProcess:
         folder = tmp_path_factory.mktemp("service")
         for name, text in (files or {}).items():
             (folder / name).write_text(text, encoding="utf-8")
-        services.append(ServiceProcess(folder, *options))
+        services.append(ServiceProcess(folder, *options, **bounds))
         return services[-1]
 
     yield start_one

@@ -11,6 +11,14 @@ from typing import Any
 import httpx
 import pytest
 
+from ebbtide import Action, ToolCall
+from ebbtide.service.runs.listing import find_run
+from ebbtide.service.runs.live_runs import LiveRuns
+from ebbtide.service.runs.run_database import RunDatabase, RunOrigin
+from ebbtide.service.runs.run_event import run_event
+
+NOW = 1_790_000_000.0
+YEAR_S = 31_536_000.0
 TOKEN = "a-token-for-tests-alone"  # noqa: S105 - made up
 
 
@@ -116,33 +124,52 @@ def test_a_token_is_wanted_where_others_can_ask(start) -> None:
 
 
 def test_nothing_acknowledged_is_lost_by_a_kill(start) -> None:
-    """Killed at any moment: each event that was acknowledged is there, once, and so is what it led to."""
+    """Killed in any write: what was acknowledged of events, stops, acknowledgements and deletions holds."""
     service = start()
     chance = random.Random(7)  # noqa: S311 - a test
     sent = dict.fromkeys((f"run {number}" for number in range(4)), 0)
+    stops: set[str] = set()
+
+    def act(run_id: str) -> None:
+        """Something that is written; what holds is noted once it is acknowledged."""
+        path = f"/v1/runs/{run_id}"
+        match chance.randrange(8) if sent[run_id] else 0:
+            case 1:
+                assert service.client.post(f"{path}/stop", json={"reason": "enough"}).status_code == 200
+                stops.add(run_id)
+            case 2:
+                assert service.client.post(f"{path}/acknowledge").status_code == 200
+                stops.discard(run_id)
+            case 3:
+                assert service.client.delete(path).status_code == 204
+                stops.discard(run_id)
+                sent[run_id] = 0
+            case 4:
+                service.check(run_id)
+            case _:
+                service.send(run_id, *[call(sent[run_id] + step) for step in range(1, 4)])
+                sent[run_id] += 3
+
     for _ in range(3):
-        deadline = time.monotonic() + chance.uniform(0.2, 0.8)
-        killer = threading.Timer(deadline - time.monotonic(), service.process.kill)
+        killer = threading.Timer(chance.uniform(0.2, 0.8), service.process.kill)
         killer.start()
         try:
             while True:
                 run_id = chance.choice(list(sent))
-                # The same numbers again: what came through before the kill counts once.
-                service.send(run_id, *[call(sent[run_id] + step) for step in range(1, 4)])
-                sent[run_id] += 3
+                act(run_id)
         except httpx.TransportError:
-            pass
+            pass  # of this last act nobody knows
         killer.join()
         service.kill()
         service.start()
-    for run_id, number in sent.items():
-        answer = service.send(run_id, *[call(seq) for seq in range(1, number + 4)])
-        assert answer["repeated"] >= number
-        assert service.get(f"/v1/runs/{run_id}")["events"] == number + 3
-    service.client.post("/v1/runs/run 0/stop", json={"reason": "enough"})
-    service.kill()
-    service.start()
-    assert service.check("run 0")["end"] == "A person ended the run: enough."
+        for name, number in sent.items():
+            if name != run_id:
+                answer = service.client.get(f"/v1/runs/{name}")
+                assert (answer.json()["events"] if answer.status_code == 200 else 0) == number
+                assert (service.check(name)["end"] is not None) == (name in stops)
+        service.client.delete(f"/v1/runs/{run_id}")
+        stops.discard(run_id)
+        sent[run_id] = 0
 
 
 def test_what_was_said_is_not_said_again_after_a_kill(start) -> None:
@@ -215,9 +242,29 @@ def test_slow_callers_do_not_hold_up_others(shared_service) -> None:
         connection.close()
 
 
-def test_a_full_disk_or_a_lost_folder_leaves_the_checks(start) -> None:
+def test_a_lost_folder_of_the_hooks_leaves_the_others(start) -> None:
     service = start()
     service.send("a", call(1))
     shutil.rmtree(service.folder / "state", ignore_errors=True)
     assert service.check("a")["action"] == "allow"
     assert service.send("a", call(2))["events"] == 1
+
+
+def test_a_clock_that_jumps(tmp_path) -> None:
+    """A year ahead and back, with events of such times: nothing fails, and everything counts once."""
+    times = [NOW, NOW + YEAR_S, NOW - YEAR_S, -1.0, NOW + 1, 1e11, NOW + 2]
+    clock = iter(times * 1000)
+    runs = LiveRuns(RunDatabase(tmp_path / "runs.db"), clock=lambda: next(clock))
+    for seq, ts in enumerate([*times, None, *times]):
+        event = ToolCall(name="ls", args={"n": seq}, result=str(seq), seq=seq, ts=ts)
+        (place,) = runs.append("a", [run_event(event, runs.prices, NOW)], RunOrigin()).result()
+        runs.take("a", event, place)
+        assert runs.before_model("a").verdict.action is Action.ALLOW
+        runs.note("a")
+    runs.database.flush().result()
+    assert find_run(runs.database, "a")["events"] == 2 * len(times) + 1
+    assert runs.faults == {}
+    runs.close()
+    again = LiveRuns(RunDatabase(tmp_path / "runs.db"))
+    assert again.get("a").tally.events == 2 * len(times) + 1
+    again.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import signal
@@ -11,9 +12,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import uvicorn
 
@@ -39,6 +41,7 @@ from ebbtide.service.web.mcp_door import McpDoor
 from ebbtide.service.web.metrics import Metrics
 from ebbtide.service.web.service import Service
 from ebbtide.service.web.service_settings import ServiceSettings
+from ebbtide.service.web.timed_connection import TimedConnection
 
 if TYPE_CHECKING:
     from ebbtide import DecisionLog
@@ -171,6 +174,7 @@ def serve_web(
                     metrics=Metrics(runs, news, alerts),
                 )
             ),
+            http=cast("type[asyncio.Protocol]", partial(TimedConnection, head_s=settings.body_s)),
             log_level="warning",
             access_log=False,
             server_header=False,

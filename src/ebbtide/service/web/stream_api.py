@@ -32,7 +32,9 @@ async def _reader(
 ) -> Reader:
     """A reader, who misses nothing from before the answer begins."""
     if not here.news.has_room:
-        raise ProblemError(429, "There are too many readers of the stream.", retry_s=10)
+        raise ProblemError(
+            429, "There are too many readers of the stream.", hint="Close one.", retry_s=10, closes=True
+        )
     return here.news.join(last_event_id)
 
 
