@@ -12,6 +12,7 @@ from ebbtide.cli.exits import Exit
 
 # What stands for a value in the help; a list of words in brackets is the other way.
 METAVARS = {
+    "COLUMN",
     "CMD",
     "CURSOR",
     "DIR",
@@ -23,6 +24,7 @@ METAVARS = {
     "N",
     "NAME",
     "NAME=KEY,...",
+    "NAME|FILE",
     "P",
     "S",
     "STATUS",

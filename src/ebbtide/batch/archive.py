@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -12,11 +13,14 @@ from ebbtide.batch.archive_counts import ArchiveCounts
 from ebbtide.batch.archive_files import ArchiveFile
 from ebbtide.batch.archive_pool import Chunk, PartWriter, RunChunk, check_chunks
 from ebbtide.batch.result_parts import ResultParts
+from ebbtide.batch.row_map import RowMap
+from ebbtide.batch.table_rows import RunTable, nameless_chunk
 from ebbtide.supervision.run_options import RunOptions
 
 _FILES: Final = 64  # of a chunk
 _BYTES: Final = 4 << 20  # of a chunk; a larger file is one alone
 _WORTH_A_PROCESS: Final = 4 << 20  # bytes that take longer to check than a process takes to start
+_RUNS_WORTH_A_PROCESS: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +72,24 @@ def check_files(
     resumed = len(files) - len(due)
     progress(resumed)
     return check_into(parts, file_chunks(due), task, jobs=jobs, progress=progress), resumed
+
+
+def check_rows(
+    table: RunTable,
+    row_map: RowMap,
+    task: ArchiveTask,
+    progress: Callable[[int], object] = lambda _: None,
+) -> tuple[ArchiveCounts, int]:
+    """As `check_files`, of the runs in the rows of a table."""
+    parts = ResultParts(task.output, task.settings)
+    resumed = parts.earlier.total
+    progress(resumed)
+    chunks = table.chunks(frozenset(parts.run_ids))
+    size = table.size()
+    if size.nameless and None not in parts.run_ids:
+        chunks = chain([nameless_chunk(table, size, row_map)], chunks)
+    jobs = task.jobs or max(1, min(os.cpu_count() or 1, size.runs // _RUNS_WORTH_A_PROCESS))
+    return check_into(parts, chunks, task, jobs=jobs, progress=progress), resumed
 
 
 def check_into(

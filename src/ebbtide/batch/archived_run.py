@@ -94,16 +94,20 @@ class RefusedRun:
         what: Why not.
         no_trace: Whether it is something else than a trace.
         name: The run, where that is not its path.
+        has_id: Whether it is known at all which run it is.
     """
 
     source: str
     what: str
     no_trace: bool = False
     name: str | None = None
+    has_id: bool = True
 
     @property
-    def run_id(self) -> str:
-        """The run."""
+    def run_id(self) -> str | None:
+        """The run; None where that is not known."""
+        if not self.has_id:
+            return None
         return self.source if self.name is None else self.name
 
     def summary(self, _options: RunOptions) -> RunSummary:

