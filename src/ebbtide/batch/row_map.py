@@ -121,14 +121,14 @@ class RowMap:
         Raises:
             ConfigError: One is not said at all.
         """
-        chosen = replace(self, run=run or self.run, order=order or self.order)
+        named_map = replace(self, run=run or self.run, order=order or self.order)
         for name, value, what in (
-            ("--run", chosen.run, "names the run"),
-            ("--order", chosen.order, "orders its rows"),
+            ("--run", named_map.run, "names the run"),
+            ("--order", named_map.order, "orders its rows"),
         ):
             if not value:
                 raise ConfigError(f"say which column {what}: {name} COLUMN")
-        return chosen
+        return named_map
 
     @property
     def columns(self) -> frozenset[str] | None:
