@@ -64,6 +64,7 @@ def main() -> None:
             for name, value in judged(row).items():
                 sums[row["genre"]][name] += value
                 sums[_ALL][name] += value
+                sums["people" if row["by"] == "user" else "agents"][name] += value
         for genre, counts in sums.items():
             recall = wilson(counts["hits"], counts["decisions"])
             precision = wilson(counts["right"], counts["sentences"])

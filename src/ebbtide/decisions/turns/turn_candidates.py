@@ -1,17 +1,20 @@
 """What a turn may have decided: the sentences that state a choice, or put one forward.
 
-A sentence states one where it has a wording of choosing or ruling out, said by somebody who may: a person
-may order what from a model is narration. A mere "we will" states one where it says over what, or why. Left
-out are steps to find something out ("Let's use grep to see where it is"), questions, and what others want.
+A model's sentence states one where it has a wording of choosing or ruling out; a mere "we will" where it says
+over what, or why. Left out are steps to find something out ("Let's use grep to see where it is"), questions,
+and what others want. A person may order what from a model is narration: of people's sentences many weak signs
+are summed up.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
+from ebbtide.decisions.turns.person_signs import PersonSigns, signs_of
 from ebbtide.decisions.turns.turn_rules import (
     CHOICES,
     COMMITMENTS,
@@ -19,25 +22,21 @@ from ebbtide.decisions.turns.turn_rules import (
     NAMED,
     NEXT_STEPS,
     NOT_OURS,
-    ORDERS,
-    PERSONS,
     RECOMMENDATIONS,
     RECORDS,
 )
 from ebbtide.decisions.turns.turn_signs import may_state_choice
 from ebbtide.decisions.turns.turn_slots import ChoiceSlots, slots_of, until_clause_end
 from ebbtide.text.extraction.answers import without_asking
-from ebbtide.text.extraction.person_rules import APPROVALS
 from ebbtide.text.extraction.sentences import Sentence
 from ebbtide.text.extraction.turn import ExtractedItem, ItemKind, Speaker, extract
 from ebbtide.text.pattern_words import words_in
-from ebbtide.text.phrase_table import PhraseTable
 from ebbtide.text.phrases import PhraseMatch, folded
 
 _LABELLED = frozenset(("decision.section", "decision.label", "decision.field"))
-_APPROVALS = frozenset(rule.id for rule in APPROVALS) | {"decision.yes"}
+#: The rule by which a person's sentence that sounds like a choice is none.
+FEW_SIGNS = "signs.few"
 _SHORT = 20  # characters
-_TASK = 600  # characters of a person's turn from which on its orders are a task
 _LEAD_IN = re.compile(r"^[^\S\n]*(?![-*+]\s)(\S[^\n]{0,80}):[*_]*[^\S\n]*\n", re.MULTILINE)
 _LIST = re.compile(r"(?:[^\S\n]*\n)*(?:[^\S\n]*(?:[-*+]|\d{1,2}[.)])[^\S\n]+[^\n]*(?:\n|\Z))+")
 
@@ -49,8 +48,8 @@ class TurnCandidate:
     Args:
         text: What it says, without greeting or label.
         rule: The rule that found it.
-        against: The rule by which it chooses nothing all the same: it only names the next step, or tells what
-            somebody else may do; None where it chooses.
+        against: The rule by which it chooses nothing all the same: it only names the next step, tells what
+            somebody else may do, or has few signs of a choice; None where it chooses.
         choice: What was chosen; of an approval, what it approves. None where the words do not say.
         over: What was not chosen; None likewise.
         why: The reason; None likewise.
@@ -89,55 +88,100 @@ def candidates_of(
     >>> [(each.choice, each.over, each.against) for each in found]
     [('grep to find it', None, 'step.to-look'), ('SQLite', 'a server', None)]
     """
-    candidates: dict[int, TurnCandidate] = {}
     records = _Records(turn)
-    by_person = speaker is Speaker.PERSON
-    tables = (CHOICES,)
-    if by_person:
-        tables = (*((ORDERS,) if len(turn) <= _TASK else ()), PERSONS, CHOICES)
+    if speaker is Speaker.PERSON:
+        of_person = (
+            _of_person(item, records.rule_at(item.start), signs)
+            for item, signs in sentences_of_person(turn, before)
+        )
+        return tuple(filter(None, of_person))
+    candidates: dict[int, TurnCandidate] = {}
 
     def may_count(sentence: Sentence) -> bool:
-        return by_person or records.rule_at(sentence.start) is not None or may_state_choice(sentence.text)
+        return records.rule_at(sentence.start) is not None or may_state_choice(sentence.text)
 
-    for item in extract(turn, speaker=speaker, before=before, worth_reading=may_count).items:
+    for item in extract(turn, speaker=speaker, worth_reading=may_count).items:
         if item.kind is ItemKind.OPEN_QUESTION or item.start in candidates:
             continue
-        candidate = _candidate(item, records.rule_at(item.start), tables)
+        candidate = _of_model(item, records.rule_at(item.start))
         if candidate is not None:
             candidates[item.start] = candidate
     return tuple(candidates.values())
 
 
-def _candidate(
-    item: ExtractedItem, listed: str | None, tables: tuple[PhraseTable, ...]
-) -> TurnCandidate | None:
+def sentences_of_person(turn: str, before: str | None = None) -> Iterator[tuple[ExtractedItem, PersonSigns]]:
+    """The sentences of a person's turn, in order, with the signs of each.
+
+    Args:
+        turn: What was said.
+        before: The turn before it, of somebody else, for what is approved.
+    """
+    items: dict[int, ExtractedItem] = {}
+    for item in extract(turn, speaker=Speaker.PERSON, before=before).items:
+        items.setdefault(item.start, item)
+    return ((item, signs_of(item, turn, alone=len(items) == 1)) for item in items.values())
+
+
+def _of_person(item: ExtractedItem, listed: str | None, signs: PersonSigns) -> TurnCandidate | None:
+    """A choice by its signs, its label or what it approves; a proposal; or what only sounds like a choice."""
+    if item.rule == "claim.quoted":
+        return None
+    match, against = signs.match, None
+    rule = _label(item, listed)
+    if rule is None:
+        rule = item.rule if item.kind is ItemKind.DECISION else None
+        if match is not None:
+            rule = match.rule.id
+        if item.approves is None and not signs.say_choice:
+            match = RECOMMENDATIONS.first(folded(item.text)) or match
+            rule = match.rule.id if match is not None else rule
+            if rule is None:
+                return None
+            against = None if rule.startswith("proposal.") else FEW_SIGNS
+        elif rule is None:
+            rule = f"sign.{signs.strongest}"
+    return _candidate(item, rule, against, match)
+
+
+def _of_model(item: ExtractedItem, listed: str | None) -> TurnCandidate | None:
+    label = _label(item, listed)
+    if label is not None:
+        return _candidate(item, label, None, None)
     lowered = folded(item.text)
-    labelled = listed or (item.rule if item.rule in _LABELLED else None)
+    if item.rule == "claim.quoted" or lowered.rstrip().endswith(("?", ":")):
+        return None
     words = words_in(lowered)
     slots = slots_of(item.text, lowered, words)
-    match: PhraseMatch | None = None
-    rule = labelled
+    match = _match(lowered, words, slots)
+    rule = item.rule if item.kind is ItemKind.DECISION else None
+    if match is not None and not (rule and match.rule.id.startswith("proposal.")):
+        rule = match.rule.id
     if rule is None:
-        if item.rule == "claim.quoted" or lowered.rstrip().endswith(("?", ":")):
-            return None
-        match = _match(lowered, words, slots, tables)
-        stated = item.rule if item.kind is ItemKind.DECISION else None
-        rule = (
-            stated if match is None or (stated and match.rule.id.startswith("proposal.")) else match.rule.id
-        )
-        if rule is None:
-            return None
+        return None
+    return _candidate(item, rule, _against(lowered, slots, match), match)
+
+
+def _label(item: ExtractedItem, listed: str | None) -> str | None:
+    """The rule by which its place or its label makes a sentence a decision, whatever it says."""
+    return listed or (item.rule if item.rule in _LABELLED else None)
+
+
+def _candidate(
+    item: ExtractedItem, rule: str, against: str | None, match: PhraseMatch | None
+) -> TurnCandidate:
+    lowered = folded(item.text)
+    slots = slots_of(item.text, lowered, words_in(lowered))
     if match is not None:
         slots = _named(item.text, match, slots)
     approves = None if item.approves is None else without_asking(item.approves)
     if approves is not None:
         slots = slots._replace(choice=approves)
     # Of a short one everything is needed, but for its label: "Great, then one worker it is."
-    whole = len(item.text) < _SHORT and labelled is None
+    whole = len(item.text) < _SHORT and item.rule not in _LABELLED
     return TurnCandidate(
         text=(item.sentence if whole else item.text).strip(),
         rule=rule,
-        against=None if labelled else _against(lowered, slots, match),
+        against=against,
         choice=slots.choice,
         over=slots.over,
         why=slots.why,
@@ -147,11 +191,9 @@ def _candidate(
     )
 
 
-def _match(
-    lowered: str, words: AbstractSet[str], slots: ChoiceSlots, tables: tuple[PhraseTable, ...]
-) -> PhraseMatch | None:
+def _match(lowered: str, words: AbstractSet[str], slots: ChoiceSlots) -> PhraseMatch | None:
     """The wording by which a sentence states a choice, or else puts one forward; None where there is none."""
-    choice = next(filter(None, (table.first(lowered, words) for table in tables)), None)
+    choice = CHOICES.first(lowered, words)
     proposal = RECOMMENDATIONS.first(lowered, words)
     if choice is not None and (proposal is None or choice.start <= proposal.start):
         return choice

@@ -257,14 +257,16 @@ def _assessed(sentence: TurnCandidate, profile: Profile) -> Assessment:
     assessment = assess(candidate_of(sentence), profile=profile)
     if sentence.against is None:
         return assessment
-    next_step = sentence.against.startswith("step.")
-    reason = (
-        "It names the next step and chooses nothing" if next_step else "It offers, advises or tells of others"
-    )
+    reason = _AGAINST[sentence.against.partition(".")[0]]
     rule = RuleFired(id=sentence.against, layer=Layer.INFORMATIONAL, reason=reason, decides=True)
     return replace(assessment, keep=False, primary=rule, rules=(rule, *assessment.rules))
 
 
+_AGAINST = {
+    "step": "It names the next step and chooses nothing",
+    "other": "It offers, advises or tells of others",
+    "signs": "It has few signs of a choice",
+}
 _PROPOSED = RuleFired(
     id="proposal.open",
     layer=Layer.INFORMATIONAL,

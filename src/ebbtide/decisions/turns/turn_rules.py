@@ -88,18 +88,14 @@ CHOICES = PhraseTable((
     anywhere("gone.off-the-table", r"(?:is|are)(?: now)? (?:off the table|ruled out|not an option)"),
 ), lower=True)
 
-#: What a person orders; in a long turn it is a part of the task.
-ORDERS = PhraseTable((
+#: What a person says, whose choice it is: orders first.
+PERSONS = PhraseTable((
     at_start("choice.order", rf"{_FILLER_BEFORE}{_TAKE}(?! of\b)"),
     at_start("out.order", rf"{_FILLER_BEFORE}(?:{_DROP}|leave [^.?!]{{1,40}}? (?:out|alone|as is|for later)|no [^.?!]{{1,40}} please|please no)"),
     at_start("policy.order", rf"{_FILLER_BEFORE}(?:never|always|only ever) [a-z]+"),
     at_start("out.do-not", rf"{_FILLER_BEFORE}(?:don't|do not|dont|no longer) (?:ever )?{_MAKE}"),
     PhraseRule(id="policy.from-now-on", pattern=r"(?:from now on|going forward|in (?:the )?future|henceforth)", anchor=Anchor.CLAUSE),
     at_start("policy.all", r"(?:all|every|each) (?:[\w`'-]+ ){1,8}?(?:will|must|shall|should|needs? to|has to|have to)"),
-), lower=True)
-
-#: What a person says, whose choice it is.
-PERSONS = PhraseTable((
     PhraseRule(id="choice.we-take", pattern=rf"(?:(?:so|then|therefore|and|but) )?we {_BY_THE_WAY}{_TAKE}", anchor=Anchor.CLAUSE),
     anywhere("choice.and-we-take", r"(?:and|so|therefore) we (?:stay (?:on|with|at)|stick (?:with|to)|take|ship|keep|drop|go with)"),
     PhraseRule(id="out.we-drop", pattern=rf"we {_BY_THE_WAY}{_DROP}", anchor=Anchor.CLAUSE),
