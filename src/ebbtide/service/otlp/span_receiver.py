@@ -15,8 +15,8 @@ from ebbtide.service.otlp.export_body import read_export, unpacked
 from ebbtide.service.otlp.span_intake import WAIT_S, RunNews, SpanIntake
 from ebbtide.service.otlp.span_journal import JournalEntry, SpanJournal
 from ebbtide.service.runs.live_runs import LiveRuns
-from ebbtide.service.runs.run_database import RunOrigin
 from ebbtide.service.runs.run_event import RunEvent, run_event
+from ebbtide.service.runs.run_origin import RunOrigin
 from ebbtide.service.runs.run_source import RunSource
 
 _log = logging.getLogger(__name__)

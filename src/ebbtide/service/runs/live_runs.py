@@ -16,8 +16,9 @@ from ebbtide.budget.shared.budgets import Budgets
 from ebbtide.budget.tally import usd
 from ebbtide.errors import StoreError, error_text
 from ebbtide.events.event import Event
-from ebbtide.service.runs.run_database import PersonAct, RunDatabase, RunOrigin
+from ebbtide.service.runs.run_database import PersonAct, RunDatabase
 from ebbtide.service.runs.run_event import RunEvent, run_event
+from ebbtide.service.runs.run_origin import RunOrigin
 from ebbtide.service.runs.run_source import RunSource
 from ebbtide.service.runs.run_spenders import RunSpenders
 from ebbtide.service.runs.stuck_from import StuckFrom, stuck_from

@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from ebbtide.errors import StoreError
 from ebbtide.events.event import Event
 from ebbtide.service.runs.run_event import RunEvent, plain_name, stored_event
+from ebbtide.service.runs.run_origin import RunOrigin
 from ebbtide.service.runs.run_source import RunSource
 from ebbtide.service.runs.stuck_from import StuckFrom
 from ebbtide.service.runs.writer import DatabaseWriter
@@ -69,23 +70,6 @@ UPDATE runs SET standing = :standing, kind = :kind, reason = :reason, events = :
     ), :latest) END
 WHERE run_id = :run_id
 """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunOrigin:
-    """Where a run comes from.
-
-    Args:
-        project: Of which project it is; None where nobody says.
-        agent: Which agent works, likewise.
-        user: For whom, likewise.
-        source: How its events come.
-    """
-
-    project: str | None = None
-    agent: str | None = None
-    user: str | None = None
-    source: RunSource = RunSource.API
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,6 +311,9 @@ class RunDatabase:
         with self._lock:
             standings = dict(self._standings)
             self._is_noted = False
+        for run, _ in standings.values():
+            if not run.events:  # it has only asked, which may be written after this
+                _run_number(database, run.run_id, RunOrigin(), run.latest, run.latest)
         database.executemany(_STANDING, [_standing_row(item) for item in standings.values()])
         return standings
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from ebbtide.budget.prices import Prices
@@ -15,6 +16,7 @@ from ebbtide.events.event_json import read_event
 from ebbtide.events.event_wire import event_wire
 from ebbtide.events.usage import MOST_TOKENS
 from ebbtide.service.runs.moments import calendar_time, day_number
+from ebbtide.text.redaction import redact
 from ebbtide.traces.agents.ebbtide_events import line_event
 from ebbtide.traces.input.json_value import json_value
 
@@ -104,6 +106,12 @@ def plain_name(text: Any) -> str:
     return str(text)[:_LONGEST_NAME].encode("utf-8", "replace").decode().replace("\0", "")
 
 
+@lru_cache(maxsize=1024)
+def masked_name(name: str) -> str:
+    """A name without a key that somebody has put into it."""
+    return redact(name)
+
+
 def _charge(event: Event, prices: Prices, at: float) -> EventCharge | None:
     usage = event.usage
     if usage is None:
@@ -111,7 +119,7 @@ def _charge(event: Event, prices: Prices, at: float) -> EventCharge | None:
     cost, tokens = prices.cost(usage, at), usage.tokens or 0
     return EventCharge(
         day=day_number(at),
-        model=plain_name(usage.model or ""),
+        model=masked_name(plain_name(usage.model or "")),
         cost_usd=cost,
         tokens=tokens if 0 <= tokens <= MOST_TOKENS else 0,
         calls=int(is_model_call(event)),

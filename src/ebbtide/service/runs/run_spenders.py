@@ -8,7 +8,8 @@ from collections import OrderedDict
 from typing import Final
 
 from ebbtide.budget.shared.budget import Spender
-from ebbtide.service.runs.run_database import RunDatabase, RunOrigin
+from ebbtide.service.runs.run_database import RunDatabase
+from ebbtide.service.runs.run_origin import RunOrigin
 
 _MOST: Final = 10_000  # runs at hand; of the others the database knows it
 

@@ -12,8 +12,8 @@ from typing import Final
 from ebbtide.errors import EbbtideError, TranscriptError
 from ebbtide.events.event import Event
 from ebbtide.service.runs.live_runs import LiveRuns
-from ebbtide.service.runs.run_database import RunOrigin
 from ebbtide.service.runs.run_event import RunEvent, run_event
+from ebbtide.service.runs.run_origin import RunOrigin
 from ebbtide.service.runs.run_source import RunSource
 from ebbtide.service.runs.writer import QueueFullError
 from ebbtide.service.sessions.file_states import file_states, keep_file_state

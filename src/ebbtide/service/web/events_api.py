@@ -9,8 +9,8 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Request
 
-from ebbtide.service.runs.run_database import RunOrigin
 from ebbtide.service.runs.run_event import RunEvent, read_lines
+from ebbtide.service.runs.run_origin import RunOrigin
 from ebbtide.service.web.answers import AdviceAnswer, EventsAnswer
 from ebbtide.service.web.problems import PlainJson, ProblemError
 from ebbtide.service.web.service import Here, RunId, Service, name_field

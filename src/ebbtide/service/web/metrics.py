@@ -19,8 +19,8 @@ from prometheus_client.registry import Collector
 from ebbtide.service.alerts.alert_sender import AlertSender
 from ebbtide.service.runs.listing import count_runs
 from ebbtide.service.runs.live_runs import LiveRuns
-from ebbtide.service.runs.run_database import RunOrigin
 from ebbtide.service.runs.run_event import RunEvent
+from ebbtide.service.runs.run_origin import RunOrigin
 from ebbtide.service.web.broadcast import Broadcast
 from ebbtide.supervision.facts import LoopFacts
 from ebbtide.supervision.ladder import Action

@@ -14,6 +14,7 @@ from fastapi import Depends, Path, Query, Request
 from ebbtide.service.alerts.alert_sender import AlertSender
 from ebbtide.service.otlp.span_worker import SpanWorker
 from ebbtide.service.runs.live_runs import LiveRuns
+from ebbtide.service.runs.run_event import masked_name
 from ebbtide.service.web.broadcast import Broadcast
 from ebbtide.service.web.checks_first import CheckQueue
 from ebbtide.service.web.mcp_door import McpDoor
@@ -73,7 +74,7 @@ async def _service_of(request: Request) -> Service:
 
 async def _caller(request: Request, by: ByName = None) -> str:
     address = request.client.host if request.client else "?"
-    return address if by is None else f"{by} ({address})"
+    return address if by is None else f"{masked_name(by)} ({address})"
 
 
 def name_field(description: str) -> Any:
