@@ -1,6 +1,6 @@
 """Decisions a second through the gate into the log, and what look-ups cost by the size of the log.
 
-    python -m benchmarks.speed.decisions [--data DIR] [--postgres URL] [--quick]
+    python -m benchmarks.speed.decisions [--data DIR] [--postgres URL] [--quick] [--only rates]
 
 Records decisions (`Deliberation.record_decision`, each acknowledged after its commit) from one thread and
 from eight, into SQLite and into PostgreSQL, and beside them rows into a plain table, one commit each, by
@@ -54,23 +54,31 @@ def main() -> None:
     add_data_option(parser)
     parser.add_argument("--postgres", help="URL of an empty database; without it a server is started")
     parser.add_argument("--quick", action="store_true", help="no logs of more than 125,000 decisions")
+    parser.add_argument("--only", choices=("rates", "growth"), help="measure one of the two")
     options = parser.parse_args()
     sentences = real_sentences(data_folder(options.data))
-    result: dict[str, Any] = {"setup": setup("psycopg"), "threads": THREADS, "recorded": {}}
-    with tempfile.TemporaryDirectory() as folder, postgres(options.postgres) as url:
-        places = {
-            "sqlite": str(Path(folder) / "speed.db"),
-            "sqlite durable": str(Path(folder) / "durable.db"),
-            "postgresql": url,
-        }
-        for name, place in places.items():
-            row = recorded(place, sentences, durable="durable" in name)
-            result["recorded"][name] = {**row, "goal_per_s": GOALS[name]}
-            rates = (f"{way} {rate} ({row['best_per_s'][way]})" for way, rate in row["per_s"].items())
-            print(f"{name}, a second: {', '.join(rates)}; load {row['load']}", flush=True)
-        sizes = SIZES[:4] if options.quick else SIZES
-        result["growth"] = growth(str(Path(folder) / "growth.db"), sentences, sizes)
-    write_result("decisions", result)
+    about = {"setup": setup("psycopg")}
+    with tempfile.TemporaryDirectory() as folder:
+        if options.only != "growth":
+            with postgres(options.postgres) as url:
+                result = rates(Path(folder), url, sentences)
+            write_result("decisions", {**about, "threads": THREADS, "rounds": ROUNDS, "recorded": result})
+        if options.only != "rates":
+            sizes = SIZES[:4] if options.quick else SIZES
+            result = growth(str(Path(folder) / "growth.db"), sentences, sizes)
+            write_result("decisions-growth", {**about, **result})
+
+
+def rates(folder: Path, url: str, sentences: list[str]) -> dict[str, Any]:
+    """Decisions a second into each kind of store."""
+    places = {"sqlite": folder / "speed.db", "sqlite durable": folder / "durable.db", "postgresql": url}
+    result = {}
+    for name, place in places.items():
+        row = recorded(str(place), sentences, durable="durable" in name)
+        result[name] = {**row, "goal_per_s": GOALS[name]}
+        shown = (f"{way} {rate} ({row['best_per_s'][way]})" for way, rate in row["per_s"].items())
+        print(f"{name}, a second: {', '.join(shown)}; load {row['load']}", flush=True)
+    return result
 
 
 def recorded(place: str, sentences: list[str], *, durable: bool, times: int = TIMES) -> dict[str, Any]:
