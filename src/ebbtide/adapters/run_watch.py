@@ -22,6 +22,7 @@ from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
 from ebbtide.settings_file import nearest_name
 from ebbtide.supervision.runs.advice import Advice
+from ebbtide.supervision.runs.run_registry import RunRegistry
 from ebbtide.supervision.runs.run_store import RunStanding
 from ebbtide.supervision.runs.runs import Runs
 from ebbtide.supervision.supervisor import Supervisor
@@ -44,7 +45,7 @@ class WatchOptions(TypedDict, total=False):
         budgets: Budgets that others draw on too.
     """
 
-    runs: Runs
+    runs: RunRegistry
     limits: Limits | None
     tools: ToolPolicies | None
     prices: Prices | None
@@ -80,7 +81,7 @@ class RunWatch:
         if runs is not None and len(options) > 1:
             other = next(name for name in options if name != "runs")
             raise ConfigError(f"{other} belongs into the registry that runs= gives")
-        self.runs = _registry(options) if runs is None else runs
+        self.runs: RunRegistry = _registry(options) if runs is None else runs
         self.faults = 0
         self.last_fault: str | None = None
         self._lock = threading.Lock()

@@ -121,6 +121,10 @@ class ServiceClient:
         path = _path(run_id, "check", agent=agent, project=project, user=user)
         return Advice(self._verdict("POST", path))
 
+    def end(self, run_id: str) -> dict[str, Any]:
+        """Say that a run is over; what it came to, as a row of `runs`."""
+        return self._json("POST", _path(run_id, "end"))
+
     def acknowledge(self, run_id: str, *, agent: str | None = None, by: str | None = None) -> Verdict:
         """A person lets a run go on; what holds then."""
         return self._verdict("POST", _path(run_id, "acknowledge", agent=agent, by=by))

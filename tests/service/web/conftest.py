@@ -6,11 +6,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from playwright.sync_api import Browser, Page
 
 PROGRAM = """
 import json, sys
@@ -155,3 +157,55 @@ def wait_for() -> Callable[..., None]:
             time.sleep(0.05)
 
     return wait
+
+
+class Window:
+    """A window of the browser, whose scripts may not fail, and which may ask nobody else."""
+
+    def __init__(self, browser: Browser, url: str, *, width: int, scheme: str) -> None:
+        self.url = url
+        self.faults: list[str] = []
+        self.may_lose = False  # whether requests may fail
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 844}, color_scheme=scheme, reduced_motion="reduce"
+        )
+        self.page = self.context.new_page()
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("console", lambda line: self._hear(line.type, line.text))
+        self.page.on(
+            "request",
+            lambda request: None if request.url.startswith(url) else self.faults.append(request.url),
+        )
+
+    def _hear(self, kind: str, text: str) -> None:
+        if kind == "error" and not (self.may_lose and "ERR_" in text):
+            self.faults.append(text)
+
+    def open(self, path: str = "/") -> Page:
+        self.page.goto(self.url + path)
+        self.page.wait_for_selector("html[data-ready=true]")
+        return self.page
+
+
+@pytest.fixture
+def new_window(browser) -> Callable[..., Window]:
+    """Makes a window of a service that shows nothing yet; the test closes it."""
+    return lambda url, *, width=1280, scheme="light": Window(browser, url, width=width, scheme=scheme)
+
+
+@pytest.fixture
+def opened(new_window) -> Callable[..., Any]:
+    """Opens a page of a service, and says in the end what failed in it."""
+
+    @contextmanager
+    def open_page(
+        service: Any, path: str = "/", *, width: int = 1280, scheme: str = "light"
+    ) -> Iterator[tuple[Page, Window]]:
+        window = new_window(service.url, width=width, scheme=scheme)
+        try:
+            yield window.open(path), window
+            assert window.faults == []
+        finally:
+            window.context.close()
+
+    return open_page

@@ -6,7 +6,9 @@ import time
 import pytest
 
 from ebbtide import ModelCall, ToolCall, Usage
+from ebbtide.adapters.run_watch import RunWatch
 from ebbtide.service.client import ServiceClient, ServiceError
+from ebbtide.service.service_runs import ServiceRuns
 from ebbtide.supervision.ladder import Action
 
 
@@ -35,6 +37,38 @@ def test_a_run_from_its_first_event_to_its_end(service) -> None:
         with pytest.raises(ServiceError, match="no such run") as error:
             client.run("a")
         assert error.value.status == 404
+
+
+@pytest.mark.parametrize("shadow", [False, True])
+def test_an_adapter_takes_the_service_for_its_registry(service, shadow: bool) -> None:
+    """What it tells is there; the service ends the run, in the shadow only a person does; then it is over."""
+    with ServiceClient(service.url) as client:
+        watch = RunWatch(runs=ServiceRuns(client, project="p", agent="x", user="ann", shadow=shadow))
+        for _ in range(5):
+            watch.record_tool_call("a", "ls", {"path": "."}, "a.txt")
+        assert (watch.advise("a").end is None) is shadow
+        watch.acknowledge("a")
+        assert watch.advise("a").end is None
+        client.stop("a", "enough")
+        assert "enough" in (watch.advise("a").end or "")
+        (standing,) = watch.runs.standing()
+        assert (standing.run_id, standing.events, standing.ended) == ("a", 5, False)
+        final = watch.end("a")
+        assert final is not None
+        assert (final.events, final.ended) == (5, True)
+        run = client.run("a")
+        assert (run["project"], run["agent"], run["ended"]) == ("p", "x", True)
+        assert watch.faults == 0
+
+
+@pytest.mark.filterwarnings("ignore:Ebbtide cannot watch")
+def test_an_adapter_goes_on_where_the_service_is_away(service) -> None:
+    with ServiceClient(service.url, timeout_s=0.5) as client:
+        watch = RunWatch(runs=ServiceRuns(client))
+        service.kill()
+        watch.record_tool_call("a", "ls", {}, "a.txt")
+        assert watch.advise("a").end is None
+        assert watch.faults == 2
 
 
 def test_events_are_sent_again_after_a_break(service) -> None:

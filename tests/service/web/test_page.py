@@ -3,13 +3,11 @@
 import json
 import re
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from ebbtide import Budgets
 
@@ -29,50 +27,6 @@ def turns(first: int, count: int, **fields: Any) -> list[dict[str, Any]]:
     """A call of the model and one of a tool, each time the same."""
     numbers = range(first, first + 2 * count, 2)
     return [event for seq in numbers for event in (model_call(seq), call(seq + 1, **fields))]
-
-
-class Window:
-    """A window of the browser, whose scripts may not fail, and which may ask nobody else."""
-
-    def __init__(self, browser: Browser, url: str, *, width: int, scheme: str) -> None:
-        self.url = url
-        self.faults: list[str] = []
-        self.may_lose = False  # whether requests may fail
-        self.context = browser.new_context(
-            viewport={"width": width, "height": 844}, color_scheme=scheme, reduced_motion="reduce"
-        )
-        self.page = self.context.new_page()
-        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
-        self.page.on("console", lambda line: self._hear(line.type, line.text))
-        self.page.on(
-            "request",
-            lambda request: None if request.url.startswith(url) else self.faults.append(request.url),
-        )
-
-    def _hear(self, kind: str, text: str) -> None:
-        if kind == "error" and not (self.may_lose and "ERR_" in text):
-            self.faults.append(text)
-
-    def open(self, path: str = "/") -> Page:
-        self.page.goto(self.url + path)
-        self.page.wait_for_selector("html[data-ready=true]")
-        return self.page
-
-
-@pytest.fixture
-def opened(browser) -> Callable[..., Any]:
-    @contextmanager
-    def open_page(
-        service: Any, path: str = "/", *, width: int = 1280, scheme: str = "light"
-    ) -> Iterator[tuple[Page, Window]]:
-        window = Window(browser, service.url, width=width, scheme=scheme)
-        try:
-            yield window.open(path), window
-            assert window.faults == []
-        finally:
-            window.context.close()
-
-    return open_page
 
 
 def row(page: Page, run_id: str) -> Any:
@@ -274,7 +228,7 @@ def test_a_text_of_a_run_is_no_markup(shared_service, opened) -> None:
         assert page.locator("img").count() == 0
 
 
-def test_a_token_is_asked_for_once(start, opened, browser) -> None:
+def test_a_token_is_asked_for_once(start, opened, new_window) -> None:
     """In the address, or in a form; what is no page is refused as before."""
     service = start("--token", TOKEN)
     service.client.headers["Authorization"] = f"Bearer {TOKEN}"
@@ -284,7 +238,7 @@ def test_a_token_is_asked_for_once(start, opened, browser) -> None:
         expect(row(page, "a")).to_be_visible()
         (cookie,) = window.context.cookies()
         assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
-    window = Window(browser, service.url, width=1280, scheme="light")
+    window = new_window(service.url)
     page = window.page
     assert page.goto(f"{service.url}/runs/a").status == 401
     page.get_by_label("Token").fill("wrong")
@@ -381,5 +335,5 @@ def test_money_says_what_was_wasted_and_how_budgets_stand(start, opened, tmp_pat
         expect(row(page, "a").locator(".wasted")).to_have_text(re.compile(r"\$\d\.\d\d"), timeout=15_000)
         expect(page.locator("#money")).to_contain_text("wasted", timeout=15_000)
         expect(page.locator("#budgets")).to_contain_text("$9.00 of $10.00")
-        expect(page.locator("#budgets .is-near")).to_have_count(1)
+        expect(page.locator("#budgets tr.is-near")).to_have_count(1)
     budgets.close()

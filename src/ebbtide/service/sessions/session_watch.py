@@ -6,6 +6,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
@@ -97,9 +98,12 @@ class SessionWatch:
         own = self._origins[file.path]
         session = root_session(own, self._by_id[file.agent])
         run_id = f"{file.agent.value}:{session}"
-        if _is_of_hooks(self._runs.database.origin(run_id)):
-            return
         project = self._by_id[file.agent].get(session, own).project
+        stored = self._runs.database.origin(run_id)
+        if stored is not None and stored.source is RunSource.HOOKS:
+            if stored.project is None and project is not None:  # which hooks do not tell
+                self._runs.database.introduce(run_id, replace(stored, project=project), file.modified)
+            return
         origin = RunOrigin(project=project, agent=file.agent.value, source=RunSource.SESSION_FILE)
         try:
             followed = self._open.pop(file.path, None)
@@ -165,10 +169,6 @@ def keep_watching(watch: SessionWatch, pause: Callable[[float], bool], *, every_
             _log.error("sessions cannot be read now: %s", error)
             rest_s = 10 * every_s
     watch.close()
-
-
-def _is_of_hooks(origin: RunOrigin | None) -> bool:
-    return origin is not None and origin.source is RunSource.HOOKS
 
 
 def _state(file: SessionFile) -> str:

@@ -100,6 +100,14 @@ async def run_report(here: Here, run_id: RunId) -> HTMLResponse:
     return HTMLResponse(page, headers={"Content-Security-Policy": _REPORT_POLICY})
 
 
+@router.post("/v1/runs/{run_id}/end", response_model=RunFields, tags=["runs that report"])
+async def end(here: Here, run_id: RunId) -> PlainJson:
+    """Say that a run is over, and hear what it came to. An event that comes later begins it again."""
+    await refuse_unknown(here, run_id)
+    await asyncio.to_thread(here.runs.end, run_id)
+    return await run(here, run_id)
+
+
 @router.get("/v1/now", response_model=NowAnswer)
 async def now(here: Here) -> PlainJson:
     """Say what is stuck now, in a sentence and run by run."""

@@ -18,7 +18,7 @@ export class Money {
     this.groups = section.querySelector(".groups");
     this.budgets = section.querySelector("#budgets");
     this.values = {};
-    for (const [name, title] of [["today", "Today"], ["week", "7 days"], ["wasted", "Wasted, 7 days"], ["rate", "A day, of the 7"]]) {
+    for (const [name, title] of [["today", "Today"], ["week", "7 days"], ["wasted", "Wasted, 7 days"], ["rate", "Average day"]]) {
       const box = make("div");
       const value = make("dd", "", "value");
       const note = make("dd", "", "note");
@@ -40,7 +40,7 @@ export class Money {
     this.put("week", days.length ? week : 0, calls ? `${calls.toLocaleString("en-US")} calls without a price` : "");
     const wasted = sum(projects, "wasted_usd");
     this.values.wasted.box.hidden = wasted === null;
-    this.put("wasted", wasted, week && wasted ? `${Math.round((100 * wasted) / week)} % of the cost` : "bought nothing");
+    this.put("wasted", wasted, week && wasted ? `${Math.round((100 * wasted) / week)}% of the cost` : "bought nothing");
     this.put("rate", week === null ? null : week / DAYS, week ? `${dollars((week / DAYS) * 30)} in 30 days at this rate` : "");
     this.groups.replaceChildren(
       ...[["By project", projects], ["By agent", agents], ["By model", models]]
@@ -79,23 +79,17 @@ export class Money {
     const table = make("table");
     table.append(make("caption", title));
     const body = make("tbody");
+    const hasWaste = groups.some((group) => group.wasted_usd !== null);
     const most = Math.max(...groups.map((group) => group.cost_usd || 0));
     for (const group of groups.slice(0, ROWS)) {
       const row = make("tr");
       const name = make("th", group.name === null ? "not named" : projectOf(group.name));
       name.scope = "row";
       name.title = group.name || "";
-      const bar = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-      bar.setAttribute("viewBox", "0 0 100 4");
-      bar.setAttribute("preserveAspectRatio", "none");
-      bar.setAttribute("aria-hidden", "true");
-      const part = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-      part.setAttribute("height", "4");
-      part.setAttribute("width", most ? String((100 * (group.cost_usd || 0)) / most) : "0");
-      bar.append(part);
-      name.append(bar);
+      name.append(bar(most ? (group.cost_usd || 0) / most : 0));
       const wasted = group.wasted_usd ? `${dollars(group.wasted_usd)} wasted` : "";
-      row.append(name, make("td", dollars(group.cost_usd), "number"), make("td", wasted, "number wasted"));
+      row.append(name, make("td", dollars(group.cost_usd), "number"));
+      if (hasWaste) row.append(make("td", wasted, "number wasted"));
       body.append(row);
     }
     const others = groups.slice(ROWS);
@@ -103,7 +97,8 @@ export class Money {
       const row = make("tr");
       const name = make("th", `${others.length} others`);
       name.scope = "row";
-      row.append(name, make("td", dollars(sum(others, "cost_usd")), "number"), make("td", "", "number wasted"));
+      row.append(name, make("td", dollars(sum(others, "cost_usd")), "number"));
+      if (hasWaste) row.append(make("td", "", "number wasted"));
       body.append(row);
     }
     table.append(body);
@@ -120,14 +115,15 @@ export class Money {
     table.append(make("caption", "Budgets"));
     const body = make("tbody");
     for (const item of rows) {
-      const row = make("tr");
+      const share = item.limit_usd ? item.spent_usd / item.limit_usd : 1;
+      const row = make("tr", null, share >= 0.8 ? "is-near" : "");
       const name = make("th", `${item.scope}${item.name ? ` ${projectOf(item.name)}` : ""}, per ${item.per}`);
       name.scope = "row";
-      const share = item.limit_usd ? item.spent_usd / item.limit_usd : 1;
+      name.append(bar(share));
       const ahead = item.projected_usd === null ? "" : `${dollars(item.projected_usd)} at this rate`;
       row.append(
         name,
-        make("td", `${dollars(item.spent_usd)} of ${dollars(item.limit_usd)}`, `number${share >= 0.8 ? " is-near" : ""}`),
+        make("td", `${dollars(item.spent_usd)} of ${dollars(item.limit_usd)}`, "number spent"),
         make("td", ahead, "number"),
       );
       body.append(row);
@@ -135,4 +131,17 @@ export class Money {
     table.append(body);
     this.budgets.append(table);
   }
+}
+
+// A line that is so full, from 0 to 1.
+function bar(share) {
+  const line = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  line.setAttribute("viewBox", "0 0 100 4");
+  line.setAttribute("preserveAspectRatio", "none");
+  line.setAttribute("aria-hidden", "true");
+  const part = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+  part.setAttribute("height", "4");
+  part.setAttribute("width", String(100 * Math.min(1, share)));
+  line.append(part);
+  return line;
 }

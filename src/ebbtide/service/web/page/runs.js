@@ -183,6 +183,7 @@ export class RunTable {
     row.why.textContent = why(run);
     row.watched.textContent = run.action === "allow" ? "" : watched(run);
     row.cells.cost.textContent = dollars(run.cost_usd);
+    row.cells.cost.classList.toggle("is-unknown", run.cost_usd === null);
     row.cells.wasted.textContent = run.wasted_usd ? dollars(run.wasted_usd) : "";
     row.cells.started.textContent = started(run);
     row.cells.agent.textContent = [run.agent, projectOf(run.project)].filter(Boolean).join(" · ");

@@ -16,7 +16,8 @@ export function badge(run) {
 
 export function why(run) {
   if (run.stop_reason !== null) return `A person ended it${run.stop_reason ? `: ${run.stop_reason}` : "."}`;
-  return run.action === "allow" ? run.note || "" : run.reason;
+  if (run.action === "allow") return run.note || "";
+  return run.ended ? `${run.reason} It has ended.` : run.reason;
 }
 
 // Of what nobody can end from here.
