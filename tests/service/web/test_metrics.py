@@ -9,6 +9,7 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 NAME = re.compile(r"\b(ebbtide_\w+)\b")
+LABEL = re.compile(r"\{\{(\w+)\}\}|by \((\w+)\)|(\w+)=~?\"")
 
 
 def samples(service) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
@@ -47,7 +48,8 @@ def test_what_happens_is_counted(service, wait_for) -> None:
     assert value(service, "ebbtide_nudges_total") == 1
     assert value(service, "ebbtide_stops_total", kind="repeat") == 1
     assert value(service, "ebbtide_stops_total", kind="person") == 1
-    wait_for(lambda: value(service, "ebbtide_runs", action="stop") == 2)  # it is written a little later
+    wait_for(lambda: value(service, "ebbtide_runs", state="stuck") == 1)  # it is written a little later
+    assert value(service, "ebbtide_runs", state="stopped") == 1
     assert value(service, "ebbtide_check_seconds_count") == 1
     assert value(service, "ebbtide_queue_jobs") is not None
 
@@ -74,24 +76,27 @@ def test_no_label_grows_without_bound(service) -> None:
 
 
 def test_the_dashboard_asks_for_what_is_there(service, project: Path) -> None:
-    """Every metric of the panels exists, and the scrape example reads this path."""
+    """Every metric and label of the panels exists, and the scrape example reads this path."""
     service.send("a", *spending_loop(0.5), agent="coder")
     service.send("a", *({**event, "seq": event["seq"] + 7} for event in spending_loop(0.5)), agent="coder")
     folder = project / "examples" / "grafana"
     dashboard = json.loads((folder / "ebbtide.json").read_text(encoding="utf-8"))
-    queries = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", ())]
-    assert len(queries) >= 8
-    families = {
-        family.name: family.type
-        for family in text_string_to_metric_families(service.client.get("/metrics").text)
-    }
-    names = {name for query in queries for name in NAME.findall(query)}
-    unknown = {
-        name
-        for name in names
-        if name not in families and re.sub(r"_(total|bucket|count|sum)$", "", name) not in families
-    }
-    assert not unknown
+    targets = [target for panel in dashboard["panels"] for target in panel.get("targets", ())]
+    assert len(targets) >= 8
+    text = service.client.get("/metrics").text
+    families = {family.name for family in text_string_to_metric_families(text)}
+    labels: dict[str, set[str]] = {}
+    for name, pairs in samples(service):
+        labels.setdefault(name, set()).update(label for label, _ in pairs)
+    for target in targets:
+        names = NAME.findall(target["expr"])
+        by = {
+            label for match in LABEL.findall(f"{target['expr']} {target['legendFormat']}") for label in match
+        }
+        assert names
+        for name in names:
+            assert {name, re.sub(r"_(total|bucket|count|sum)$", "", name)} & families, name
+            assert by - {""} <= labels.get(name, by), target
     scrape = yaml.safe_load((folder / "prometheus.yml").read_text(encoding="utf-8"))
     assert scrape["scrape_configs"][0]["metrics_path"] == "/metrics"
 

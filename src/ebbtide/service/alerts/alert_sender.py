@@ -9,6 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -20,7 +21,7 @@ from ebbtide.service.alerts.channels import AlertError, post, run_command
 from ebbtide.service.runs.listing import find_run
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.moments import rough_time
-from ebbtide.service.runs.run_source import WITH_PERSON
+from ebbtide.service.runs.now import now_answer
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.text.redaction import redacted
 
@@ -30,11 +31,6 @@ _TRIES: Final = 6
 _FIRST_REST_S: Final = 1.0  # before the second try; four times as long before each further one
 _LOOK_S: Final = 1.0  # between two looks at what is due
 _SCAN_S: Final = 20.0  # between two looks for silent runs
-_FORGET_S: Final = 86_400.0  # a run that was silent for longer than that is over
-_SILENT: Final = (
-    "SELECT run_id, latest FROM runs WHERE NOT ended AND stop_reason IS NULL"  # noqa: S608 - question marks
-    f" AND source NOT IN ({', '.join('?' * len(WITH_PERSON))}) AND latest < ? AND latest > ? LIMIT 100"
-)
 
 
 class AlertSender:
@@ -72,8 +68,8 @@ class AlertSender:
         self._book = AlertBook(runs.database)
         self._inbox: asyncio.Queue[tuple[str, Verdict]] = asyncio.Queue(_MOST_WAITING)
         self._news = asyncio.Event()
-        self.deliveries: Counter[str] = Counter()
-        self.failures: Counter[str] = Counter()
+        self.deliveries = Counter(dict.fromkeys(settings.channels, 0))
+        self.failures = Counter(dict.fromkeys(settings.channels, 0))
 
     def waiting(self) -> int:
         """Alerts that are still to be sent."""
@@ -110,16 +106,15 @@ class AlertSender:
     async def _watch_silence(self) -> None:
         while True:
             now = self._clock()
-            edge = now - self._silent_after_s
-            values = (*WITH_PERSON, edge, edge - _FORGET_S)
+            ask = partial(now_answer, self._runs.database, now, silent_after_s=self._silent_after_s)
             try:
-                rows = await asyncio.to_thread(self._runs.database.read, _SILENT, values)
+                runs = (await asyncio.to_thread(ask))["silent"]
             except StoreError as error:
-                rows = []
+                runs = []
                 _log.error("silent runs were not looked for: %s", error)
-            for run_id, latest in rows:
-                reason = f"Nothing was heard for {rough_time(now - latest)}."
-                await self._enter(run_id, AlertLevel.SILENT, reason, None)
+            for run in runs:
+                reason = f"Nothing was heard for {rough_time(now - run['latest'])}."
+                await self._enter(run["run_id"], AlertLevel.SILENT, reason, None)
             await asyncio.sleep(min(_SCAN_S, self._silent_after_s / 2))
 
     async def _enter(self, run_id: str, level: AlertLevel, reason: str, kind: str | None) -> None:

@@ -129,12 +129,6 @@ def run_rows(database: RunDatabase, condition: str, values: Sequence[Any]) -> li
     return [_run(row) for row in database.read(f"{_SELECT} WHERE {condition}", values)]
 
 
-def count_runs(database: RunDatabase) -> dict[str, int]:
-    """How many runs there are at each action."""
-    rows = dict(database.read("SELECT standing, count(*) FROM runs WHERE NOT ended GROUP BY standing"))
-    return {action.value: rows.get(action.rank, 0) for action in _ACTIONS}
-
-
 def spending(database: RunDatabase, by: SpendingBy, since: float | None) -> list[dict[str, Any]]:
     """What was spent, by day (oldest first) or by something else (most expensive first).
 

@@ -56,15 +56,8 @@ def now_answer(database: RunDatabase, now: float, *, silent_after_s: float) -> d
     Raises:
         StoreError: The database cannot be read.
     """
-    edge = now - silent_after_s
-    state_values = (edge, *WITH_PERSON, edge)
-    since = now - _WINDOW_S
-    counts = dict.fromkeys(map(str, StateOfNow), 0) | dict(
-        database.read(
-            f"SELECT {_STATE}, count(*) FROM runs WHERE {_OF_NOW} GROUP BY 1",  # noqa: S608 - names of ours
-            (*state_values, since),
-        )
-    )
+    counts = count_states(database, now, silent_after_s=silent_after_s)
+    since, state_values = now - _WINDOW_S, _state_values(now, silent_after_s)
     runs = {
         state: run_rows(
             database,
@@ -85,6 +78,24 @@ def now_answer(database: RunDatabase, now: float, *, silent_after_s: float) -> d
         "stuck": stuck,
         "silent": silent,
     }
+
+
+def count_states(database: RunDatabase, now: float, *, silent_after_s: float) -> dict[str, int]:
+    """Runs of now by `StateOfNow`; the arguments are those of `now_answer`.
+
+    Raises:
+        StoreError: The database cannot be read.
+    """
+    rows = database.read(
+        f"SELECT {_STATE}, count(*) FROM runs WHERE {_OF_NOW} GROUP BY 1",  # noqa: S608 - names of ours
+        (*_state_values(now, silent_after_s), now - _WINDOW_S),
+    )
+    return {state.value: 0 for state in StateOfNow} | dict(rows)
+
+
+def _state_values(now: float, silent_after_s: float) -> tuple[float | str, ...]:
+    edge = now - silent_after_s
+    return edge, *WITH_PERSON, edge
 
 
 def label(run: dict[str, Any]) -> str:

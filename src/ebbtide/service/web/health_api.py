@@ -15,7 +15,7 @@ router = APIRouter(tags=["the service"])
 @router.get("/healthz", response_model=HealthAnswer)
 async def health(here: Here) -> PlainJson:
     """Say that the service is up, and what has failed; no token is wanted."""
-    alerts = {f"alerts_{name}": number for name, number in here.alerts.failures.items()}
+    alerts = {f"alerts_{name}": number for name, number in here.alerts.failures.items() if number}
     return PlainJson(
         {
             "status": "ok",

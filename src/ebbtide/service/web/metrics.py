@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -16,14 +17,15 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from ebbtide.divergence.signals import LoopKind
 from ebbtide.service.alerts.alert_sender import AlertSender
-from ebbtide.service.runs.listing import count_runs
 from ebbtide.service.runs.live_runs import LiveRuns
+from ebbtide.service.runs.now import count_states
 from ebbtide.service.runs.run_event import RunEvent
 from ebbtide.service.runs.run_origin import RunOrigin
 from ebbtide.service.web.broadcast import Broadcast
 from ebbtide.supervision.facts import LoopFacts
-from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.verdict import Verdict
 
 OTHERS: Final = "others"
@@ -40,12 +42,15 @@ class Metrics:
         runs: The runs.
         news: What readers of the stream are told.
         alerts: What tells people.
+        silent_after_s: Seconds without an event after which a run is silent.
 
     Attributes:
         check_seconds: How long a check took in the service.
     """
 
-    def __init__(self, runs: LiveRuns, news: Broadcast, alerts: AlertSender) -> None:
+    def __init__(
+        self, runs: LiveRuns, news: Broadcast, alerts: AlertSender, *, silent_after_s: float
+    ) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = CollectorRegistry()
         own = self._registry
@@ -63,8 +68,13 @@ class Metrics:
             "ebbtide_check_seconds", "Seconds of a check.", buckets=_SECONDS, registry=own
         )
         self._agents, self._kinds = _Values(), _Values()
+        # Prometheus does not see the first step of a counter that was not there at zero.
+        for kind in LoopKind:
+            self._wasted.labels(self._kinds.bounded(kind.value))
+            self._stops.labels(kind.value)
+        self._stops.labels(self._kinds.bounded(Cause.PERSON.value))
         self._loops: OrderedDict[tuple[str, str], float] = OrderedDict()  # what each had cost
-        own.register(_Standing(runs, news, alerts))
+        own.register(_Standing(runs, news, alerts, silent_after_s))
         runs.on_events.append(self._take_events)
         runs.on_verdict.append(self._take_verdict)
 
@@ -118,10 +128,12 @@ class _Standing(Collector):
         runs: The runs.
         news: What readers of the stream are told.
         alerts: What tells people.
+        silent_after_s: Seconds without an event after which a run is silent.
     """
 
-    def __init__(self, runs: LiveRuns, news: Broadcast, alerts: AlertSender) -> None:
+    def __init__(self, runs: LiveRuns, news: Broadcast, alerts: AlertSender, silent_after_s: float) -> None:
         self._runs = runs
+        self._silent_after_s = silent_after_s
         self._news = news
         self._alerts = alerts
 
@@ -132,7 +144,8 @@ class _Standing(Collector):
     def collect(self) -> Iterator[Metric]:
         """The metrics as they stand."""
         jobs, size = self._runs.database.waiting()
-        yield _gauge("ebbtide_runs", "Runs that have not ended.", "action", count_runs(self._runs.database))
+        states = count_states(self._runs.database, time.time(), silent_after_s=self._silent_after_s)
+        yield _gauge("ebbtide_runs", "Runs of the last 24 hours that have not ended.", "state", states)
         yield GaugeMetricFamily("ebbtide_runs_at_hand", "Runs in memory.", len(self._runs))
         yield GaugeMetricFamily("ebbtide_readers", "Readers of the stream.", len(self._news))
         yield GaugeMetricFamily("ebbtide_queue_jobs", "Writes that wait for the disk.", jobs)

@@ -171,7 +171,7 @@ def serve_web(
                     settings=settings,
                     mcp=McpDoor(desk),
                     alerts=alerts,
-                    metrics=Metrics(runs, news, alerts),
+                    metrics=Metrics(runs, news, alerts, silent_after_s=settings.silent_after_s),
                 )
             ),
             http=cast("type[asyncio.Protocol]", partial(TimedConnection, head_s=settings.body_s)),
