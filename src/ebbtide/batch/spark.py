@@ -16,17 +16,20 @@ from ebbtide.batch.archive_files import files_at
 from ebbtide.batch.archived_run import ArchivedRun, FileRun, RefusedRun
 from ebbtide.batch.arrow_types import arrow_library
 from ebbtide.batch.checking_runs import check_partition
+from ebbtide.batch.row_map import RowMap
 from ebbtide.batch.run_result import result_schema
 from ebbtide.batch.separate_checks import check_separately
-from ebbtide.batch.table_runs import RecordOf, columns_as_record, runs_of
+from ebbtide.batch.sorted_rows import runs_in
+from ebbtide.errors import ConfigError
 from ebbtide.supervision.run_options import RunOptions
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 _DEFAULTS: Final = RunOptions()
+_BY_NAME: Final = RowMap()
 _Batches = Iterator["pa.RecordBatch"]
 
 
@@ -73,9 +76,9 @@ def check_rows(
     rows: DataFrame,
     options: RunOptions = _DEFAULTS,
     *,
-    run: str,
-    order: str | Sequence[str],
-    record_of: RecordOf = columns_as_record,
+    row_map: RowMap | str = _BY_NAME,
+    run: str | None = None,
+    order: str | None = None,
     source: str = "rows",
     most_seconds: float | None = None,
     tasks: int | None = None,
@@ -83,36 +86,45 @@ def check_rows(
     """What the runs in the rows of a table came to, a row each: a row is an event or a span.
 
     The rows are shuffled so that those of a run meet, and sorted by Spark, which writes to its disks what
-    does not fit into memory. Python holds one run at a time, so a run of any length holds up its task alone.
+    does not fit into memory. Python holds one run at a time, and a long run holds up its task alone.
 
     Args:
         rows: The table.
         options: By what runs are judged.
-        run: The column that says which run a row belongs to.
-        order: The columns that say which row of a run comes first. Rows that are equal in all of them come
-            in any order.
-        record_of: What a row says, as a record of a format that `ebbtide formats` lists; it is sent to the
-            executors. By default the row is one, with its columns as keys.
-        source: What results call the table.
+        row_map: What the columns are, or the name of a map as for `RowMap.load`. By default they are what
+            their names say.
+        run: The column that names the run, in place of that of the map.
+        order: The column by which the rows of a run are ordered, in place of that of the map. Rows that are
+            equal in it come in any order; those without one come last, and are told.
+        source: What the results call the table.
         most_seconds: How long a run may take; None does not bound it.
         tasks: Parts into which the work is split; None takes ``spark.sql.shuffle.partitions``.
 
     Returns:
         The columns of `result_schema`.
+
+    Raises:
+        ConfigError: There is no such map, or no column of such a name.
     """
-    keys = (order,) if isinstance(order, str) else tuple(order)
-    count = tasks or _usual_tasks(rows.sparkSession)
+    named_map = (RowMap.load(row_map) if isinstance(row_map, str) else row_map).by(run, order)
+    names = [name for name in rows.columns if named_map.columns is None or name in named_map.columns]
+    for name in (named_map.run, named_map.order):
+        if name not in names:
+            raise ConfigError(f"{source}: there is no column {name!r}. It has: {', '.join(rows.columns)}")
+    # Without their own names: Spark refuses to hand over columns with a dot in theirs.
+    bare = rows.select(*(_column(name).alias(f"c{number}") for number, name in enumerate(names)))
+    run_column, order_column = (_column(f"c{names.index(name)}") for name in (named_map.run, named_map.order))
+    together = bare.repartition(tasks or _usual_tasks(rows.sparkSession), run_column)
+    in_order = together.sortWithinPartitions(run_column, order_column.asc_nulls_last())
     check = partial(
         _checked_rows,
         options=options,
-        run=run,
-        order=keys,
-        record_of=record_of,
+        names=names,
+        row_map=named_map,
         source=source,
         most_seconds=most_seconds,
     )
-    together = rows.repartition(count, run).sortWithinPartitions(run, *keys)
-    return together.mapInArrow(check, _struct(result_schema()))
+    return in_order.mapInArrow(check, _struct(result_schema()))
 
 
 def _checked_files(
@@ -132,14 +144,13 @@ def _checked_rows(
     batches: _Batches,
     *,
     options: RunOptions,
-    run: str,
-    order: tuple[str, ...],
-    record_of: RecordOf,
+    names: Sequence[str],
+    row_map: RowMap,
     source: str,
     most_seconds: float | None,
 ) -> Iterator[pa.RecordBatch]:
-    runs = runs_of(batches, run, source=source, order=order, record_of=record_of)
-    return _checked(runs, options, most_seconds)
+    named_batches = (batch.rename_columns(names) for batch in batches)
+    return _checked(runs_in(named_batches, row_map, source=source), options, most_seconds)
 
 
 def _checked(
@@ -154,6 +165,12 @@ def _checked(
 
 def _usual_tasks(spark: SparkSession) -> int:
     return int(str(spark.conf.get("spark.sql.shuffle.partitions")))
+
+
+def _column(name: str) -> Column:
+    from pyspark.sql.functions import col
+
+    return col("`" + name.replace("`", "``") + "`")
 
 
 def _struct(schema: pa.Schema) -> StructType:

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ebbtide.batch.archive_pool import Chunk, RunChunk
-from ebbtide.batch.archived_run import RefusedRun
 from ebbtide.batch.row_map import RowMap
 from ebbtide.batch.rows_run import RowsChunk, RowsRun
+from ebbtide.batch.sorted_rows import nameless_run
 from ebbtide.errors import ConfigError, EbbtideError, error_text
 from ebbtide.settings_file import meant
 
@@ -258,8 +258,7 @@ class _DatabaseTable:
 
 def nameless_chunk(table: RunTable, size: TableSize, row_map: RowMap) -> RunChunk:
     """The rows that name no run, as one run that cannot be checked."""
-    what = f"{size.nameless:,} rows have no {row_map.run}, so nobody knows their runs"
-    return RunChunk((RefusedRun(table.source, what, has_id=False),))
+    return RunChunk((nameless_run(table.source, size.nameless, row_map),))
 
 
 def _relation(names: Sequence[str]) -> str:

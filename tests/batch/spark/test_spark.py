@@ -1,7 +1,6 @@
 """Archives on Spark: the same rows as in one process, and what goes wrong is a row."""
 
 import os
-import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,12 +8,24 @@ import pytest
 
 from ebbtide.batch.archive_files import files_at
 from ebbtide.batch.checking_runs import check_partition
+from ebbtide.batch.row_map import RowMap
 from ebbtide.batch.run_result import result_schema
 from ebbtide.batch.separate_checks import check_separately
+from ebbtide.batch.sorted_rows import runs_in
 from ebbtide.batch.spark import check_files, check_rows
-from ebbtide.batch.table_runs import runs_of
+from ebbtide.budget.prices import Prices
+from ebbtide.errors import ConfigError
+from ebbtide.supervision.run_options import RunOptions
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
+KEYS = ("kind", "name", "result", "cost_usd", "model", "input_tokens")
+MAP = RowMap(
+    run="trace",
+    order="at",
+    format="ebbtide",
+    record={"args": "tool.args", **{key: key for key in KEYS}},
+    json=frozenset({"tool.args"}),
+)
 
 
 def as_bytes(table):
@@ -38,7 +49,7 @@ def table_of(lengths):
             "at": at,
             "kind": "tool",
             "name": "search",
-            "args": f'{{"q": {at if length % 2 == 0 else 0}}}',
+            "tool.args": f'{{"q": {at if length % 2 == 0 else 0}}}',
             "result": f"answer {at}" if length % 2 == 0 else "nothing",
             "cost_usd": 0.001,
         }
@@ -67,48 +78,33 @@ def test_files_come_to_the_same_rows(spark, tmp_path):
 def test_rows_come_to_the_same_rows(spark):
     """Whatever the partitions are: a run of 5,000 events among short ones, and rows without a run."""
     rows = table_of({**{f"run {number}": number for number in range(1, 40)}, "long": 5_000, None: 3})
-    table = check_rows(spark_table(spark, rows).repartition(7), run="trace", order="at").toArrow()
+    table = check_rows(spark_table(spark, rows).repartition(7), row_map=MAP).toArrow()
     rows.sort(key=lambda row: (row["trace"] or "", row["at"]))
     batches = pa.Table.from_pylist(rows).to_batches(max_chunksize=100)
-    assert as_bytes(table) == as_bytes(in_process(runs_of(batches, "trace", source="rows", order=["at"])))
+    assert as_bytes(table) == as_bytes(in_process(runs_in(batches, MAP, source="rows")))
     lost, *others = sorted(table.to_pylist(), key=lambda row: row["run_id"] or "")
-    assert (lost["run_id"], lost["error"]) == (None, "the run has no id")
+    assert (lost["run_id"], lost["error"]) == (None, "3 rows have no trace, so nobody knows their runs")
     assert {row["run_id"]: row["events"] for row in others}["long"] == 5_000
     assert {row["action"] for row in others} == {"allow", "nudge", "stop"}
 
 
-def test_a_run_without_an_order_is_refused(spark):
-    """Two rows and no way to say which is first; a single one needs no order."""
-    rows = table_of({"alone": 1, "two": 2})
-    frame = spark_table(spark, [row | {"at": None if row["at"] == 0 else 1} for row in rows])
-    table = check_rows(frame, run="trace", order=["at"], source="traces").toArrow()
-    alone, two = sorted(table.to_pylist(), key=lambda row: row["run_id"])
-    assert (alone["status"], two["status"], two["source"]) == ("checked", "unreadable", "traces")
-    assert two["error"] == "the order of the rows is not known: 1 without a value in the column 'at'"
-
-
-def test_a_row_that_cannot_be_read_costs_its_event(spark):
-    """It is counted, with its number in the run; a record may be a text of JSON."""
-    lines = ['{"name": "ls", "args": {}, "result": "a"}'] * 3
-    rows = [{"run": "r", "at": at, "event": text} for at, text in enumerate([*lines, '{"name": 3}', "no"])]
-    frame = check_rows(spark_table(spark, rows), run="run", order="at", record_of=lambda row: row["event"])
-    (row,) = frame.toArrow().to_pylist()
-    assert (row["events"], row["degraded"]) == (3, 2)
-    assert row["faults"][0].startswith("rows:4: ")
+def test_what_is_not_as_it_should_be_is_told(spark):
+    """Rows without an order come last; a row that cannot be read is counted; a column that is not there."""
+    rows = table_of({"run": 5})
+    rows[0]["at"] = None
+    rows[1]["name"] = None
+    frame = spark_table(spark, rows)
+    (row,) = check_rows(frame, row_map=MAP, source="traces").toArrow().to_pylist()
+    assert (row["status"], row["source"], row["degraded"]) == ("checked", "traces", 2)
+    assert row["faults"][0] == "1 of 5 rows have no at: they come last"
+    with pytest.raises(ConfigError, match="traces: there is no column 'when'"):
+        check_rows(frame, row_map=MAP, order="when", source="traces")
 
 
 def test_a_run_that_takes_too_long_is_given_up(spark):
     """It is told, and the others are done."""
-
-    def record_of(row):
-        while row["trace"] == "poison":
-            time.sleep(0.01)
-        return row
-
-    rows = table_of({"a": 4, "b": 5, "poison": 3, "z": 6})
-    frame = check_rows(
-        spark_table(spark, rows), run="trace", order="at", record_of=record_of, most_seconds=0.5, tasks=1
-    )
+    rows = table_of({"a": 4, "b": 5, "poison": 60_000, "z": 6})
+    frame = check_rows(spark_table(spark, rows), row_map=MAP, most_seconds=2.5, tasks=1)
     table = sorted(frame.toArrow().to_pylist(), key=lambda row: row["run_id"])
     assert [row["status"] for row in table] == ["checked", "checked", "out_of_time", "checked"]
 
@@ -116,13 +112,15 @@ def test_a_run_that_takes_too_long_is_given_up(spark):
 def test_a_run_that_ends_its_executor_is_listed(spark):
     """The task is tried again with a process for each run, and all others are done."""
 
-    def record_of(row):
-        if row["trace"] == "poison":
-            os._exit(9)
-        return row
+    class DeadlyPrices(Prices):
+        def cost(self, usage, ts=None):
+            if usage.model == "poison":
+                os._exit(9)
+            return 0.01
 
     rows = table_of({"a": 4, "b": 5, "poison": 3, "z": 6})
-    frame = check_rows(spark_table(spark, rows), run="trace", order="at", record_of=record_of, tasks=1)
+    rows = [row | {"cost_usd": None, "model": row["trace"], "input_tokens": 9} for row in rows]
+    frame = check_rows(spark_table(spark, rows), RunOptions(prices=DeadlyPrices()), row_map=MAP, tasks=1)
     table = sorted(frame.toArrow().to_pylist(), key=lambda row: row["run_id"])
     assert [row["status"] for row in table] == ["checked", "checked", "unreadable", "checked"]
     assert table[2]["error"] == "the process that checked it has ended, perhaps for want of memory"
