@@ -106,6 +106,7 @@ def test_a_search_among_many_sees_only_what_the_view_does(open_log):
     )
     assert {hit.decision.candidate.description for hit in mine.search("backup")} == set(texts)
     assert len(log.search("backup", limit=50)) == 50
+    assert len({hit.decision.id for hit in log.search("backup", limit=2_000)}) == 1_202
 
 
 def test_search_finds_words_in_any_script(log):

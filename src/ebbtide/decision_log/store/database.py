@@ -75,7 +75,7 @@ class Database(Protocol):
     search_from: str
     search_where: str
     search_rank: str
-    #: Appended where only the newest of all that match are ranked.
+    #: Appended where only the newest of all that match are ranked, with their number; "" where all are.
     search_newest: str
 
     #: A condition that looks for one more word, ``" word "``, in a row that was found; None where the index

@@ -25,6 +25,7 @@ _COMMON = frozenset(search_words(FUNCTION_WORDS))  # nearly every decision has s
 _WAYS = ((True, False), (False, False), (False, True))  # every word or any; whole or what words begin with
 _HAS_WORD = "instr(' ' || decisions.search_text || ' ', ?) > 0"
 _SHORTEST = 3  # letters that a word may be found by
+_RANKED = 500  # of the newest that match, unless more are wanted
 _HIGHEST = "~"  # sorts after every character of an id
 
 
@@ -170,7 +171,8 @@ def search(
             f"WHERE tenant = ?{condition}{database.search_where}{in_row}{database.search_newest}"
             ") AS hits JOIN decisions ON n = place ORDER BY fits DESC, id DESC LIMIT ?"
         )
-        rows = session.rows(sql, [*head, *values, value, *(f" {word} " for word in others), limit])
+        limits = [max(limit, _RANKED), limit] if database.search_newest else [limit]
+        rows = session.rows(sql, [*head, *values, value, *(f" {word} " for word in others), *limits])
         if len(rows) < limit and database.search_rest is not None:
             ends = "" if begins else " "
             has_words = (" AND " if every else " OR ").join([_HAS_WORD] * len(words))

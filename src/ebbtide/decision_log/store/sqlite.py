@@ -48,7 +48,7 @@ class SqliteDatabase:
     search_row: str | None = " AND instr(' ' || decisions.search_text || ' ', ?) > 0"
     search_rank = "-bm25(decision_words)"
     # Of words that are everywhere, to read and rank every decision takes longer the longer the log is.
-    search_newest = " ORDER BY decision_words.rowid DESC LIMIT 1000"
+    search_newest = " ORDER BY decision_words.rowid DESC LIMIT ?"
     search_rest: str | None = "decision_unindexed CROSS JOIN decisions USING (n)"
 
     def __init__(self, path: str, *, timeout_s: float, read_only: bool, durable: bool) -> None:
