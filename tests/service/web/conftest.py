@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -121,6 +122,21 @@ def start(tmp_path: Path) -> Iterator[Callable[..., ServiceProcess]]:
 @pytest.fixture
 def service(start: Callable[..., ServiceProcess]) -> ServiceProcess:
     return start()
+
+
+@pytest.fixture(scope="session")
+def long_lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
+    service = ServiceProcess(tmp_path_factory.mktemp("service"))
+    yield service
+    service.kill()
+
+
+@pytest.fixture
+def empty_service(long_lived: ServiceProcess) -> ServiceProcess:
+    """One without runs, in a process that other tests have used: each start takes a second."""
+    for run in long_lived.get("/v1/runs", limit=1000)["runs"]:
+        long_lived.client.delete(f"/v1/runs/{quote(run['run_id'])}")
+    return long_lived
 
 
 @pytest.fixture(scope="module")

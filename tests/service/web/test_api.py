@@ -20,6 +20,11 @@ def model_call(seq: int, **fields: Any) -> dict[str, Any]:
     return {"seq": seq, "kind": "llm", "model": "small", "input_tokens": 100, "cost_usd": 0.5, **fields}
 
 
+@pytest.fixture
+def service(empty_service):
+    return empty_service
+
+
 def test_a_loop_is_told_and_ended(service) -> None:
     """A note at the third equal answer, handed over once; the end at the next."""
     assert service.send("a", call(1), call(2))["verdict"]["action"] == "allow"

@@ -18,9 +18,9 @@ def calls(first: int, last: int) -> list[ToolCall]:
     ]
 
 
-def test_a_run_from_its_first_event_to_its_end(service) -> None:
+def test_a_run_from_its_first_event_to_its_end(empty_service) -> None:
     """Every verb of the client, as an agent and a person use it."""
-    with ServiceClient(service.url) as client:
+    with ServiceClient(empty_service.url) as client:
         usage = Usage(model="small", cost_usd=0.5)
         client.add("a b-c", [ModelCall(usage=usage, seq=1)], project="p", agent="x")
         client.add("a", calls(1, 3), project="q")

@@ -14,6 +14,11 @@ from ebbtide.service.hooks import hook_client
 
 
 @pytest.fixture
+def service(empty_service):
+    return empty_service
+
+
+@pytest.fixture
 def hook(service, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("EBBTIDE_STATE", service.environment["EBBTIDE_STATE"])
 
