@@ -116,6 +116,15 @@ class LiveRuns:
         """The latest fault, in words; None where there was none."""
         return self._runs.last_fault
 
+    def resume(self) -> None:
+        """List the runs as they stand of which the last process was killed before it could.
+
+        Raises:
+            StoreError: They cannot be read.
+        """
+        for run_id in self.database.lagging():
+            self.note(run_id, now=0.0)  # nothing was heard of it since
+
     def append(
         self,
         run_id: str,

@@ -30,6 +30,7 @@ _T = TypeVar("_T")
 _ACTIONS: Final = tuple(Action)
 _PAGE: Final = 5_000  # events that are read at once
 _LINE_BYTES: Final = 300  # that an event takes in memory beside its line
+_MOST_LAGGING: Final = 1000  # runs that are listed anew at a start, each read in some 10 ms
 _CHECK_BYTES: Final = 500  # that a check takes in memory
 _NEW_RUN: Final = """
 INSERT INTO runs (run_id, project, agent, user, source, started, latest) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -143,6 +144,9 @@ class RunDatabase:
                     total = sums.setdefault((day, model), [0.0, 0, 0, 0])
                     parts = (cost or 0.0, tokens, calls, int(cost is None and tokens > 0))
                     total[:] = (before + part for before, part in zip(total, parts, strict=True))
+            if any(places):
+                count = sum(map(bool, places))
+                database.execute("UPDATE runs SET received = received + ? WHERE number = ?", (count, run))
             database.executemany(_SPENT, [(run, day, model, *total) for (day, model), total in sums.items()])
             return places
 
@@ -273,6 +277,11 @@ class RunDatabase:
             )
 
         self._writer.write(write)
+
+    def lagging(self) -> list[str]:
+        """The runs of which more is in the log than is listed, after a crash; the latest first."""
+        query = "SELECT run_id FROM runs WHERE received > events ORDER BY latest DESC LIMIT ?"
+        return [row[0] for row in self.read(query, (_MOST_LAGGING,))]
 
     def stops(self) -> dict[str, str]:
         """The runs that a person has ended, each with the reason."""

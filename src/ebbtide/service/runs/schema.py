@@ -9,7 +9,7 @@ from typing import Final
 from ebbtide.errors import StoreError
 
 _APPLICATION: Final = 0x45424253  # "EBBS", so that no other file of SQLite is taken for it
-_VERSION: Final = 3
+_VERSION: Final = 4
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS runs (
     number INTEGER PRIMARY KEY,
@@ -17,6 +17,7 @@ CREATE TABLE IF NOT EXISTS runs (
     project TEXT, agent TEXT, user TEXT, source TEXT NOT NULL,
     started REAL NOT NULL, latest REAL NOT NULL,
     events INTEGER NOT NULL DEFAULT 0,
+    received INTEGER NOT NULL DEFAULT 0, -- events in the log: after a crash more than are in what is listed
     standing INTEGER NOT NULL DEFAULT 0, kind TEXT, reason TEXT NOT NULL DEFAULT '',
     cost_usd REAL, tokens INTEGER, wasted_usd REAL,
     ended INTEGER NOT NULL DEFAULT 0,

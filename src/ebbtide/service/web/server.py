@@ -143,6 +143,7 @@ def serve_web(
             redact=settings.redact,
         )
         stack.callback(runs.close)
+        runs.resume()
         hooks = HookService(sessions, runs=runs)
         stack.enter_context(_hooks_served(folder, hooks))
         news = Broadcast(readers=settings.readers)
