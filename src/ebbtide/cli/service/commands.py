@@ -13,6 +13,7 @@ import click
 from ebbtide.cli.budgets.commands import BudgetsFile
 from ebbtide.cli.decisions.options import Log
 from ebbtide.cli.declaration import FILE, Argument, Command, CommandGroup, Option
+from ebbtide.cli.settings.options import refuse_unnamed
 from ebbtide.cli.shared_options import AsJson, Redact
 from ebbtide.cli.terminal import plain, print_json
 from ebbtide.errors import ConfigError
@@ -209,6 +210,7 @@ def serve(
     from ebbtide.service.alerts.alert_settings import AlertSettings
     from ebbtide.service.web.service_settings import ServiceSettings
 
+    refuse_unnamed("alerts", "whoever wrote the file could have a command run here")
     settings = ServiceSettings(
         host=host,
         port=port,

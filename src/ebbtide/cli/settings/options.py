@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from ebbtide.errors import ConfigError
+
 if TYPE_CHECKING:
     from ebbtide.cli.settings.project_settings import ProjectSettings
 
 _SETTABLE = frozenset("profile tools prices limits fail_on baseline ignore guardrails budgets alerts".split())
 _HERE = "ebbtide.settings"
 _NONE = "ebbtide.no_settings"
+_SEARCHED = "ebbtide.searched_settings"
 SHOWS = "ebbtide.shows_settings"  #: set in the context of a call that only shows the settings
 
 
@@ -77,6 +80,7 @@ def _load(context: click.Context, option: click.Parameter, value: str | None) ->
 
     settings = ProjectSettings.load(path)
     context.meta[_HERE] = settings
+    context.meta[_SEARCHED] = value is None
     context.default_map = {**settings.options}
 
 
@@ -85,6 +89,25 @@ def current_settings() -> ProjectSettings | None:
     context = click.get_current_context(silent=True)
     settings: ProjectSettings | None = None if context is None else context.meta.get(_HERE)
     return settings
+
+
+def refuse_unnamed(option: str, reason: str) -> None:
+    """Refuse the value of an option where it stands in a file that the user has not named.
+
+    Args:
+        option: The name of its parameter.
+        reason: Why that is not enough.
+
+    Raises:
+        ConfigError: It stands in one that a search came upon.
+    """
+    context, settings = click.get_current_context(), current_settings()
+    if settings is None or not context.meta.get(_SEARCHED):
+        return
+    if context.get_parameter_source(option) is ParameterSource.DEFAULT_MAP:
+        raise ConfigError(
+            f"{settings.file}: {option}: {reason}. If it is yours, name it: --config {settings.file}"
+        )
 
 
 def origin(option: str, flag: str) -> str:
