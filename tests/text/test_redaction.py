@@ -132,6 +132,15 @@ def test_texts_anywhere_in_a_value_are_masked() -> None:
     assert redacted((clean, 1)) == (clean, 1)
 
 
+def test_a_part_that_was_cut_out_of_a_secret_is_masked() -> None:
+    """As where the words behind a colon are shown by themselves."""
+    around, seen, secret = json.loads(
+        (Path(__file__).parents[1] / "secrets.json").read_text(encoding="utf-8")
+    )["telegram"]
+    whole, cut = redacted([around.format(seen + secret), f"chosen: {secret}"])
+    assert secret not in whole + cut
+
+
 def test_what_is_nested_too_deeply_is_not_shown() -> None:
     """No secret is shown for lying deep, and no depth is an error."""
     value: object = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"

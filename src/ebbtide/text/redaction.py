@@ -20,6 +20,7 @@ _LONG_ENOUGH: Final = 16  # characters of a secret of which that many give nothi
 _FEWEST_BITS: Final = 2.75  # a character, of what was generated: 8 characters of which two are equal
 _DEEPEST: Final = 200  # levels of values in values
 _TOO_DEEP: Final = "[nested too deeply to be looked through for secrets]"
+_BREAKS: Final = re.compile(r"[^\w+/=-]+")
 _RULES_OF: Final = {
     hint: tuple(number for number, rule in enumerate(SECRET_RULES) if hint in rule.hints)
     for rule in SECRET_RULES
@@ -51,14 +52,15 @@ def redact(text: str) -> str:
 def redacted(value: _T) -> _T:
     """A value like `value`, with the secrets masked in every text in it.
 
-    What is known for a secret by what stands around it in one text is masked in all the others.
+    What is known for a secret by what stands around it in one text is masked in all the others, and so are
+    its long parts: a text may have been cut out of another.
 
     Args:
         value: A text, or anything made of frozen dataclasses, tuples, lists and tables; other objects stay.
     """
     masks: dict[str, str] = {}
     result: _T = _mapped(value, partial(_redact, masks=masks), {})
-    bare = {secret: mask for secret, mask in masks.items() if _stands_alone(secret)}
+    bare = {part: mask for secret, mask in masks.items() for part in _parts(secret) if _stands_alone(part)}
     if not bare:
         return result
     words = "|".join(map(re.escape, sorted(bare, key=len, reverse=True)))
@@ -110,6 +112,11 @@ def _redact(text: str, masks: dict[str, str]) -> str:
     for number in sorted(numbers):
         text = _pattern(number).sub(partial(_masked, SECRET_RULES[number], masks), text)
     return text
+
+
+def _parts(secret: str) -> list[str]:
+    """A secret, and what is long enough to give it away where it is cut at a mark or a space."""
+    return [secret, *(part for part in _BREAKS.split(secret) if _LONG_ENOUGH <= len(part) < len(secret))]
 
 
 def _stands_alone(secret: str) -> bool:
