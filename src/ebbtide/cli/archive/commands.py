@@ -32,7 +32,7 @@ def check(
         list[str],
         Argument(metavar="FILE|DIR|URL...", help="Files, folders, patterns, and URLs such as s3://..."),
     ],
-    output: Annotated[Path, Option("--output", "-o", metavar="FILE", help=OUTPUT)],
+    output: Annotated[Path, Option("--output", "--out", "-o", metavar="FILE", help=OUTPUT)],
     jobs: Jobs = None,
     run_timeout: Annotated[
         float, Option("--run-timeout", metavar="S", at_least=0, help="Give up a run that takes longer.")
