@@ -81,9 +81,9 @@ WRITERS = ["archive check", "calibrate", "decisions audit", "decisions train"]
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_output_says_where_it_is_written(name: str) -> None:
-    """`-o` is `--output` everywhere: a file that the command writes."""
+    """`-o` is `--output` and `--out` everywhere: a file that the command writes."""
     (option,) = (item for owner, _, item in OPTIONS if owner == name and "-o" in item.opts)
-    assert set(option.opts) == {"-o", "--output"}
+    assert set(option.opts) == {"-o", "--out", "--output"}
     assert option.metavar == "FILE"
     assert [owner for owner, _, item in OPTIONS if "-o" in item.opts] == WRITERS
 

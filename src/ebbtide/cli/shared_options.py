@@ -43,7 +43,7 @@ Jobs = Annotated[
         help="Number of processes for many files; by default one per core.",
     ),
 ]
-Output = Annotated[Path | None, Option("--output", "-o", metavar="FILE", help=OUTPUT)]
+Output = Annotated[Path | None, Option("--output", "--out", "-o", metavar="FILE", help=OUTPUT)]
 Page = Annotated[
     Path | None,
     Option("--html", metavar="FILE", help="Write an HTML report to FILE.", section="Output"),
