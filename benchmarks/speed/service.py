@@ -5,9 +5,10 @@
 Real processes over loopback, the client in a process of its own on the same processors. `events` come from
 four connections in bodies of 100, of a hundred runs, and count when they are acknowledged, which is when they
 are on disk. `check` is asked meanwhile, over a connection that stays open, of those runs; `alone` is the same
-without events. Beside them, in the same run, a bare FastAPI app with uvicorn that reads the body and answers
-nothing. `month` is 1,000 runs of 300 events: the first page of the list, of the worst, and what was spent by
-day. `many` are runs of ten events each: the memory of the process after them.
+without events. `cpu` is what an event took of the processor, whoever else was on it. Beside them, in the same
+run, a bare FastAPI app with uvicorn that reads the body and answers nothing. `month` is 1,000 runs of 300
+events: the first page of the list, of the worst, and what was spent by day. `many` are runs of ten events
+each: the memory of the process after them.
 """
 
 from __future__ import annotations
@@ -194,18 +195,21 @@ def times_of(values: list[float]) -> dict[str, float | int]:
 
 def measured(folder: Path, seconds: float, *, bare: bool) -> dict[str, Any]:
     """Checks alone, checks beside events at a pace, and events as fast as they go."""
-    with served(folder, bare=bare) as (port, _):
+    with served(folder, bare=bare) as (port, pid):
         send(port, 1.0, pace=None, first=1)
         alone = checks(port, seconds)
         first = 1 + _BODY * _ROUNDS
         with sent_beside(port, seconds + _MAKING_S, first) as paces:
             busy = checks(port, seconds)
+        before = cpu_s(pid)
         count, took = send(port, seconds, pace=None, first=first + _BODY * _ROUNDS)
+        cpu = cpu_s(pid) - before
     return {
         "check_alone": times_of(alone),
         "check_beside_events": {**times_of(busy), "events_a_second": round(paces[0])},
         "events": count,
         "events_a_second": round(count / took),
+        "cpu_us_an_event": round(1e6 * cpu / count, 1),
     }
 
 
@@ -246,6 +250,12 @@ def many(folder: Path, runs: int) -> dict[str, Any]:
             thread.join()
         took = time.perf_counter() - start
         return {"runs": runs, "runs_a_second": round(runs / took), "memory_mb": memory_mb(pid)}
+
+
+def cpu_s(pid: int) -> float:
+    """Seconds of the processor that a process has taken, whoever else was on it."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def memory_mb(pid: int) -> float:

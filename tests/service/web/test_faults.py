@@ -213,12 +213,11 @@ def test_a_database_that_goes_away(start) -> None:
     assert service.get("/v1/runs/a")["events"] == 2
 
 
-def test_two_services_do_not_share_a_file(start) -> None:
-    service = start()
+def test_two_services_do_not_share_a_file(shared_service, start) -> None:
+    """The second says so, and leaves the first alone."""
     with pytest.raises(RuntimeError, match="another service has this file"):
-        start()
-    service.kill()
-    start()
+        start("--db", str(shared_service.file))
+    assert shared_service.send("shared", call(1))["events"] == 1
 
 
 def test_a_file_of_something_else_is_left_alone(start, tmp_path) -> None:

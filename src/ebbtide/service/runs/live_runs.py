@@ -287,10 +287,10 @@ class LiveRuns:
         Raises:
             StoreError: It cannot be written.
         """
+        self.database.enter(act)
         self._runs.forget(act.run_id)
         self._stuck.pop(act.run_id, None)
         self._spenders.forget(act.run_id)
-        self.database.enter(act)
         with self._lock:
             self._stops.pop(act.run_id, None)
 

@@ -31,6 +31,7 @@ _ACTIONS: Final = tuple(Action)
 _PAGE: Final = 5_000  # events that are read at once
 _LINE_BYTES: Final = 300  # that an event takes in memory beside its line
 _MOST_LAGGING: Final = 1000  # runs that are listed anew at a start, each read in some 10 ms
+_ERASING: Final = ("delete", "expire")  # acts
 _CHECK_BYTES: Final = 500  # that a check takes in memory
 _NEW_RUN: Final = """
 INSERT INTO runs (run_id, project, agent, user, source, started, latest) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -265,12 +266,16 @@ class RunDatabase:
     def enter(self, act: PersonAct, *, stop_reason: str | None = None) -> None:
         """Write down what a person did; a stop stands with its reason, and anything else lifts it.
 
+        A run that they delete is gone in the same moment.
+
         Raises:
             StoreError: It cannot be written.
         """
 
         def write(database: sqlite3.Connection) -> None:
             database.execute("UPDATE runs SET stop_reason = ? WHERE run_id = ?", (stop_reason, act.run_id))
+            if act.act in _ERASING:
+                _erase(database, act.run_id)
             database.execute(
                 "INSERT INTO audit (at, act, run_id, caller, detail) VALUES (?, ?, ?, ?, ?)",
                 (time.time(), act.act, act.run_id, act.caller, act.detail),

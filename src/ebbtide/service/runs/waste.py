@@ -12,15 +12,15 @@ from ebbtide.supervision.summary.headline import Course
 
 _Item = TypeVar("_Item")
 
-_WORK_S: Final = 0.002  # after which requests have their turn
-_REST_S: Final = 0.002
+_WORK_S: Final = 0.001  # after which requests have their turn
+_REST_S: Final = 0.02  # it takes a twentieth of a processor, however many runs there are
 _QUIET_S: Final = 10.0  # without an event, after which a run is looked at as it is
 _LATEST_S: Final = 30 * 86_400.0  # runs that were silent for longer are left as they are
-# A run that goes on is looked at again when it has grown by a quarter, so that all looks take a few times
-# as long as one.
+# A run that goes on is looked at again when it has grown by a half, so that all looks take three times as
+# long as one.
 _NEXT: Final = """
 SELECT run_id, events FROM runs
-WHERE events != wasted_events AND latest >= ? AND (latest < ? OR events >= 1.25 * wasted_events + 10)
+WHERE events != wasted_events AND latest >= ? AND (latest < ? OR events >= 1.5 * wasted_events + 10)
 ORDER BY latest DESC LIMIT 1
 """
 
