@@ -33,7 +33,7 @@ from ebbtide.events.transcript import Round, Transcript
 from ebbtide.profile import Profile
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.supervisor import Supervisor
-from ebbtide.text.extraction.turn import extract
+from ebbtide.text.extraction.turn import Speaker, extract
 from ebbtide.text.noise import without_fresh_names, without_noise
 
 _ROUNDS = 3  # similar texts that follow each other
@@ -200,6 +200,7 @@ PATHS: dict[str, Path] = {
     "assess": _assessed(Profile.DEFAULT),
     "assess, spec": _assessed(Profile.SPEC),
     "candidates": lambda texts: _slowest(candidates_of, texts),
+    "candidates, person": lambda texts: _slowest(lambda text: candidates_of(text, Speaker.PERSON), texts),
     "decisions from": filtered,
     "duplicates": duplicates,
     "DecisionLog": decision_log,

@@ -274,6 +274,11 @@ def test_decisions_say_what_they_repeat_and_reverse(make_healthy) -> None:
     """A kept decision that may reverse another names its event; with none kept that is said."""
     decisions = RunDecision(event=9, agent="ben", text="Use PostgreSQL.", kept=True, supersedes=4)
     assert "may reverse event 4" in Read(page([make_healthy(decisions=(decisions,))])).text()
+    deed = RunDecision(
+        event=9, agent=None, text="Use Redis.", kept=True, by_person=True, accepted=11, carried_out=14
+    )
+    text = Read(page([make_healthy(decisions=(deed,))])).text()
+    assert "event 9 · user · accepted at event 11 · carried out at event 14" in text
     refusal = RunDecision(event=9, agent=None, text="ok", kept=False)
     text = Read(page([make_healthy(decisions=(refusal,))])).text()
     assert "No decision was kept." in text

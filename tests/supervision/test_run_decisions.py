@@ -84,6 +84,21 @@ def test_decisions_of_rounds():
     assert [replace(item, agent=agent).is_by_person for agent in speakers] == [False, False, True]
 
 
+def test_what_people_decide_in_the_course_of_a_run_is_told():
+    """Their task is none of it, nor what only sounds like a choice; what agents propose, they accept."""
+    decisions = RunDecisions(Profile.DEFAULT)
+    decisions.turn("Remove all traces of the second writer!", agent=None, event=1, by_person=True)
+    decisions.turn("I'd recommend a cache in `store.py`.", agent="coder", event=2)
+    decisions.turn(
+        "Yes, do that. Keep the old name, it is used in tests.", agent=None, event=3, by_person=True
+    )
+    decisions.turn("I wonder if you could say why we will use it?", agent="user", event=4, by_person=True)
+    told = [(one.event, one.agent, one.by_person, one.kept, one.accepted) for one in decisions.listed()]
+    assert told[0] == (2, "coder", False, True, 3)
+    assert {row[:4] for row in told[1:]} == {(3, None, True, True)}
+    assert "Keep the old name, it is used in tests." in [one.text for one in decisions.listed()]
+
+
 def kept_by_both(path: Path) -> tuple[list[str], list[str]]:
     """What `ebbtide check` keeps of a trace, and what `ebbtide decisions from` does."""
     turns = [
@@ -91,7 +106,7 @@ def kept_by_both(path: Path) -> tuple[list[str], list[str]]:
         for number, event in enumerate(open_trace(str(path)), start=1)
         if isinstance(event, ModelCall) and event.text
     ]
-    checked = [one.text for one in check(path).decisions if one.kept]
+    checked = [one.text for one in check(path).decisions if one.kept and not one.by_person]
     return checked, [one.sentence.text for one in filter_turns(turns).having(Disposition.KEPT)]
 
 

@@ -333,11 +333,14 @@ def decisions(summary: RunSummary) -> Markup:
 
 
 def _decision(item: RunDecision) -> Markup:
-    notes = [f"event {item.event:,}", *([item.agent] if item.agent else [])]
+    speaker = item.agent or ("user" if item.by_person else None)
+    notes = [f"event {item.event:,}", *([speaker] if speaker else [])]
     if item.duplicate_of is not None:
         notes.append(f"repeats event {item.duplicate_of:,}")
     elif item.reason:
         notes.append(item.reason)
+    notes += [f"accepted at event {item.accepted:,}"] if item.accepted is not None else []
+    notes += [f"carried out at event {item.carried_out:,}"] if item.carried_out is not None else []
     notes += [f"may reverse event {item.supersedes:,}"] if item.supersedes is not None else []
     return element(
         "li",

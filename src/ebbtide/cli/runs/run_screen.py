@@ -217,8 +217,10 @@ def _noise(noise: Sequence[RunDecision], *, everything: bool) -> list[Line]:
 
 
 def _decision(item: RunDecision) -> Line:
-    line = Line(f"event {item.event:,}: ", "dim")
+    line = Line(f"event {item.event:,}{', by a person' if item.by_person else ''}: ", "dim")
     line.append(plain(item.text, _TEXT), "" if item.kept else "dim")
+    if item.carried_out is not None:
+        line.append(f" (carried out at event {item.carried_out:,})", "green")
     if item.supersedes is not None:
         line.append(f" (may reverse event {item.supersedes:,})", "yellow")
     if item.duplicate_of is not None:

@@ -1,7 +1,7 @@
 """What a turn may have decided: the sentences that state a choice, or put one forward.
 
 A model's sentence states one where it has a wording of choosing or ruling out; a mere "we will" where it says
-over what, or why. Left out are steps to find something out ("Let's use grep to see where it is"), questions,
+over what. Left out are steps to find something out ("Let's use grep to see where it is"), questions,
 and what others want. A person may order what from a model is narration: of people's sentences many weak signs
 are summed up.
 """
@@ -199,7 +199,7 @@ def _match(lowered: str, words: AbstractSet[str], slots: ChoiceSlots) -> PhraseM
         return choice
     if proposal is not None:
         return proposal
-    return COMMITMENTS.first(lowered, words) if slots.over or slots.why else None
+    return COMMITMENTS.first(lowered, words) if slots.over else None
 
 
 def _named(text: str, match: PhraseMatch, slots: ChoiceSlots) -> ChoiceSlots:

@@ -81,7 +81,7 @@ CHOICES = PhraseTable((
     anywhere("choice.on-purpose", rf"{_WE}(?:'ve| have)? (?:deliberately|intentionally|purposely|consciously) [a-z]+"),
     firm("choice.option", rf"(?:go|going|went|proceed|proceeding|continue|do|take|choose|pick|implement) (?:ahead )?(?:with )?(?:the )?(?:[\w-]+ )?{_OPTION} (?:[a-z]|\d|one|two|three)"),
     anywhere("choice.chose", rf"{_WE}(?:'ve| have)? {_BY_THE_WAY}(?:chose|chosen|picked|opted for|adopted|settled on|went with|stuck with|favou?red)"),
-    PhraseRule(id="choice.it-is", pattern=r"(?:(?!what|which|how|where|kind|and|but|that|whatever|as)[\w-]+ ){1,5}it is(?=[.!]?\s*\Z)", anchor=Anchor.CLAUSE),
+    PhraseRule(id="choice.it-is", pattern=r"(?:(?!what|which|how|where|kind|and|but|that|whatever|as)[\w-]+ ){1,5}it is[.!](?=\s*\Z)", anchor=Anchor.CLAUSE),
     anywhere("choice.instead-of", r"instead of [^.?!,]{3,90}, (?:we|i)(?:'ll| will| should| shall)"),
     anywhere("choice.to-fix", r"to (?:fix|solve|address|resolve|avoid|prevent|work around) [^.?!]{1,100}?,? (?:we|i) (?:should|need to|must|have to)"),
     anywhere("choice.alternative", r"as (?:an alternative|a workaround|a fallback),? (?:we|i)(?:'ll| will| can| could)"),
@@ -113,7 +113,7 @@ PERSONS = PhraseTable((
     firm("choice.first", rf"{_WE} (?:should|will|'ll) [^.?!]{{2,160}} before \w+ing"),
 ), lower=True)
 
-#: What states a choice where it also says over what, or why.
+#: What states a choice where it also says over what.
 COMMITMENTS = PhraseTable((
     at_start("choice.use", rf"{_FILLER_BEFORE}(?:{_TAKE}|{_DROP}|store|return|treat|make|put|kept|chose|picked|used|reused|deferred|rejected|dropped|retained|default)"),
     anywhere("choice.commit", rf"{_WE}(?:'ll| will| shall|'re going to| are going to|'m going to| am going to) {_BY_THE_WAY}(?!(?:{_LOOKS}|need|have|be|know|want|make sure|start|begin|continue)\b)[a-z]+"),

@@ -17,7 +17,6 @@ from ebbtide.decisions.turns.turn_rules import (
     ALTERNATIVES,
     CHOICES,
     COMMITMENTS,
-    REASONS,
     RECOMMENDATIONS,
     RECORDS,
 )
@@ -33,6 +32,10 @@ _QUOTED = re.compile(r"\n[ \t]*>[> \t]*")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-f]{4})|([nrtbf])|(.))", re.DOTALL)
 _NESTED = 3  # JSON in a text of JSON in a text of JSON
 _MARKS = str.maketrans("", "", "*_`~")
+# What stands before a cue: any words.
+_LEAD = re.compile(
+    r"\A(?:\(\?P<choice>\[\^[^\]]*\]\{\d+,\d+\}\??\)\??(?:,\? \?)?|\(\?:\[\\w-\]\+ \)\{\d,\d\})"
+)
 _LOOK = re.compile(r"\(\?<?[=!]")
 
 
@@ -42,14 +45,22 @@ def may_state_choice(turn: str) -> bool:
     >>> may_state_choice("We'll use SQLite."), may_state_choice("The logs are long.")
     (True, False)
     """
-    text = " ".join(_readings(folded(turn)).translate(_MARKS).split())
+    lowered = folded(turn)
+    text = _read(lowered)
     words = words_in(text)
     # Of the names of JSON fields, letters alone count.
     if "{" in text and "decision" in "".join(words):
         return True
-    deciding, committing, slots = _tables()
-    return deciding.first(text, words) is not None or (
-        slots.first(text, words) is not None and committing.first(text, words) is not None
+    deciding, committing, alternatives = _tables()
+    if deciding.first(text, words) is not None:
+        return True
+    if alternatives.first(text, words) is None or committing.first(text, words) is None:
+        return False
+    # No sentence goes on behind an empty line.
+    paragraphs = lowered.split("\n\n")
+    return len(paragraphs) == 1 or any(
+        alternatives.first(part) is not None and committing.first(part) is not None
+        for part in map(_read, paragraphs)
     )
 
 
@@ -72,19 +83,25 @@ def without_looks(pattern: str) -> str:
 
 @cache
 def _tables() -> tuple[PhraseTable, PhraseTable, PhraseTable]:
-    """What states a choice by itself, what does where a slot is filled, and the slots."""
+    """What states a choice by itself, what does where it says over what, and what says that."""
     extracted = (rule for rule in (*DECISIONS, *LABELS, *SECTIONS) if rule.id.startswith("decision."))
     own = (rule for table in (CHOICES, RECOMMENDATIONS, RECORDS) for rule in table.rules)
-    slots = (*ALTERNATIVES.rules, *REASONS.rules)
-    return _weaker((*own, *extracted)), _weaker(COMMITMENTS.rules), _weaker(slots)
+    return _weaker((*own, *extracted)), _weaker(COMMITMENTS.rules), _weaker(ALTERNATIVES.rules)
 
 
 def _weaker(rules: Iterable[PhraseRule]) -> PhraseTable:
     return PhraseTable(
-        [replace(rule, pattern=without_looks(rule.pattern), anchor=Anchor.ANYWHERE) for rule in rules],
+        [
+            replace(rule, pattern=_LEAD.sub("", without_looks(rule.pattern)), anchor=Anchor.ANYWHERE)
+            for rule in rules
+        ],
         lower=True,
-        after="",
+        behind="",
     )
+
+
+def _read(lowered: str) -> str:
+    return " ".join(_readings(lowered).translate(_MARKS).split())
 
 
 def _readings(lowered: str) -> str:

@@ -37,6 +37,7 @@ class RunDecisions:
         self._filter = TurnFilter(profile)
         self._decisions: dict[str, RunDecision] = {}
         self._unlisted = 0
+        self._is_under_way = False
 
     @property
     def left_out(self) -> int:
@@ -54,11 +55,14 @@ class RunDecisions:
             event: Number of the event in the run.
             ts: When, in seconds since the epoch. None compares with all that was kept before it, a time with
                 what was kept in the window of the profile.
-            by_person: It is what a person said, which is only heard: it may accept what an agent put forward.
+            by_person: A person said it. What comes before the first word of an agent is the task, and decides
+                nothing in the run.
         """
         role = Speaker.PERSON if by_person else Speaker.MODEL
         speaker = agent or (_PERSON if by_person else _NOBODY)
-        self._add(self._take(SpokenTurn(number=event, speaker=speaker, text=text, ts=ts, role=role)))
+        self._is_under_way = self._is_under_way or not by_person
+        if self._is_under_way:
+            self._add(self._take(SpokenTurn(number=event, speaker=speaker, text=text, ts=ts, role=role)))
 
     def call(self, args: object, policy: ToolPolicy | None, event: int) -> None:
         """Take a call without a fault: where it changes something, it may carry out a decision.
@@ -73,15 +77,16 @@ class RunDecisions:
 
     def _add(self, candidates: Iterable[FilteredCandidate]) -> None:
         for each in candidates:
+            if each.id not in self._decisions and not _is_told(each):
+                continue
             if each.id in self._decisions or len(self._decisions) < _LISTED:
                 self._decisions[each.id] = _decision(each)
             else:
                 self._unlisted += 1
 
     def _take(self, words: SpokenTurn) -> tuple[FilteredCandidate, ...]:
-        take = self._filter.hear if words.role is Speaker.PERSON else self._filter.take
         try:
-            return take(words)
+            return self._filter.take(words)
         except (ConfigError, SemanticError) as error:
             if self._profile.decisions.model is None:
                 raise
@@ -89,11 +94,16 @@ class RunDecisions:
             rules = replace(self._profile.decisions, model=None)
             self._profile = replace(self._profile, decisions=rules)
             self._filter = TurnFilter(self._profile)
-            return self._take(words)
+            return self._filter.take(words)
 
     def listed(self) -> tuple[RunDecision, ...]:
         """All so far, in the order of the run."""
         return tuple(self._decisions.values())
+
+
+def _is_told(each: FilteredCandidate) -> bool:
+    """What agents say is told even where the gate refuses it; of what people say, only what is kept."""
+    return each.turn.role is not Speaker.PERSON or each.disposition is Disposition.KEPT
 
 
 def _decision(each: FilteredCandidate) -> RunDecision:
@@ -110,6 +120,9 @@ def _decision(each: FilteredCandidate) -> RunDecision:
         agent=None if each.turn.speaker in (_NOBODY, _PERSON) else each.turn.speaker,
         text=each.sentence.text,
         kept=is_kept,
+        by_person=each.turn.role is Speaker.PERSON,
+        accepted=each.accepted,
+        carried_out=each.carried_out,
         reason=None if is_kept else reason,
         duplicate_of=earlier,
         supersedes=None if each.reverses is None else turn_of(each.reverses),

@@ -138,9 +138,12 @@ class RunDecision:
 
     Args:
         event: Where it was said.
-        agent: Who said it.
+        agent: Who said it; None where that is not known.
         text: The sentence.
         kept: Whether the gate keeps it.
+        by_person: Whether a person said it, in the course of the run.
+        accepted: Event by which somebody else accepts it, where it was put forward; None where none does.
+        carried_out: Event of the call that carries it out; None where none is known to.
         reason: Why not; None where it is kept.
         duplicate_of: Event of the decision that it repeats; None where it repeats none.
         supersedes: Event of the decision that it may reverse; None where it reverses none.
@@ -150,6 +153,9 @@ class RunDecision:
     agent: str | None
     text: str
     kept: bool
+    by_person: bool = False
+    accepted: int | None = None
+    carried_out: int | None = None
     reason: str | None = None
     duplicate_of: int | None = None
     supersedes: int | None = None
