@@ -79,6 +79,19 @@ def test_a_stuck_run_may_go_on(shared_service, opened, button: str, act: str) ->
     assert shared_service.get("/v1/audit")["entries"][0]["act"] == act
 
 
+def test_a_silent_run_can_be_stopped(start, opened) -> None:
+    """It is listed while it is silent, and no more when it is heard of again."""
+    service = start("--silent-after", "1")
+    service.send("nightly", call(1))
+    with opened(service) as (page, _):
+        item = page.locator("#stuck li")
+        expect(item).to_contain_text(re.compile(r"nightly nothing for \d+ s"), timeout=10_000)
+        expect(page.locator("#sentence")).to_contain_text("1 run is silent: nightly")
+        assert item.get_by_role("button").all_text_contents() == ["Stop"]
+        service.send("nightly", call(2))
+        expect(item).to_have_count(0, timeout=WITHIN_MS)
+
+
 def test_nobody_has_reported(service, opened) -> None:
     with opened(service) as (page, _):
         expect(page.locator("#sentence")).to_have_text("No run has reported yet.")
@@ -100,7 +113,7 @@ def test_filters_stand_in_the_address(service, opened) -> None:
         expect(page.locator("#runs tbody tr")).to_have_count(2)
         page.get_by_label("Agent").select_option("y")
         expect(page.locator("#runs tbody tr")).to_have_count(1)
-        assert page.url.endswith("/?project=billing&agent=y")
+        expect(page).to_have_url(f"{service.url}/?project=billing&agent=y")
         service.send("d", call(1), project="support", agent="y")
         service.send("e", call(1), project="billing", agent="y")
         expect(row(page, "e")).to_be_visible(timeout=WITHIN_MS)
@@ -226,6 +239,19 @@ def test_a_text_of_a_run_is_no_markup(shared_service, opened) -> None:
     with opened(shared_service) as (page, _):
         expect(page.locator("#stuck")).to_contain_text("<img src=x")
         assert page.locator("img").count() == 0
+
+
+@pytest.mark.parametrize("path", ["/", "/runs/a", "/page/main.js"])
+def test_the_page_runs_nothing_but_its_own_files(shared_service, path: str) -> None:
+    """No inline script or style, nothing from elsewhere, in no frame of others."""
+    answer = shared_service.client.get(path)
+    policy = answer.headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'")
+    assert "frame-ancestors 'none'" in policy
+    assert not re.search(r"unsafe|https?:|\*", policy)
+    assert not re.search(
+        r"<style|<script(?![^>]*\ssrc=)|\son\w+=|\sstyle=|(?:src|href)=.https?:", answer.text
+    )
 
 
 def test_a_token_is_asked_for_once(start, opened, new_window) -> None:

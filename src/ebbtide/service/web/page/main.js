@@ -8,10 +8,17 @@ const now = new Now(document.getElementById("now"));
 const money = new Money(document.getElementById("money"));
 const runs = new RunTable(document.getElementById("list"));
 
+// When something was drawn for the first time, in milliseconds since the page was asked for.
+function mark(name) {
+  const marks = document.documentElement.dataset;
+  marks[name] = marks[name] || String(Math.round(performance.now()));
+}
+
 async function reload() {
   await Promise.all([ask("/v1/now").then((state) => now.show(state)), runs.load()]);
-  document.documentElement.dataset.readyMs = document.documentElement.dataset.readyMs || `${Math.round(performance.now())}`;
+  mark("listedMs");
   await money.load();
+  mark("wholeMs");
   document.documentElement.dataset.ready = "true";
 }
 

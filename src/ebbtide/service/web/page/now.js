@@ -2,6 +2,8 @@
 import { acts } from "./acts.js";
 import { pageOf, watched } from "./words.js";
 
+const MOST_SILENT = 5; // that are listed; the sentence counts all
+
 export class Now {
   constructor(section) {
     this.section = section;
@@ -26,15 +28,17 @@ export class Now {
     if (this.latest !== null && this.latest !== names) this.spoken.textContent = now.sentence;
     this.latest = names;
     const hadFocus = this.list.contains(document.activeElement);
-    const shown = new Set(now.stuck.map((run) => run.run_id));
-    for (const [id, item] of this.items) {
-      if (!shown.has(id)) {
+    const silent = now.silent.slice(0, MOST_SILENT);
+    const runs = [...now.stuck, ...silent].map((run, index) => [`${index < now.stuck.length} ${run.run_id}`, run]);
+    const keys = new Set(runs.map(([key]) => key));
+    for (const [key, item] of this.items) {
+      if (!keys.has(key)) {
         item.node.remove();
-        this.items.delete(id);
+        this.items.delete(key);
       }
     }
-    now.stuck.forEach((run, index) => {
-      const item = this.items.get(run.run_id) || this.added(run);
+    runs.forEach(([key, run], index) => {
+      const item = this.items.get(key) || this.added(key, run);
       item.line.textContent = run.line;
       item.reason.textContent = run.reason;
       if (this.list.children[index] !== item.node && !item.node.contains(document.activeElement)) {
@@ -44,7 +48,7 @@ export class Now {
     if (hadFocus && !this.list.contains(document.activeElement)) this.sentence.focus();
   }
 
-  added(run) {
+  added(key, run) {
     const node = make("li");
     const words = make("div");
     const head = make("p");
@@ -63,7 +67,7 @@ export class Now {
     node.dataset.run = run.run_id;
     this.list.append(node);
     const item = { node, line, reason };
-    this.items.set(run.run_id, item);
+    this.items.set(key, item);
     return item;
   }
 }

@@ -6,6 +6,7 @@ const FIELDS = ["text", "project", "agent", "standing", "since"];
 const SINCE = { "24h": 86400, "7d": 7 * 86400, "30d": 30 * 86400 };
 const DEFAULT_SINCE = "7d";
 const PAGE = 50;
+const FRESH_S = 60; // since a run was heard of that comes into a list of which there is more
 
 export class RunTable {
   constructor(section) {
@@ -117,6 +118,8 @@ export class RunTable {
       if (row) this.drop(row);
       return;
     }
+    // An old run, of which something was found out, stands on a later page.
+    if (!row && this.cursor !== null && run.latest < Date.now() / 1000 - FRESH_S) return;
     this.offer([run]);
     const isMoved = !row || row.run.action !== run.action;
     const node = row ? this.draw(run) : this.made(run).node;
