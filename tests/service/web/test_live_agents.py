@@ -20,7 +20,7 @@ def test_agents_in_a_circle_are_seen_stopped_and_billed(service, opened) -> None
     try:
         with opened(service) as (page, window):
             expect(page.locator("#sentence")).to_contain_text("2 of 2 runs are stuck", timeout=20_000)
-            for label in ("invoice-agent", "claude:5d1c"):
+            for label in ("invoice-agent", "claude in shop"):
                 page.get_by_role("button", name=f"Stop: {label}").click()
                 page.get_by_role("button", name=f"Yes, stop: {label}").click()
                 expect(page.locator("#told")).to_contain_text(f"{label} is stopped")
@@ -40,3 +40,4 @@ def test_agents_in_a_circle_are_seen_stopped_and_billed(service, opened) -> None
     finally:
         guard.cancel()
         process.kill()
+        process.communicate()

@@ -6,7 +6,6 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
@@ -101,8 +100,6 @@ class SessionWatch:
         project = self._by_id[file.agent].get(session, own).project
         stored = self._runs.database.origin(run_id)
         if stored is not None and stored.source is RunSource.HOOKS:
-            if stored.project is None and project is not None:  # which hooks do not tell
-                self._runs.database.introduce(run_id, replace(stored, project=project), file.modified)
             return
         origin = RunOrigin(project=project, agent=file.agent.value, source=RunSource.SESSION_FILE)
         try:
