@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING, Final, get_type_hints
 
 from ebbtide.batch.arrow_types import arrow_library, arrow_type
@@ -146,6 +147,7 @@ class RunResult:
     rounds: tuple[RoundPoint, ...] | None = None
 
 
+@cache
 def result_schema() -> pa.Schema:
     """The columns of the results, as a schema of Arrow.
 

@@ -155,6 +155,7 @@ class _FileTable:
             }
             with duckdb.connect(config=settings) as connection:
                 try:
+                    connection.execute("SET enable_progress_bar = false")  # it goes to standard output
                     yield connection
                 except duckdb.Error as error:
                     raise EbbtideError(f"{self.source}: {_one_line(error)}") from error

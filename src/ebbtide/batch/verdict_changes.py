@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, get_type_hints
 
 from ebbtide.batch.arrow_types import arrow_library, arrow_type
@@ -63,6 +64,7 @@ class VerdictChange:
     tokens: int | None = None
 
 
+@cache
 def change_schema() -> pa.Schema:
     """The columns of the changes, as a schema of Arrow.
 

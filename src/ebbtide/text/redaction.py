@@ -18,6 +18,7 @@ _TAIL: Final = 4  # characters that a mask shows
 _LONG_WORD: Final = 8  # characters of a secret that is looked for in other texts too
 _LONG_ENOUGH: Final = 16  # characters of a secret of which that many give nothing away
 _FEWEST_BITS: Final = 2.75  # a character, of what was generated: 8 characters of which two are equal
+_TEXTLESS: Final = frozenset({int, float, bool, type(None)})
 _DEEPEST: Final = 200  # levels of values in values
 _TOO_DEEP: Final = "[nested too deeply to be looked through for secrets]"
 _BREAKS: Final = re.compile(r"[^\w+/=-]+")
@@ -135,22 +136,34 @@ def _mapped(value: Any, change: Callable[[str], str], known: dict[str, str], dep
             text = known[value] = change(value)
         return text
     if isinstance(value, tuple | list):
-        parts = [_mapped(item, change, known, depth + 1) for item in value]
+        parts = [
+            item if type(item) in _TEXTLESS else _mapped(item, change, known, depth + 1) for item in value
+        ]
         if all(new is old for new, old in zip(parts, value, strict=True)):
             return value
         return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
-    if isinstance(value, Mapping):
+    names = _fields_of(kind)
+    if names is None:
         return {
             _mapped(key, change, known, depth + 1): _mapped(item, change, known, depth + 1)
             for key, item in value.items()
         }
     changes = {}
-    for name in getattr(kind, "__dataclass_fields__", ()):
+    for name in names:
         old = getattr(value, name)
+        # A summary is numbers for the most part.
+        if type(old) in _TEXTLESS:
+            continue
         new = _mapped(old, change, known, depth + 1)
         if new is not old:
             changes[name] = new
     return dataclasses.replace(value, **changes) if changes else value
+
+
+@cache
+def _fields_of(kind: type) -> tuple[str, ...] | None:
+    """The fields of a dataclass; none of another object; None of a table."""
+    return None if issubclass(kind, Mapping) else tuple(getattr(kind, "__dataclass_fields__", ()))
 
 
 def _masked(rule: SecretRule, masks: dict[str, str], match: re.Match[str]) -> str:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from copy import copy
-from dataclasses import dataclass, field
-from operator import itemgetter
+from dataclasses import dataclass, field, fields
+from operator import attrgetter, itemgetter
 
 from ebbtide.budget.bill.bill import ContextPart, WasteKind
 
@@ -65,6 +65,13 @@ class Item:
             self.waste,
             self.has_failed,
         )
+
+    def __copy__(self) -> Item:
+        # A bill copies every item; what the standard library does by itself takes five times as long.
+        return Item(*_values_of(self))
+
+
+_values_of = attrgetter(*(item.name for item in fields(Item)))
 
 
 @dataclass(slots=True, eq=False)

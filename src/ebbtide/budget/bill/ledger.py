@@ -56,6 +56,10 @@ class Sum:
         self.entry_cost += entry_cost
         self.entry_tokens += entry_tokens
 
+    def __copy__(self) -> Sum:
+        # What the standard library does by itself takes six times as long.
+        return Sum(self.cost, self.tokens, self.entry_cost, self.entry_tokens, self.count, self.failures)
+
 
 @dataclass(slots=True)
 class WasteSum:
@@ -66,6 +70,9 @@ class WasteSum:
     count: int = 0
     events: tuple[int, ...] = ()
     example: str = ""
+
+    def __copy__(self) -> WasteSum:
+        return WasteSum(self.cost, self.tokens, self.count, self.events, self.example)
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -23,9 +24,13 @@ def refuse_langfuse(document: Document) -> str | None:
     """Why `document` is not of the format langfuse; None if it is."""
     if document.content not in (Content.JSON, Content.JSON_LINES):
         return "not JSON"
-    if any(is_observation(item) for value in document.head for item in _first_records(value)):
-        return None
-    if any(_has_ids_only(item) for value in document.head for item in _first_records(value)):
+    has_ids_only = False
+    for value in document.head:
+        for item in _first_records(value):
+            if is_observation(item):
+                return None
+            has_ids_only = has_ids_only or _has_ids_only(item)
+    if has_ids_only:
         return "traces with the ids of their observations only: export the observations themselves"
     return "no observation with 'type' (GENERATION, SPAN, TOOL ...) and 'traceId'"
 
@@ -132,6 +137,8 @@ _AROUND_SPANS = frozenset(
     )
 )
 _WRAPPINGS = 12  # lists around a span
+#: The name of an attribute that only such spans have, among the keys of an object, one a line.
+_ATTRIBUTE = re.compile(rf"^(?:attributes\.)?(?:{'|'.join(map(re.escape, PREFIXES))})", re.MULTILINE)
 
 _OPENINFERENCE_SIGNS = ("openinference.", "llm.token_count.", "llm.input_messages", "llm.output_messages")
 
@@ -185,9 +192,7 @@ def _may_hold_spans(value: Any, depth: int = 0) -> bool:
         return depth < _WRAPPINGS and any(_may_hold_spans(item, depth + 1) for item in value)
     if not isinstance(value, dict):
         return False
-    return not _AROUND_SPANS.isdisjoint(value) or any(
-        key.removeprefix("attributes.").startswith(PREFIXES) for key in value
-    )
+    return not _AROUND_SPANS.isdisjoint(value) or _ATTRIBUTE.search("\n".join(value)) is not None
 
 
 def _is_otlp_export(value: Any) -> bool:
