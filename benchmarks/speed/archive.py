@@ -12,8 +12,8 @@ a model that tells tokens and a cost (`usage`), or a thought as well (`words`).
   `machine` what two processes bring at this time that share nothing.
 - `rows`: the same runs as rows of one Parquet file in no order, beside the files, in processor time of the
   whole command; and SQLite.
-- `memory`: the most that the command and the largest of its processes took at once (on Linux), for an archive,
-  for one of four times as many runs, and for one with a run of 50,000 events in it.
+- `memory`: the most that the command and the largest of its processes took at once (on Linux), for an
+  archive, for one of four times as many runs, and for one with a run of 50,000 events in it.
 """
 
 from __future__ import annotations
