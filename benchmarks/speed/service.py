@@ -270,7 +270,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--part", action="append", choices=PARTS, help="this alone, and nothing is written")
     options = parser.parse_args()
-    result: dict[str, Any] = {"setup": setup()}
+    result: dict[str, Any] = {"setup": setup(), "load": round(os.getloadavg()[0], 1)}
     with tempfile.TemporaryDirectory() as name:
         for part in options.part or PARTS:
             folder = Path(name, part)

@@ -50,7 +50,7 @@ def budget(client: ServiceClient, key: str) -> dict[str, Any]:
     return next(row for row in client.budgets() if row["key"].startswith(key))
 
 
-def test_a_project_is_asked_then_ended(client: ServiceClient) -> None:
+def test_a_project_is_asked_then_ended(bounded_service, client: ServiceClient) -> None:
     """From the soft limit on each of its runs asks, until a person lets one go on; then all end."""
     for seq in range(1, 5):
         spend(client, "a", 0.3, seq, project="tight-1")
@@ -69,6 +69,8 @@ def test_a_project_is_asked_then_ended(client: ServiceClient) -> None:
         assert "$1.80 of $2.00 spent today" in end
     row = budget(client, "project:tight-1:day")
     assert (row["spent_usd"], row["left_usd"], row["is_approved"]) == (1.8, 0.2, True)
+    gauge = 'ebbtide_budget_usd{amount="left",name="tight-1",per="day",scope="project"} 0.2'
+    assert gauge in bounded_service.client.get("/metrics").text
     assert row["projected_usd"] is None or row["projected_usd"] >= 1.8
 
 

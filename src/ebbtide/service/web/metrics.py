@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
 from prometheus_client import (
@@ -17,7 +18,10 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from ebbtide.budget.shared.budget import BudgetScope
+from ebbtide.budget.shared.budget_standing import BudgetStanding
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.errors import StoreError
 from ebbtide.service.alerts.alert_sender import AlertSender
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.now import count_states
@@ -153,6 +157,9 @@ class _Standing(Collector):
         yield GaugeMetricFamily(
             "ebbtide_alerts_waiting", "Alerts that are still to be sent.", self._alerts.waiting()
         )
+        if self._runs.budgets is not None:
+            with suppress(StoreError):  # the others are told all the same
+                yield _budget_gauge(self._runs.budgets.standings())
         yield _counter("ebbtide_alerts", "Alerts that were sent.", "channel", self._alerts.deliveries)
         yield _counter("ebbtide_alert_failures", "Tries that failed.", "channel", self._alerts.failures)
         yield _counter("ebbtide_faults", "What failed in the service.", "part", self._runs.faults)
@@ -162,6 +169,19 @@ def _gauge(name: str, text: str, label: str, values: Mapping[str, int]) -> Metri
     family = GaugeMetricFamily(name, text, labels=[label])
     for value, number in values.items():
         family.add_metric([value], number)
+    return family
+
+
+def _budget_gauge(standings: Sequence[BudgetStanding]) -> Metric:
+    """The budgets of which most was spent in each scope, but for those of single runs."""
+    family = GaugeMetricFamily(
+        "ebbtide_budget_usd", "Dollars of a budget.", labels=["scope", "name", "per", "amount"]
+    )
+    rows = [row for row in standings if row.scope is not BudgetScope.RUN]
+    for row in rows[:_MOST_VALUES]:
+        for amount, usd in (("limit", row.limit_usd), ("spent", row.spent_usd), ("left", row.left_usd)):
+            if usd is not None:
+                family.add_metric([row.scope, row.name, row.per, amount], usd)
     return family
 
 
