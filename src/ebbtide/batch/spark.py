@@ -25,7 +25,7 @@ from ebbtide.supervision.run_options import RunOptions
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 _DEFAULTS: Final = RunOptions()
@@ -69,7 +69,7 @@ def check_files(
     table = pa.Table.from_pylist(rows, pa.schema({**kinds, "no_trace": pa.bool_()}))
     deals = spark.createDataFrame(table).repartitionById(count, "task")
     check = partial(_checked_files, options=options, most_seconds=most_seconds)
-    return deals.mapInArrow(check, _struct(result_schema()))
+    return deals.mapInArrow(check, struct_of(result_schema()))
 
 
 def check_rows(
@@ -107,13 +107,8 @@ def check_rows(
         ConfigError: There is no such map, or no column of such a name.
     """
     named_map = (RowMap.load(row_map) if isinstance(row_map, str) else row_map).by(run, order)
-    names = [name for name in rows.columns if named_map.columns is None or name in named_map.columns]
-    for name in (named_map.run, named_map.order):
-        if name not in names:
-            raise ConfigError(f"{source}: there is no column {name!r}. It has: {', '.join(rows.columns)}")
-    # Without their own names: Spark refuses to hand over columns with a dot in theirs.
-    bare = rows.select(*(_column(name).alias(f"c{number}") for number, name in enumerate(names)))
-    run_column, order_column = (_column(f"c{names.index(name)}") for name in (named_map.run, named_map.order))
+    bare, names = bare_columns(rows, named_map, source)
+    run_column, order_column = (bare[f"c{names.index(name)}"] for name in (named_map.run, named_map.order))
     together = bare.repartition(tasks or _usual_tasks(rows.sparkSession), run_column)
     in_order = together.sortWithinPartitions(run_column, order_column.asc_nulls_last())
     check = partial(
@@ -124,7 +119,38 @@ def check_rows(
         source=source,
         most_seconds=most_seconds,
     )
-    return in_order.mapInArrow(check, _struct(result_schema()))
+    return in_order.mapInArrow(check, struct_of(result_schema()))
+
+
+def bare_columns(rows: DataFrame, row_map: RowMap, source: str) -> tuple[DataFrame, list[str]]:
+    """The columns that a map reads, under other names: Spark hands over none with a dot in its name.
+
+    Args:
+        rows: The table.
+        row_map: What its columns are.
+        source: What messages call the table.
+
+    Returns:
+        The table with the columns ``c0``, ``c1``, ...; and their own names.
+
+    Raises:
+        ConfigError: The column of the run or of the order is not there.
+    """
+    from pyspark.sql.functions import col
+
+    names = [name for name in rows.columns if row_map.columns is None or name in row_map.columns]
+    for name in (row_map.run, row_map.order):
+        if name not in names:
+            raise ConfigError(f"{source}: there is no column {name!r}. It has: {', '.join(rows.columns)}")
+    quoted = ("`" + name.replace("`", "``") + "`" for name in names)
+    return rows.select(*(col(name).alias(f"c{number}") for number, name in enumerate(quoted))), names
+
+
+def struct_of(schema: pa.Schema) -> StructType:
+    """A schema of Arrow as one of Spark."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(schema)
 
 
 def _checked_files(
@@ -165,15 +191,3 @@ def _checked(
 
 def _usual_tasks(spark: SparkSession) -> int:
     return int(str(spark.conf.get("spark.sql.shuffle.partitions")))
-
-
-def _column(name: str) -> Column:
-    from pyspark.sql.functions import col
-
-    return col("`" + name.replace("`", "``") + "`")
-
-
-def _struct(schema: pa.Schema) -> StructType:
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    return from_arrow_schema(schema)

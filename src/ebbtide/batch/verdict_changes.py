@@ -34,12 +34,12 @@ class VerdictChange:
     """One row of a stream: a verdict that came, or that holds no longer.
 
     Args:
-        run_id: The run.
+        run_id: The run; None in a remark on rows that name none.
         version: `CHANGE_VERSION`.
         event: Number of the event in the run at which it changed, from 1.
         ts: Time of that event; None where it has none.
         action: What to do now: allow, where what held before holds no longer.
-        cause: Which engine speaks.
+        cause: Which engine speaks; ``stream`` in a `remark`.
         kind: What it is about; None where nothing is to be done.
         reason: Why, in one sentence.
         nudge: What to tell the model; None where there is nothing to tell it.
@@ -49,7 +49,7 @@ class VerdictChange:
         tokens: Tokens of the run so far.
     """
 
-    run_id: str
+    run_id: str | None
     version: int = CHANGE_VERSION
     event: int
     ts: float | None = None
@@ -126,6 +126,35 @@ def advance(
         elif earlier.ends and not holding.ends:
             changes.append(_change(run_id, supervisor, event, holding))
     return supervisor.to_bytes(), changes
+
+
+def remark(
+    state: bytes | None, options: RunOptions = _DEFAULTS, *, run_id: str | None, kind: str, reason: str
+) -> VerdictChange:
+    """A row about a run whose verdict has not changed: nothing is heard of it, or one event cannot be read.
+
+    Args:
+        state: As for `advance`; None where nothing is known of the run.
+        options: As for `advance`.
+        run_id: The run; None where the rows do not say.
+        kind: What it is about.
+        reason: In one sentence.
+
+    Returns:
+        The verdict that holds, with this kind and reason, and the cause ``stream``.
+    """
+    supervisor = _supervisor(state, options)
+    tally, holding = supervisor.tally, supervisor.verdict()
+    return VerdictChange(
+        run_id=run_id,
+        event=supervisor.events,
+        action=holding.action.value,
+        cause="stream",
+        kind=kind,
+        reason=reason,
+        cost_usd=usd(tally.cost),
+        tokens=tally.tokens,
+    )
 
 
 def _supervisor(state: bytes | None, options: RunOptions) -> Supervisor:

@@ -1,0 +1,224 @@
+"""Archives and streams on Spark beside the pool of this machine, on the same runs.
+
+    python -m benchmarks.speed.spark [--runs 1000 10000] [--stream-runs 50000] [--cores 2]
+
+Runs are made: nine of ten have 20 to 60 events, the others 200, and one has 20,000. Each engine checks the
+same files; the order alternates, and its start stands apart. The rows are compared. A stream is killed with
+its process in the middle and begun again; its rows are those of `advance`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.spark_session import local_spark
+from ebbtide.batch.archive import ArchiveTask, check_files
+from ebbtide.batch.archive_files import files_at
+from ebbtide.batch.result_parts import result_batches
+from ebbtide.batch.row_map import RowMap
+from ebbtide.batch.verdict_changes import advance
+from ebbtide.events.event_json import read_event
+from ebbtide.supervision.run_options import RunOptions
+
+_ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+_SETTINGS = {
+    "spark.sql.shuffle.partitions": "16",
+    "spark.sql.streaming.stateStore.providerClass": _ROCKS,
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    "spark.driver.memory": "3g",
+}
+_MAP = RowMap(run="run", order="seq", format="ebbtide")
+_FIELDS = "run string, seq bigint, ts double, name string, args string, result string, cost_usd double"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--runs", type=int, nargs="*", default=[1_000, 10_000], help="sizes of the archive")
+    parser.add_argument("--stream-runs", type=int, default=50_000, help="live runs of the stream; 0 for none")
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--streaming", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.streaming is not None:
+        _stream(options.streaming, options.cores)
+        return
+    with tempfile.TemporaryDirectory(prefix="ebbtide-spark-") as folder:
+        if options.runs:
+            _archives(Path(folder), options.runs, options.cores)
+        if options.stream_runs:
+            _killed_stream(Path(folder), options.stream_runs, options.cores)
+
+
+def _archives(folder: Path, sizes: list[int], cores: int) -> None:
+    begin = time.perf_counter()
+    spark = local_spark(folder, _SETTINGS, master=f"local[{cores}]")
+    _on_spark(spark, _written(folder / "first", 50))
+    print(f"Spark starts in {time.perf_counter() - begin:.1f} s, its first job with it; {cores} cores")
+    for size in sizes:
+        place = _written(folder / str(size), size)
+        pool_s, pool_table = _in_pool(place, folder / f"{size}.parquet", cores)
+        spark_s, spark_table = _on_spark(spark, place)
+        assert _rows(pool_table) == _rows(spark_table), "the rows are not the same"
+        events = sum(row["events"] for row in pool_table.to_pylist())
+        print(
+            f"{size:,} runs, {events:,} events: pool {pool_s:.1f} s ({size / pool_s:,.0f} runs/s), "
+            f"Spark {spark_s:.1f} s ({size / spark_s:,.0f} runs/s), {pool_s / spark_s:.2f} of the pool; "
+            "the same rows"
+        )
+    spark.stop()
+
+
+def _in_pool(place: Path, output: Path, cores: int) -> tuple[float, pa.Table]:
+    begin = time.perf_counter()
+    check_files(files_at([str(place)]), ArchiveTask(output=output, options=RunOptions(), jobs=cores))
+    return time.perf_counter() - begin, pa.Table.from_batches(result_batches(output))
+
+
+def _on_spark(spark: Any, place: Path) -> tuple[float, pa.Table]:
+    from ebbtide.batch import spark as engine
+
+    begin = time.perf_counter()
+    output = str(place) + "-results"
+    engine.check_files(spark, [str(place)]).write.mode("overwrite").parquet(output)
+    took = time.perf_counter() - begin
+    return took, pq.read_table(output)
+
+
+def _rows(table: pa.Table) -> list[dict[str, Any]]:
+    return sorted(table.to_pylist(), key=lambda row: row["run_id"])
+
+
+def _written(place: Path, runs: int) -> Path:
+    """A folder of runs, made alike each time."""
+    chance = random.Random(runs)
+    place.mkdir()
+    for number in range(runs):
+        length = 200 if number % 10 == 9 else chance.randint(20, 60)
+        if number == 0 and runs >= 1_000:
+            length = 20_000
+        text = "\n".join(json.dumps(event) for event in _events(f"run {number}", length, chance))
+        (place / f"{number:06}.jsonl").write_text(text)
+    return place
+
+
+def _events(run: str, length: int, chance: random.Random) -> Iterator[dict[str, Any]]:
+    """A run; one of twenty goes in circles."""
+    is_stuck = chance.random() < 0.05
+    for seq in range(length):
+        page = 0 if is_stuck else seq
+        yield {
+            "run": run,
+            "seq": seq,
+            "ts": 1_780_000_000.0 + seq,
+            "name": "ls" if is_stuck else chance.choice(["read", "search", "edit"]),
+            "args": json.dumps({"page": page}),
+            "result": f"page {page}: " + "words of an answer " * (1 if is_stuck else chance.randint(1, 12)),
+            "cost_usd": 0.001,
+        }
+
+
+def _killed_stream(folder: Path, runs: int, cores: int) -> None:
+    """Every run gets ten events in the first file, and four more in one of the others."""
+    source = folder / "stream"
+    (source / "in").mkdir(parents=True)
+    chance = random.Random(runs)
+    states: dict[str, bytes] = {}
+    expected = []
+    live: dict[str, list[dict[str, Any]]] = {
+        f"run {number}": list(_events(f"run {number}", 14, chance)) for number in range(runs)
+    }
+    batches = [[(run, events[:10]) for run, events in live.items()]]
+    batches += [[(run, events[10:]) for run, events in list(live.items())[part::4]] for part in range(4)]
+    schema = pa.schema(
+        [
+            (name, {"string": pa.string(), "bigint": pa.int64()}.get(kind, pa.float64()))
+            for name, kind in (field.split() for field in _FIELDS.split(", "))
+        ]
+    )
+    for number, batch in enumerate(batches):
+        for run, events in batch:
+            states[run], changes = advance(
+                states.get(run), [read_event(_MAP.record_of(event)) for event in events], run_id=run
+            )
+            expected += [(change.run_id, change.event, change.action) for change in changes]
+        table = pa.Table.from_pylist([event for _, events in batch for event in events], schema)
+        pq.write_table(table, source / "in" / f"{number}.parquet")
+        time.sleep(0.05)
+    sizes = sorted(len(state) for state in states.values())
+    print(
+        f"state of a run of 14 events: median {sizes[len(sizes) // 2]:,} bytes, "
+        f"largest {sizes[-1]:,}; n = {len(sizes):,}"
+    )
+    first = _process(source, cores)
+    while not list((source / "checkpoint" / "commits").glob("2")) and first.poll() is None:
+        time.sleep(0.2)
+    time.sleep(1)
+    os.killpg(first.pid, signal.SIGKILL)
+    first.wait()
+    last = _process(source, cores)
+    print(last.communicate()[0], end="")
+    rows = pq.read_table(source / "rows.parquet").to_pylist()
+    same = sorted(map(tuple, (row.values() for row in rows))) == sorted(expected)
+    verdict = "the same" if same else "NOT THE SAME"
+    print(f"killed after three batches, begun again: {len(rows):,} changes, {verdict} as of `advance`")
+
+
+def _process(source: Path, cores: int) -> subprocess.Popen[str]:
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.speed.spark",
+        "--streaming",
+        str(source),
+        "--cores",
+        str(cores),
+    ]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True
+    )
+
+
+def _stream(source: Path, cores: int) -> None:
+    from ebbtide.batch.spark_stream import verdict_changes
+
+    spark = local_spark(
+        source, _SETTINGS | {"spark.sql.shuffle.partitions": str(2 * cores)}, master=f"local[{cores}]"
+    )
+    rows = spark.readStream.schema(_FIELDS).option("maxFilesPerTrigger", 1).parquet(str(source / "in"))
+    writer = verdict_changes(rows, row_map=_MAP).writeStream.format("parquet")
+    writer = writer.option("checkpointLocation", str(source / "checkpoint")).option(
+        "path", str(source / "out")
+    )
+    query = writer.trigger(availableNow=True).start()
+    query.awaitTermination()
+    # By Spark, which knows what a killed process left behind.
+    table = spark.read.parquet(str(source / "out")).select("run_id", "event", "action").toArrow()
+    pq.write_table(table, source / "rows.parquet")
+    for progress in query.recentProgress:
+        count, took = progress["numInputRows"], progress["durationMs"]["triggerExecution"] / 1_000
+        (state,) = progress["stateOperators"]
+        if count:
+            print(
+                f"batch {progress['batchId']}: {count:,} events in {took:.1f} s, "
+                f"{count / took:,.0f} events/s, {state['numRowsTotal']:,} runs live"
+            )
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()
