@@ -73,7 +73,7 @@ def verdict_changes(
             f"a stream takes events in the plain form, format 'ebbtide': this map is of {named_map.format!r}"
         )
     bare, names = bare_columns(events, named_map, "events")
-    watch = RunWatch(
+    watch = SparkRunProcessor(
         options=options,
         row_map=named_map,
         names=names,
@@ -87,7 +87,7 @@ def verdict_changes(
 
 
 @dataclass(slots=True, kw_only=True)
-class RunWatch:
+class SparkRunProcessor:
     """What Spark calls with the new rows of each run: a ``StatefulProcessor``, whose names it has.
 
     Args:
