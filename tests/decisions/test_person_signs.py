@@ -32,6 +32,7 @@ def of_person(text: str, before: str | None = None) -> tuple[TurnCandidate, ...]
         "Please use the pool and not a new connection.",
         "I decided that the links may live for an hour.",
         "No, we stay on SQLite.",
+        "Fine, then one writer it is",
         "Don't add a second writer.",
     ],
 )

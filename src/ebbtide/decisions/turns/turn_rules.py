@@ -102,6 +102,7 @@ PERSONS = PhraseTable((
     anywhere("choice.want", rf"{_WE}(?:'d| would)? {_BY_THE_WAY}(?:want|like|prefer|love) to {_BY_THE_WAY}(?:{_TAKE}|have|pay)"),
     anywhere("choice.rather", rf"{_WE}(?:'d| would) (?:much |just |really )*(?:rather|prefer)"),
     PhraseRule(id="out.not-wanted", pattern=r"(?:i |we )?(?:really )?(?:don't|do not|dont) (?:(?:think|believe) (?:we|i) )?(?:really )?(?:want|need|like)", anchor=Anchor.CLAUSE),
+    PhraseRule(id="choice.it-is", pattern=r"(?:(?!what|which|how|where|kind|and|but|that|whatever|as)[\w-]+ ){1,5}it is(?=\W*\Z)", anchor=Anchor.CLAUSE),
     anywhere("fits.best", r"(?:sounds|looks|seems|works) (?:the )?(?:best|better|preferable)"),
     anywhere("choice.like", r"i (?:really )?(?:like|love) (?:your|the|that|this) (?:[\w-]+ )?(?:rec|recs|recommendations?|suggestions?|proposals?|approach|idea|plan|options?|first|second|third)"),
     at_start("choice.option", r"(?:the )?(?:first|second|third|fourth|former|latter|last) (?:option|one|variant|approach|choice)(?! (?:is|was|has|had|fails?|does|did|needs?|looks|seems))"),
