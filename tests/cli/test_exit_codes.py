@@ -36,6 +36,10 @@ LINES = {
         2: f"archive check {GONE} -o ROWS",
         51: f"archive check {STUCK} BROKEN -o ROWS",
     },
+    "archive calibrate": {
+        0: "archive calibrate RESULTS --outcomes OUTCOMES --outcome solved",
+        2: "archive calibrate RESULTS --outcomes OUTCOMES --outcome absent",
+    },
     "archive report": {0: "archive report RESULTS", 2: f"archive report {STUCK}"},
     "watch": {0: f"watch --until-end {STUCK}", 2: f"watch {GONE}"},
     "demo": {0: "demo", 2: f"demo --keep {STUCK}"},
@@ -147,6 +151,8 @@ def words(here, tmp_path: Path) -> dict[str, str]:
     files["BROKEN"].write_text("{")
     files["RESULTS"] = tmp_path / "checked.parquet"
     here("archive", "check", STUCK, "-o", files["RESULTS"])
+    files["OUTCOMES"] = tmp_path / "outcomes.csv"
+    files["OUTCOMES"].write_text(f"run_id,solved\n{STUCK},false\n")
     return (
         names | {word: str(path) for word, path in files.items()} | {"LINK": f"depends_on={names['OTHER']}"}
     )

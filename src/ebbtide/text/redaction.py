@@ -127,7 +127,7 @@ def _stands_alone(secret: str) -> bool:
 
 def _mapped(value: Any, change: Callable[[str], str], known: dict[str, str], depth: int = 0) -> Any:
     """A value in which every text is changed; one without a change is the same object."""
-    kind = type(value)
+    kind: Any = type(value)
     if depth > _DEEPEST:
         return _TOO_DEEP
     if kind is str:

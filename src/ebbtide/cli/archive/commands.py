@@ -13,6 +13,7 @@ from ebbtide.errors import ConfigError
 from ebbtide.supervision.run_options import RunOptions
 
 _ROWS = "Tables"
+_RUN = "The column that names the run."
 
 archive = CommandGroup(name="archive", help="Check many runs into one file, and see what it says.")
 
@@ -49,9 +50,7 @@ def check(
             section=_ROWS,
         ),
     ] = None,
-    run: Annotated[
-        str | None, Option("--run", metavar="COLUMN", help="The column that names the run.", section=_ROWS)
-    ] = None,
+    run: Annotated[str | None, Option("--run", metavar="COLUMN", help=_RUN, section=_ROWS)] = None,
     order: Annotated[
         str | None, Option("--order", metavar="COLUMN", help="The column that orders it.", section=_ROWS)
     ] = None,
@@ -92,3 +91,27 @@ def report(
     from ebbtide.cli.archive.archive_report import report_archive
 
     report_archive(results, html=html, everything=everything, as_json=as_json)
+
+
+@archive.command()
+def calibrate(
+    results: Annotated[
+        list[Path], Argument(metavar="FILE...", help="Results of `ebbtide archive check`, one a setting.")
+    ],
+    outcomes: Annotated[
+        Path, Option("--outcomes", metavar="FILE", help="Table of how the runs came out: Parquet or CSV.")
+    ],
+    outcome: Annotated[
+        str, Option("--outcome", metavar="COLUMN", help="The column that says whether the run succeeded.")
+    ],
+    run: Annotated[str | None, Option("--run", metavar="COLUMN", help=_RUN, section=_ROWS)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure what verdicts would have saved, and how many successes they would have cost.
+
+    For each file of results, for stop and for escalate or stop, in all and by kind of finding: the runs that
+    would have been ended, how many of them failed, and the money after the verdict.
+    """
+    from ebbtide.cli.archive.archive_calibrate import calibrate_archive
+
+    calibrate_archive(results, outcomes, run=run or "run_id", outcome=outcome, as_json=as_json)
