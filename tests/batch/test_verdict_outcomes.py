@@ -58,7 +58,7 @@ def outcomes(tmp_path: Path) -> Path:
 def test_what_each_step_of_the_ladder_would_have_ended(results: Path, outcomes: Path) -> None:
     """In all and by kind; a run without an outcome counts nowhere."""
     lines = ended_runs(results, load_outcomes(outcomes, "run_id", "solved"))
-    table = [(line.action, line.kind, line.runs, line.failed, line.lost) for line in lines]
+    table = [(line.action, line.kind, line.runs, line.failed, line.lost_successes) for line in lines]
     assert table == [
         ("stop", None, 3, 2, 1),
         ("stop", "repeat", 2, 2, 0),

@@ -44,7 +44,7 @@ class EndedRuns:
         precision: Their share; None where no run would have been ended.
         precision_low: The lower end of its Wilson interval, 95 %.
         precision_high: The upper end.
-        lost: Runs that succeeded and would have been ended.
+        lost_successes: Runs that succeeded and would have been ended.
         lost_share: Of all that succeeded; None where none did.
         lost_low: The lower end of its interval.
         lost_high: The upper end.
@@ -60,7 +60,7 @@ class EndedRuns:
     precision: float | None
     precision_low: float
     precision_high: float
-    lost: int
+    lost_successes: int
     lost_share: float | None
     lost_low: float
     lost_high: float
@@ -71,12 +71,12 @@ class EndedRuns:
 @dataclass(slots=True)
 class _Ended:
     failed: int = 0
-    lost: int = 0
+    lost_successes: int = 0
     saved: list[float] = field(default_factory=list)
     lost_costs: list[float] = field(default_factory=list)
 
     def add(self, row: Mapping[str, Any], *, succeeded: bool) -> None:
-        self.lost += succeeded
+        self.lost_successes += succeeded
         self.failed += not succeeded
         cost = row["cost_usd"] if succeeded else row["saved_usd"]
         if cost is not None:
@@ -112,7 +112,7 @@ def ended_runs(results: Path, outcomes: Mapping[str, bool]) -> list[EndedRuns]:
     for level in _LEVELS:
         kinds = sorted(
             (kind for kind in sums[level] if kind is not None),
-            key=lambda kind: (-sums[level][kind].failed - sums[level][kind].lost, kind),
+            key=lambda kind: (-sums[level][kind].failed - sums[level][kind].lost_successes, kind),
         )
         lines += [_line(str(results), level, kind, sums[level][kind], successes) for kind in (None, *kinds)]
     return lines
@@ -172,9 +172,9 @@ def wilson(hits: int, total: int) -> tuple[float, float]:
 
 
 def _line(results: str, level: Action, kind: str | None, part: _Ended, successes: int) -> EndedRuns:
-    runs = part.failed + part.lost
+    runs = part.failed + part.lost_successes
     low, high = wilson(part.failed, runs)
-    lost_low, lost_high = wilson(part.lost, successes)
+    lost_low, lost_high = wilson(part.lost_successes, successes)
     return EndedRuns(
         results=results,
         action=level.value,
@@ -184,8 +184,8 @@ def _line(results: str, level: Action, kind: str | None, part: _Ended, successes
         precision=part.failed / runs if runs else None,
         precision_low=low,
         precision_high=high,
-        lost=part.lost,
-        lost_share=part.lost / successes if successes else None,
+        lost_successes=part.lost_successes,
+        lost_share=part.lost_successes / successes if successes else None,
         lost_low=lost_low,
         lost_high=lost_high,
         saved_usd=_sum(part.saved),

@@ -56,7 +56,7 @@ def _row(line: EndedRuns) -> list[Line]:
         Line(f"{line.failed:,}"),
         Line("" if line.precision is None else f"{line.precision:.0%}"),
         Line(f"{line.precision_low:.0%} to {line.precision_high:.0%}" if line.runs else ""),
-        Line(f"{line.lost:,}{share}"),
+        Line(f"{line.lost_successes:,}{share}"),
         Line("" if line.saved_usd is None else money(line.saved_usd)),
         Line.safe(level if line.kind is None else f"{level}: {line.kind.replace('_', ' ')}"),
     ]
