@@ -180,6 +180,18 @@ def test_chunks_are_small_in_files_and_bytes(folder: Path) -> None:
     assert [len(chunk.members) for chunk in file_chunks(files * 5)] == [64, 64, 32]
 
 
+def test_results_in_a_folder_as_other_engines_write_them(tmp_path: Path, folder: Path) -> None:
+    """Many files and none of our marks: the version is a column as well."""
+    files = files_at([str(folder)])
+    check_files(files, ArchiveTask(output=tmp_path / "one.parquet", options=RunOptions()))
+    table = pq.read_table(tmp_path / "one.parquet").replace_schema_metadata(None)
+    (tmp_path / "many").mkdir()
+    for number, part in enumerate((table.slice(0, 2), table.slice(2), table.slice(0, 0))):
+        pq.write_table(part, tmp_path / "many" / f"{number}.parquet")
+    (tmp_path / "many" / "_SUCCESS").touch()
+    assert rows(tmp_path / "many") == rows(tmp_path / "one.parquet")
+
+
 def test_what_is_no_file_of_results_is_refused(tmp_path: Path, folder: Path) -> None:
     """Another Parquet file, another file, and none."""
     import pyarrow as pa

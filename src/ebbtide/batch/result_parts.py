@@ -20,6 +20,7 @@ from ebbtide.errors import ConfigError, error_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 _SETTINGS: Final = b"ebbtide.settings"
 _OPEN: Final = 16  # parts in memory while they are joined
@@ -159,28 +160,44 @@ def result_batches(
     """The rows of a file of results, some thousand at a time.
 
     Args:
-        path: It.
+        path: It, or a folder of such files, as Spark writes them.
         columns: Those that are wanted; None reads all.
 
     Raises:
         ConfigError: It cannot be read, or holds something else, or results of a later version.
     """
     arrow_library()
+    place = Path(path)
+    for part in sorted(place.glob("*.parquet")) or [place]:
+        yield from _part_batches(part, columns)
+
+
+def _part_batches(path: Path, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
     import pyarrow.parquet as pq
 
     try:
         file = pq.ParquetFile(path)
     except Exception as error:
-        raise ConfigError(f"{os.fspath(path)}: no file of results: {error_text(error)}") from error
+        raise ConfigError(f"{path}: no file of results: {error_text(error)}") from error
     with file:
-        version = (file.schema_arrow.metadata or {}).get(b"ebbtide.results", b"").decode()
+        version = _version(file)
         if version != str(RESULT_VERSION):
             what = f"results of version {version}" if version else "no results of `ebbtide archive`"
-            raise ConfigError(f"{os.fspath(path)}: {what}: this version reads {RESULT_VERSION}")
+            raise ConfigError(f"{path}: {what}: this version reads {RESULT_VERSION}")
         try:
             yield from file.iter_batches(_ROWS, columns=columns)
         except Exception as error:
-            raise ConfigError(f"{os.fspath(path)}: damaged: {error_text(error)}") from error
+            raise ConfigError(f"{path}: damaged: {error_text(error)}") from error
+
+
+def _version(file: pq.ParquetFile) -> str:
+    """The version of the columns of a file; empty where it holds something else."""
+    mark = str((file.schema_arrow.metadata or {}).get(b"ebbtide.results", b""), "utf-8")
+    if mark or not set(COUNTED) < set(file.schema_arrow.names):
+        return mark
+    # Another engine wrote it, and left our mark out.
+    rows = next(file.iter_batches(1, columns=["version"]), None)
+    return str(rows["version"][0] if rows else RESULT_VERSION)
 
 
 def _read(path: Path, columns: list[str] | None = None) -> pa.Table:

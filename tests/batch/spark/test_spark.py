@@ -1,6 +1,8 @@
 """Archives on Spark: the same rows as in one process, and what goes wrong is a row."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -8,6 +10,7 @@ import pytest
 
 from ebbtide.batch.archive_files import files_at
 from ebbtide.batch.checking_runs import check_partition
+from ebbtide.batch.result_parts import result_batches
 from ebbtide.batch.row_map import RowMap
 from ebbtide.batch.run_result import result_schema
 from ebbtide.batch.separate_checks import check_separately
@@ -73,6 +76,18 @@ def test_files_come_to_the_same_rows(spark, tmp_path):
     assert as_bytes(table) == as_bytes(in_process(file.run for file in files_at(names)))
     assert table.schema == result_schema()
     assert {row["status"] for row in table.to_pylist()} == {"checked", "unreadable", "no_trace"}
+
+
+def test_the_job_of_the_examples(spark, tmp_path):
+    """As a user submits it; what it writes is reported as a file of results is."""
+    names = [str(EXAMPLES / "runs")]
+    command = [Path(sys.executable).parent / "spark-submit", "--master", "local[2]"]
+    command += ["--conf", "spark.ui.enabled=false", "--conf", "spark.sql.shuffle.partitions=2"]
+    job = [EXAMPLES / "spark_job.py", tmp_path / "results", *names]
+    process = subprocess.run([*command, *job], capture_output=True, text=True, timeout=300, check=False)
+    assert process.returncode == 0, process.stderr[-2_000:]
+    table = pa.Table.from_batches(result_batches(tmp_path / "results"))
+    assert as_bytes(table) == as_bytes(in_process(file.run for file in files_at(names)))
 
 
 def test_rows_come_to_the_same_rows(spark):
