@@ -51,7 +51,8 @@ _TAKE_OVER_S: Final = 5.0  # that the service of the hooks may take to end
 _GRACE_S: Final = 3  # that open requests have at the end
 _BACKLOG: Final = 2048
 _SWITCH_S: Final = 0.0005  # that a thread goes on while a request waits
-_YOUNGEST: Final = 20_000  # new objects after which the collector looks for cycles
+# New objects after which the collector looks for cycles, a millisecond; how often before it looks further.
+_YOUNGEST, _YOUNG, _OLD = 3_000, 130, 100
 _REACHED: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where a host that means all is reached
 _TOOL_S: Final = 120.0  # that a tool waits for an answer
 _SPARE: Final = 1000  # connections beside the readers of the stream
@@ -198,7 +199,7 @@ def _prefer_requests() -> None:
     sys.setswitchinterval(_SWITCH_S)
     gc.collect()
     gc.freeze()
-    gc.set_threshold(_YOUNGEST, 20, 100)
+    gc.set_threshold(_YOUNGEST, _YOUNG, _OLD)
 
 
 def _path(db: str) -> Path:
