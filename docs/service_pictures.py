@@ -37,11 +37,11 @@ WORK = (
     ("refund-2291", "support", "helper", "claude-haiku-4-5", 14, 0.02),
     ("refund-2292", "support", "helper", "claude-haiku-4-5", 9, 0.05),
     ("nightly-import", "warehouse", "importer", "gpt-5-mini", 30, 0.1),
-    ("review-841", "shop", "reviewer", "claude-opus-4-5", 12, 0.4),
-    ("review-840", "shop", "reviewer", "claude-opus-4-5", 8, 1.2),
+    ("review-841", "website", "reviewer", "claude-opus-4-5", 12, 0.4),
+    ("review-840", "website", "reviewer", "claude-opus-4-5", 8, 1.2),
     ("invoice-6", "billing", "invoice-agent", "claude-sonnet-4-5", 11, 1.5),
     ("refund-2288", "support", "helper", "claude-haiku-4-5", 17, 2.3),
-    ("review-839", "shop", "reviewer", "claude-opus-4-5", 10, 3.1),
+    ("review-839", "website", "reviewer", "claude-opus-4-5", 10, 3.1),
     ("invoice-5", "billing", "invoice-agent", "claude-sonnet-4-5", 16, 4.2),
 )
 

@@ -4,16 +4,15 @@
 
 A real service with 1,000 runs of 300 events over 30 days, and a real Chromium on the same processors. Each
 opening has a profile of its own, so that nothing is in a cache. `list` is the time from the request of the
-page until sentence and runs are drawn, `whole` until the sums are too, both as the page says it. `at once`
-is right after the last event, while the service still looks for what the runs have wasted; `later` is when it
-knows. `change` is the time from the request that makes a run stuck until its row says so.
+page until sentence and runs are drawn, `whole` until the sums are too, both as the page says it, while the
+service still looks for what the runs have wasted. `change` is the time from the request that makes a run
+stuck until its row says so.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
 import tempfile
 import time
@@ -29,9 +28,6 @@ from benchmarks.speed.service import Caller, memory_mb, served
 _LIMIT_MS = 1000.0
 _DAYS = 30
 _DAY_S = 86_400.0
-_SETTLING_S = 900.0  # in which the service is to know what all runs have wasted
-_LOOK_S = 5.0
-_IDLE = 0.05  # of the processor
 
 
 def month_of(port: int, runs: int, events: int) -> float:
@@ -98,23 +94,6 @@ def changes(browser: Browser, port: int, count: int) -> dict[str, Any]:
     return times_of(times)
 
 
-def settle(pid: int) -> float | None:
-    """Seconds until the service has nothing more to do by itself; None where that takes too long."""
-    start = time.perf_counter()
-    while time.perf_counter() - start < _SETTLING_S:
-        before = processor_s(pid)
-        time.sleep(_LOOK_S)
-        if processor_s(pid) - before < _IDLE * _LOOK_S:
-            return round(time.perf_counter() - start - _LOOK_S, 1)
-    return None
-
-
-def processor_s(pid: int) -> float:
-    """Seconds of the processor that a process has taken."""
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=1000)
@@ -131,9 +110,7 @@ def main() -> None:
         rate = month_of(port, options.runs, options.events)
         result |= {"events": options.runs * options.events, "filled_events_a_second": round(rate)}
         openings(browser, port, 1)  # what the browser itself loads
-        result["at_once"] = openings(browser, port, options.openings)
-        result["idle_after_s"] = settle(pid)
-        result["later"] = openings(browser, port, options.openings)
+        result["open"] = openings(browser, port, options.openings)
         result["change"] = changes(browser, port, options.openings)
         result["memory_mb"] = memory_mb(pid)
         browser.close()

@@ -83,7 +83,7 @@ export class Money {
     const most = Math.max(...groups.map((group) => group.cost_usd || 0));
     for (const group of groups.slice(0, ROWS)) {
       const row = make("tr");
-      const name = make("th", group.name === null ? "not named" : projectOf(group.name));
+      const name = make("th", shortOf(group.name, groups));
       name.scope = "row";
       name.title = group.name || "";
       name.append(bar(most ? (group.cost_usd || 0) / most : 0));
@@ -131,6 +131,13 @@ export class Money {
     table.append(body);
     this.budgets.append(table);
   }
+}
+
+// The last part of a name, unless another one ends like it.
+function shortOf(name, groups) {
+  if (name === null) return "not named";
+  const short = projectOf(name);
+  return groups.filter((group) => projectOf(group.name) === short).length > 1 ? name : short;
 }
 
 // A line that is so full, from 0 to 1.
