@@ -72,7 +72,7 @@ LISTS = {
     "models": "name amount first count failures event",
     "tools": "name amount first count failures event",
     "contents": "name amount first count failures event",
-    "decisions": "event agent text kept reason duplicate_of supersedes",
+    "decisions": "event agent text kept by_person accepted carried_out reason duplicate_of supersedes",
     "rounds": "number event agent novelty_rate new_claims claims readiness signal chain_id",
 }
 
@@ -179,6 +179,20 @@ def test_the_place_of_an_error_is_kept() -> None:
 
     row = check_run(EventsRun(run_id="r", source="t", events=broken()))
     assert (row.error, row.error_line, row.error_path) == ("expected an object. Mend it.", 7, "calls[3]")
+
+
+def test_an_error_that_quotes_a_key_shows_none() -> None:
+    """Texts of refused runs are masked like all others, where nobody wants to see them."""
+    key = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+
+    def broken():
+        raise TranscriptError(f"expected an object, found {key!r}")
+        yield
+
+    runs = [EventsRun(run_id="r", source="t", events=broken()) for _ in range(2)]
+    masked, open_text = (check_run(runs[n], RunOptions(redact=n == 0)).error for n in range(2))
+    assert key not in (masked or "")
+    assert key in (open_text or "")
 
 
 def test_a_run_that_takes_too_long_is_given_up() -> None:

@@ -6,6 +6,7 @@ Nothing here has a clock or remembers anything between runs, so a run comes to t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from ebbtide.batch.time_bound import OutOfTime, time_bound
 from ebbtide.events.event import Event
 from ebbtide.events.transcript import Round
 from ebbtide.supervision.run_options import RunOptions
+from ebbtide.text.redaction import redact
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,7 +42,9 @@ def check_run(
         reason = TimeoutError(str(error))
         return refusal(run.run_id, run.source, reason, status=ResultStatus.OUT_OF_TIME)
     except Exception as error:  # noqa: BLE001 - one run, or a fault in one reader, must not hide the others
-        return refusal(run.run_id, run.source, error)
+        result = refusal(run.run_id, run.source, error)
+        # It may quote what could not be read.
+        return replace(result, error=redact(result.error or "")) if options.redact else result
 
 
 def check_events(
