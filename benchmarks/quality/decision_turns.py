@@ -5,8 +5,9 @@
 Each turn goes through the gate by itself, so that an approval has no turn before it to take its content from.
 `recall` is over the turns that are labelled as decisions: one is hit where a kept sentence overlaps a
 labelled one. `precision` is over the kept sentences: one is right where it overlaps a labelled sentence of a
-decision. Both with and without the labels that are in doubt. The tuning part is a second set, for a look at
-whether what was tuned on the open one holds. The sealed part is for the day on which the rules are done.
+decision. Both with and without the labels that are in doubt. The rules were written with the open part at
+hand, and the weights of people's signs are fitted to it and to the tuning part (person_signs has the folds). The
+sealed part was read once, when all was done: whoever changes the rules by what it says needs another one.
 """
 
 from __future__ import annotations
