@@ -6,8 +6,8 @@ Each turn goes through the gate by itself, so that an approval has no turn befor
 `recall` is over the turns that are labelled as decisions: one is hit where a kept sentence overlaps a
 labelled one. `precision` is over the kept sentences: one is right where it overlaps a labelled sentence of a
 decision. Both with and without the labels that are in doubt. The rules were written with the open part at
-hand, and the weights of people's signs are fitted to it and to the tuning part (person_signs has the folds). The
-sealed part was read once, when all was done: whoever changes the rules by what it says needs another one.
+hand, and the weights of people's signs are fitted to it and to the tuning part (person_signs has the folds).
+The sealed part was read once, when all was done: whoever changes the rules by what it says needs another one.
 """
 
 from __future__ import annotations
