@@ -69,10 +69,12 @@ async def tell_news(here: Service) -> None:
             changes.pop(run_id, None)
         if run_ids and len(here.news):
             await asyncio.wrap_future(here.runs.database.flush())
-            for row in await asyncio.to_thread(find_runs, here.runs.database, run_ids):
+            rows = await asyncio.to_thread(find_runs, here.runs.database, run_ids)
+            for row in rows:
                 here.news.publish("run", row)
-            today = await asyncio.to_thread(spending, here.runs.database, SpendingBy.DAY, time.time())
-            here.news.publish("spend", {"today": today})
+            if rows:  # they may be deleted meanwhile
+                today = await asyncio.to_thread(spending, here.runs.database, SpendingBy.DAY, time.time())
+                here.news.publish("spend", {"today": today})
         if len(here.news) and (run_ids or time.monotonic() - told_at >= _NOW_S):
             told_at = time.monotonic()
             state = await asyncio.to_thread(state_of_now, here)
