@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ebbtide.batch.archive import ArchiveTask, check_rows
+from ebbtide.batch.archive import ArchiveTask, check_files, check_rows
+from ebbtide.batch.archive_files import files_at
 from ebbtide.batch.archived_run import FileRun
 from ebbtide.batch.checking_runs import check_run
 from ebbtide.batch.result_parts import result_batches
@@ -23,8 +24,11 @@ from ebbtide.batch.rows_run import RowsRun, plain_rows
 from ebbtide.batch.run_result import RunResult
 from ebbtide.batch.table_rows import open_table
 from ebbtide.codec import to_wire
-from ebbtide.errors import ConfigError, EbbtideError
+from ebbtide.errors import ConfigError, EbbtideError, TranscriptError
+from ebbtide.events.event import Event
+from ebbtide.events.event_wire import event_wire
 from ebbtide.supervision.run_options import RunOptions
+from ebbtide.traces.reading import open_trace
 from ebbtide.traces.telemetry.raw_spans import raw_spans
 
 SAMPLES = Path(__file__).parents[1] / "traces" / "samples"
@@ -319,6 +323,47 @@ def test_chunks_and_processes_change_nothing(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr("ebbtide.batch.table_rows._RUNS", 1)
     monkeypatch.setattr("ebbtide.batch.table_rows._BATCH", 3)
     assert checked([str(tmp_path / "t.parquet")], EVENT_MAP, tmp_path / "parts", jobs=2) == whole
+
+
+def test_real_runs_are_the_same_as_files_and_as_rows(data: Path, tmp_path: Path) -> None:
+    """Every column of every run, but for what the table and the files are called."""
+    runs, rows = tmp_path / "runs", []
+    runs.mkdir()
+    for path in sorted((data / "runs").rglob("*.json*"))[::12]:
+        name = path.name.partition(".")[0]
+        wires = [
+            {key: str(value) if key == "batch" else value for key, value in event_wire(event).items()}
+            for event in events_of(path)
+        ]
+        for wire in wires:
+            if not isinstance(wire.get("result"), str | None):
+                wire["result"] = json.dumps(wire["result"])
+        if wires:
+            (runs / f"{name}.jsonl").write_text("\n".join(map(json.dumps, wires)))
+        rows += [
+            {**wire, "args": json.dumps(wire.get("args")), "run": name, "step": step}
+            for step, wire in enumerate(wires)
+        ]
+    names = dict.fromkeys(key for row in rows for key in row)
+    table = pa.table({name: [row.get(name) for row in rows] for name in names})
+    pq.write_table(scattered(table), tmp_path / "rows.parquet")
+    row_map = RowMap(format="ebbtide", run="run", order="step", json=frozenset(("args",)))
+    by_rows = checked([str(tmp_path / "rows.parquet")], row_map, tmp_path / "by_rows")
+    check_files(
+        files_at([str(runs)]), ArchiveTask(output=tmp_path / "by_files", options=RunOptions(), jobs=1)
+    )
+    by_files = [row for batch in result_batches(tmp_path / "by_files") for row in batch.to_pylist()]
+    assert len(by_rows) > 15
+    assert [row["run_id"] for row in by_rows] == [Path(row["run_id"]).stem for row in by_files]
+    assert [row | NAMES for row in by_rows] == [row | NAMES for row in by_files]
+
+
+def events_of(path: Path) -> list[Event]:
+    """The events of a run; none of an empty file."""
+    try:
+        return [event for event in open_trace(path) if isinstance(event, Event)]
+    except TranscriptError:
+        return []
 
 
 def test_rows_without_a_run_are_listed_and_the_rest_is_done(tmp_path: Path) -> None:
