@@ -1,9 +1,9 @@
 """Archives and streams on Spark beside the pool of this machine, on the same runs.
 
-    python -m benchmarks.speed.spark [--runs 1000 10000] [--stream-runs 50000] [--cores 2]
+    python -m benchmarks.speed.spark [--runs 1000 10000] [--longest 20000] [--stream-runs 50000]
 
 Runs are made: nine of ten have 20 to 60 events, the others 200, and one has 20,000. Each engine checks the
-same files; the order alternates, and its start stands apart. The rows are compared. A stream is killed with
+same files into Parquet, and its start stands apart. The rows are compared. A stream is killed with
 its process in the middle and begun again; its rows are those of `advance`.
 """
 
@@ -25,6 +25,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.measure import setup, write_result
 from benchmarks.spark_session import local_spark
 from ebbtide.batch.archive import ArchiveTask, check_files
 from ebbtide.batch.archive_files import files_at
@@ -50,6 +51,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--runs", type=int, nargs="*", default=[1_000, 10_000], help="sizes of the archive")
+    parser.add_argument("--longest", type=int, default=20_000, help="events of the longest run of each")
     parser.add_argument("--stream-runs", type=int, default=50_000, help="live runs of the stream; 0 for none")
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--streaming", type=Path, help=argparse.SUPPRESS)
@@ -59,28 +61,37 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory(prefix="ebbtide-spark-") as folder:
         if options.runs:
-            _archives(Path(folder), options.runs, options.cores)
+            _archives(Path(folder), options.runs, options.longest, options.cores)
         if options.stream_runs:
             _killed_stream(Path(folder), options.stream_runs, options.cores)
 
 
-def _archives(folder: Path, sizes: list[int], cores: int) -> None:
+def _archives(folder: Path, sizes: list[int], longest: int, cores: int) -> None:
     begin = time.perf_counter()
     spark = local_spark(folder, _SETTINGS, master=f"local[{cores}]")
-    _on_spark(spark, _written(folder / "first", 50))
-    print(f"Spark starts in {time.perf_counter() - begin:.1f} s, its first job with it; {cores} cores")
+    _on_spark(spark, _written(folder / "first", 50, 200))
+    start_s = round(time.perf_counter() - begin, 1)
+    print(f"Spark starts in {start_s} s, its first job with it; {cores} cores")
+    sizes_results = []
     for size in sizes:
-        place = _written(folder / str(size), size)
+        place = _written(folder / str(size), size, longest)
         pool_s, pool_table = _in_pool(place, folder / f"{size}.parquet", cores)
         spark_s, spark_table = _on_spark(spark, place)
         assert _rows(pool_table) == _rows(spark_table), "the rows are not the same"
-        events = sum(row["events"] for row in pool_table.to_pylist())
-        print(
-            f"{size:,} runs, {events:,} events: pool {pool_s:.1f} s ({size / pool_s:,.0f} runs/s), "
-            f"Spark {spark_s:.1f} s ({size / spark_s:,.0f} runs/s), {pool_s / spark_s:.2f} of the pool; "
-            "the same rows"
-        )
+        result = {
+            "runs": size,
+            "longest": longest,
+            "events": sum(row["events"] for row in pool_table.to_pylist()),
+            "pool_s": round(pool_s, 1),
+            "spark_s": round(spark_s, 1),
+            "of_the_pool": round(pool_s / spark_s, 2),
+            "load": round(os.getloadavg()[0], 1),
+        }
+        sizes_results.append(result)
+        print(f"the same rows: {result}")
     spark.stop()
+    setting = setup("pyspark", "pyarrow")
+    write_result("speed-spark-archives", {"start_s": start_s, "sizes": sizes_results, "setup": setting})
 
 
 def _in_pool(place: Path, output: Path, cores: int) -> tuple[float, pa.Table]:
@@ -103,14 +114,14 @@ def _rows(table: pa.Table) -> list[dict[str, Any]]:
     return sorted(table.to_pylist(), key=lambda row: row["run_id"])
 
 
-def _written(place: Path, runs: int) -> Path:
+def _written(place: Path, runs: int, longest: int) -> Path:
     """A folder of runs, made alike each time."""
     chance = random.Random(runs)
     place.mkdir()
     for number in range(runs):
         length = 200 if number % 10 == 9 else chance.randint(20, 60)
-        if number == 0 and runs >= 1_000:
-            length = 20_000
+        if number == runs // 2:
+            length = longest
         text = "\n".join(json.dumps(event) for event in _events(f"run {number}", length, chance))
         (place / f"{number:06}.jsonl").write_text(text)
     return place
@@ -160,22 +171,21 @@ def _killed_stream(folder: Path, runs: int, cores: int) -> None:
         pq.write_table(table, source / "in" / f"{number}.parquet")
         time.sleep(0.05)
     sizes = sorted(len(state) for state in states.values())
-    print(
-        f"state of a run of 14 events: median {sizes[len(sizes) // 2]:,} bytes, "
-        f"largest {sizes[-1]:,}; n = {len(sizes):,}"
-    )
+    result: dict[str, Any] = {"runs": runs, "state_bytes": sizes[len(sizes) // 2], "largest_state": sizes[-1]}
     first = _process(source, cores)
-    while not list((source / "checkpoint" / "commits").glob("2")) and first.poll() is None:
+    while not (source / "checkpoint" / "commits" / "2").exists() and first.poll() is None:
         time.sleep(0.2)
     time.sleep(1)
     os.killpg(first.pid, signal.SIGKILL)
     first.wait()
     last = _process(source, cores)
-    print(last.communicate()[0], end="")
+    result["batches"] = [json.loads(line) for line in last.communicate()[0].splitlines()]
     rows = pq.read_table(source / "rows.parquet").to_pylist()
-    same = sorted(map(tuple, (row.values() for row in rows))) == sorted(expected)
-    verdict = "the same" if same else "NOT THE SAME"
-    print(f"killed after three batches, begun again: {len(rows):,} changes, {verdict} as of `advance`")
+    result["changes"] = len(rows)
+    result["as_advance"] = sorted(tuple(row.values()) for row in rows) == sorted(expected)
+    result["load"] = round(os.getloadavg()[0], 1)
+    print(result)
+    write_result("speed-spark-stream", {**result, "setup": setup("pyspark", "pyarrow")})
 
 
 def _process(source: Path, cores: int) -> subprocess.Popen[str]:
@@ -210,13 +220,13 @@ def _stream(source: Path, cores: int) -> None:
     table = spark.read.parquet(str(source / "out")).select("run_id", "event", "action").toArrow()
     pq.write_table(table, source / "rows.parquet")
     for progress in query.recentProgress:
-        count, took = progress["numInputRows"], progress["durationMs"]["triggerExecution"] / 1_000
         (state,) = progress["stateOperators"]
-        if count:
-            print(
-                f"batch {progress['batchId']}: {count:,} events in {took:.1f} s, "
-                f"{count / took:,.0f} events/s, {state['numRowsTotal']:,} runs live"
-            )
+        batch = {
+            "events": progress["numInputRows"],
+            "seconds": progress["durationMs"]["triggerExecution"] / 1_000,
+            "live_runs": state["numRowsTotal"],
+        }
+        print(json.dumps(batch), flush=True)
     spark.stop()
 
 
