@@ -90,8 +90,8 @@ def _archives(folder: Path, sizes: list[int], longest: int, cores: int) -> None:
         sizes_results.append(result)
         print(f"the same rows: {result}")
     spark.stop()
-    setting = setup("pyspark", "pyarrow")
-    write_result("speed-spark-archives", {"start_s": start_s, "sizes": sizes_results, "setup": setting})
+    report = {"start_s": start_s, "sizes": sizes_results, "setup": setup("pyspark", "pyarrow")}
+    write_result(f"speed-spark-longest-{longest}", report)
 
 
 def _in_pool(place: Path, output: Path, cores: int) -> tuple[float, pa.Table]:
