@@ -86,6 +86,21 @@ def test_it_says_which_tool_wasted_most(summary: ArchiveSummary) -> None:
     assert re.fullmatch(r"The tool that wasted most: fetch, \$\d\.\d\d, [\d,]+ tokens in 20 runs", line)
 
 
+def test_tokens_that_nobody_told_are_not_zero(tmp_path: Path) -> None:
+    """Neither in the rows, nor in what they say."""
+    calls = [ToolCall(name="web_search", args={"q": 1}, result="none")] * 12
+    table = pa.Table.from_batches(
+        check_partition([EventsRun(run_id="r", source="made", events=calls)]), result_schema()
+    )
+    (row,) = table.to_pylist()
+    assert [row[name] for name in ("tokens", "wasted_tokens", "avoidable_tokens")] == [None] * 3
+    pq.write_table(table, tmp_path / "results.parquet")
+    summary = ArchiveSummary.load(tmp_path / "results.parquet")
+    assert sentences(summary)[1] == "Cost: not stated"
+    assert summary.tools[0].tokens is None
+    assert all("0" not in row[4:] for table in tables(summary) for row in table.rows)
+
+
 def test_the_worst_runs_come_first(summary: ArchiveSummary) -> None:
     """By what bought nothing; those that wasted nothing are not among them."""
     wasted = [run.wasted_usd for run in summary.worst]

@@ -39,7 +39,7 @@ class ArchiveLine:
         runs: How many.
         loops: Of them, those with a verdict that would have ended them.
         cost_usd: Dollars; None where no cost is known.
-        tokens: Tokens.
+        tokens: Tokens; None where none are known.
         wasted_usd: Dollars of what bought nothing.
         wasted_tokens: Its tokens.
         avoidable_usd: Dollars of what could have been had for less.
@@ -50,11 +50,11 @@ class ArchiveLine:
     runs: int
     loops: int
     cost_usd: float | None
-    tokens: int
+    tokens: int | None
     wasted_usd: float | None
-    wasted_tokens: int
+    wasted_tokens: int | None
     avoidable_usd: float | None
-    avoidable_tokens: int
+    avoidable_tokens: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ class ArchiveWaste:
         runs: Runs with it.
         count: Calls, or findings.
         cost_usd: Dollars; None where no cost is known.
-        tokens: Tokens.
+        tokens: Tokens; None where none are known.
         tool: The tool that took most of it; None where none is known.
     """
 
@@ -76,7 +76,7 @@ class ArchiveWaste:
     runs: int
     count: int
     cost_usd: float | None
-    tokens: int
+    tokens: int | None
     tool: str | None
 
 
@@ -112,7 +112,7 @@ class WorstRun:
     events: int
     cost_usd: float | None
     wasted_usd: float | None
-    wasted_tokens: int
+    wasted_tokens: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,14 +198,15 @@ class _Sum:
     """Amounts that are added at the end, so that their order changes nothing."""
 
     costs: list[float] = field(default_factory=list)
-    tokens: int = 0
+    tokens: int | None = None
 
     def add(self, cost_usd: float | None, tokens: int | None) -> None:
         if cost_usd is not None:
             self.costs.append(cost_usd)
             if len(self.costs) > 100_000:
                 self.costs = [fsum(self.costs)]
-        self.tokens += tokens or 0
+        if tokens is not None:
+            self.tokens = (self.tokens or 0) + tokens
 
     @property
     def cost_usd(self) -> float | None:
@@ -304,25 +305,31 @@ class _Fold:
 
     def _take_waste(self, row: Mapping[str, Any]) -> None:
         tools = self._by["tool"]
+        are_tokens_known = row["tokens"] is not None
         loops = Action(row["action"]).rank >= Action.ESCALATE.rank
         for line in row["tools"]:
             tool = tools[line["name"]]
             tool.runs += 1
             tool.loops += loops
-            tool.whole.add(line["amount"]["cost_usd"], line["amount"]["tokens"])
+            tool.whole.add(*_amount(line, are_tokens_known))
         for waste in row["waste"]:
             part = self._waste[waste["kind"]]
             part.runs += 1
             part.count += waste["count"]
-            part.amount.add(waste["amount"]["cost_usd"], waste["amount"]["tokens"])
+            part.amount.add(*_amount(waste, are_tokens_known))
             for line in waste["tools"]:
-                amount = line["amount"]["cost_usd"], line["amount"]["tokens"]
+                amount = _amount(line, are_tokens_known)
                 part.tools[line["name"]].add(*amount)
                 tool = tools[line["name"]]
                 (tool.wasted if waste["kind"] in WASTED else tool.avoidable).add(*amount)
 
     def _rank_run(self, row: Mapping[str, Any], day: str | None) -> None:
-        rank = (row["wasted_usd"] or 0.0, row["wasted_tokens"], Action(row["action"]).rank, row["run_id"])
+        rank = (
+            row["wasted_usd"] or 0.0,
+            row["wasted_tokens"] or 0,
+            Action(row["action"]).rank,
+            row["run_id"],
+        )
         if not row["wasted_tokens"] and not row["wasted_usd"] and rank[2] < Action.ESCALATE.rank:
             return
         names = WorstRun.__dataclass_fields__.keys() & row.keys()
@@ -362,12 +369,23 @@ class _Fold:
 
 
 def _rank(part: _Sum | ArchiveWaste) -> tuple[float, int]:
-    return -(part.cost_usd or 0.0), -part.tokens
+    return -(part.cost_usd or 0.0), -(part.tokens or 0)
+
+
+def _amount(line: Mapping[str, Any], are_tokens_known: bool) -> tuple[float | None, int | None]:  # noqa: FBT001
+    """Dollars and tokens of a line of a bill, whose tokens are 0 where its run told none."""
+    amount = line["amount"]
+    return amount["cost_usd"], amount["tokens"] if are_tokens_known else None
 
 
 def _wasteful(lines: Iterable[ArchiveLine]) -> tuple[ArchiveLine, ...]:
     def rank(line: ArchiveLine) -> tuple[float, int, float, int, str]:
-        money = -(line.wasted_usd or 0.0), -line.wasted_tokens, -(line.cost_usd or 0.0), -line.tokens
+        money = (
+            -(line.wasted_usd or 0.0),
+            -(line.wasted_tokens or 0),
+            -(line.cost_usd or 0.0),
+            -(line.tokens or 0),
+        )
         return *money, line.name or ""
 
     return tuple(sorted(lines, key=rank))

@@ -98,7 +98,7 @@ def _waste_table(title: str, lines: Iterable[ArchiveWaste], *, names: str = "kin
                 f"{line.runs:,}",
                 f"{line.count:,}",
                 _money(line.cost_usd),
-                f"{line.tokens:,}",
+                _tokens(line.tokens),
                 line.tool or "",
             )
             for line in lines
@@ -119,9 +119,9 @@ def _line_table(title: str, name: str, lines: Sequence[ArchiveLine]) -> ArchiveT
                 f"{line.runs:,}",
                 f"{line.loops:,}",
                 _money(line.cost_usd),
-                f"{line.tokens:,}",
+                _tokens(line.tokens),
                 _money(line.wasted_usd),
-                f"{line.wasted_tokens:,}",
+                _tokens(line.wasted_tokens),
                 _money(line.avoidable_usd),
             )
             for line in lines
@@ -141,7 +141,7 @@ def _worst_table(runs: Sequence[WorstRun]) -> ArchiveTable:
                 run.action,
                 _money(run.cost_usd),
                 _money(run.wasted_usd),
-                f"{run.wasted_tokens:,}",
+                _tokens(run.wasted_tokens),
                 run.reason if run.waste_kind is None or run.action != Action.ALLOW else _kind(run.waste_kind),
             )
             for run in runs
@@ -157,9 +157,14 @@ def _money(amount: float | None) -> str:
     return "" if amount is None else money(amount)
 
 
-def _amount(cost_usd: float | None, tokens: int) -> str:
+def _tokens(tokens: int | None) -> str:
+    return "" if tokens is None else f"{tokens:,}"
+
+
+def _amount(cost_usd: float | None, tokens: int | None) -> str:
     parts = [] if cost_usd is None else [money(cost_usd)]
-    return ", ".join([*parts, count(tokens, "token")])
+    parts += [] if tokens is None else [count(tokens, "token")]
+    return ", ".join(parts) or _NO_NAME
 
 
 def _share(line: ArchiveLine) -> str:

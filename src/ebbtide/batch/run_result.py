@@ -169,6 +169,7 @@ def result_of(run_id: str | None, summary: RunSummary) -> RunResult:
     """
     verdict, spent, bill = summary.verdict, summary.spent, summary.bill
     after = None if summary.saving is None else summary.saving.after
+    are_tokens_known = spent.tokens.total is not None
     return RunResult(
         run_id=run_id,
         source=summary.source,
@@ -197,9 +198,9 @@ def result_of(run_id: str | None, summary: RunSummary) -> RunResult:
         cost_usd=spent.cost_usd,
         unpriced_calls=spent.unpriced,
         wasted_usd=bill.wasted.cost_usd,
-        wasted_tokens=bill.wasted.tokens,
+        wasted_tokens=bill.wasted.tokens if are_tokens_known else None,
         avoidable_usd=bill.avoidable.cost_usd,
-        avoidable_tokens=bill.avoidable.tokens,
+        avoidable_tokens=bill.avoidable.tokens if are_tokens_known else None,
         saved_usd=None if after is None else after.cost_usd,
         saved_tokens=None if after is None else after.tokens.total,
         saved_events=None if after is None else after.events,
