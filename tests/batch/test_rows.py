@@ -375,6 +375,20 @@ def test_rows_without_a_run_are_listed_and_the_rest_is_done(tmp_path: Path) -> N
     assert results[0]["error"] == "4 rows have no session, so nobody knows their runs"
 
 
+def test_lines_that_are_no_json_are_listed_and_the_rest_is_done(tmp_path: Path) -> None:
+    """Nor does a value of another type, that comes late, take anything away or change."""
+    late = [{**row, "session": "late", "result": {"code": number}} for number, row in enumerate(EVENTS[:10])]
+    lines = [json.dumps(row) for row in [*EVENTS * 700, *late]]
+    lines[5] = '{"session": "s1", "tool'
+    lines[17] = "no JSON"
+    (tmp_path / "t.jsonl").write_text("\n".join(lines))
+    results = checked([str(tmp_path / "t.jsonl")], EVENT_MAP, tmp_path / "out")
+    assert [row["run_id"] for row in results] == [None, "late", "s1", "s2", "s3"]
+    assert results[0]["error"] == "2 rows have no session, so nobody knows their runs"
+    assert results[1]["calls_without_answer"] == 0
+    assert sum(row["tool_calls"] for row in results[1:]) == len(lines) - 2
+
+
 def test_bad_rows_and_rows_without_order_are_told(tmp_path: Path) -> None:
     """With their place in the run; what is around them is read."""
     rows = [dict(row) for row in EVENTS[:10]]
@@ -393,6 +407,22 @@ def test_rows_are_told_by_themselves_where_no_map_says_more(tmp_path: Path) -> N
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "t.parquet")
     results = checked([str(tmp_path / "t.parquet")], RowMap().by("session", "step"), tmp_path / "out")
     assert [(row["format"], row["tool_calls"]) for row in results] == [("ebbtide", 10)] * 3
+
+
+def test_nested_values_of_several_types_stay_what_they_are(tmp_path: Path) -> None:
+    """A session of Claude Code, with contents that are texts here and lists there: as a file and as rows."""
+    sample = Path(__file__).parents[1] / "traces" / "samples" / "claude_code.jsonl"
+    lines = [
+        line
+        for line in sample.read_text(encoding="utf-8").splitlines()
+        if "sessionId" in line and "timestamp" in line
+    ]
+    path = tmp_path / "session.jsonl"
+    path.write_text("\n".join(lines))
+    (by_rows,) = checked([str(path)], RowMap().by("sessionId", "timestamp"), tmp_path / "out")
+    expected = row_of(check_run(FileRun(str(path))))
+    assert expected["tool_calls"]
+    assert json.loads(json.dumps(by_rows)) | NAMES == expected
 
 
 def test_cells_of_every_type_become_plain_data() -> None:

@@ -12,7 +12,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -31,13 +31,20 @@ _RUNS: Final = 64  # of a chunk
 _ROWS: Final = 4_096  # of a chunk; a longer run is one alone
 _BATCH: Final = 2_048  # rows that are read at once
 _MEMORY: Final = "1GB"  # of DuckDB
+# A line that is no JSON becomes a row without values, so that it costs no other.
+_JSON_LINES: Final = "read_json({}, format = 'newline_delimited', ignore_errors = true, {})"
 _READERS: Final = {
-    ".parquet": "read_parquet({}, union_by_name = true)",
-    ".csv": "read_csv({}, union_by_name = true)",
-    ".jsonl": "read_json({}, union_by_name = true)",
-    ".ndjson": "read_json({}, union_by_name = true)",
-    ".json": "read_json({}, union_by_name = true)",
+    ".parquet": "read_parquet({}, {})",
+    ".csv": "read_csv({}, {})",
+    ".jsonl": _JSON_LINES,
+    ".ndjson": _JSON_LINES,
+    ".json": "read_json({}, {})",
 }
+_JSON_SUFFIXES: Final = frozenset((".jsonl", ".ndjson", ".json"))
+_BY_NAME: Final = "union_by_name = true"
+# What the columns of JSON hold is told by all lines, and not by the first thousands: a value that fits no
+# column would be lost.
+_EVERY_LINE: Final = "sample_size = -1, union_by_name = true"
 _SQLITE: Final = (".db", ".sqlite", ".sqlite3")
 
 
@@ -96,12 +103,22 @@ def open_table(names: Sequence[str], row_map: RowMap) -> RunTable:
 class _FileTable:
     def __init__(self, names: Sequence[str], row_map: RowMap) -> None:
         self.source = ", ".join(names)
-        self._map = row_map
-        self._relation = _relation(names)
+        paths, suffix = _paths(names)
+        is_json = suffix in _JSON_SUFFIXES
+        self._relation = _READERS[suffix].format(paths, _EVERY_LINE if is_json else _BY_NAME)
         with self._connection() as connection:
-            query = f"SELECT * FROM {self._relation} LIMIT 0"  # noqa: S608 - the names are quoted
-            columns = connection.execute(query).description or []
-        self._columns = _listed([name for name, *_ in columns], row_map, self.source)
+            table = connection.sql(f"SELECT * FROM {self._relation} LIMIT 0")  # noqa: S608 - quoted
+            columns, types = table.columns, list(map(str, table.types))
+        if is_json:
+            # DuckDB's types would change what is nested where lines differ: it stays JSON.
+            types = ["JSON" if kind.endswith((")", "]")) else kind for kind in types]
+            pairs = ", ".join(
+                f"{_text(name)}: {_text(kind)}" for name, kind in zip(columns, types, strict=True)
+            )
+            self._relation = _READERS[suffix].format(paths, f"columns = {{{pairs}}}")
+        json_columns = {name for name, kind in zip(columns, types, strict=True) if kind == "JSON"}
+        self._map = replace(row_map, json=row_map.json | json_columns)
+        self._columns = _listed(columns, row_map, self.source)
 
     def size(self) -> TableSize:
         run = _quoted(self._map.run)
@@ -262,8 +279,8 @@ def nameless_chunk(table: RunTable, size: TableSize, row_map: RowMap) -> RunChun
     return RunChunk((nameless_run(table.source, size.nameless, row_map),))
 
 
-def _relation(names: Sequence[str]) -> str:
-    """What DuckDB reads files with."""
+def _paths(names: Sequence[str]) -> tuple[str, str]:
+    """The files of a table as a list of SQL, and how their names end."""
     suffixes: set[str] = set()
     paths: list[str] = []
     for name in names:
@@ -284,8 +301,7 @@ def _relation(names: Sequence[str]) -> str:
             "FILE.db#TABLE of SQLite or postgresql://...#TABLE"
         )
     (suffix,) = suffixes
-    listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
-    return _READERS[suffix].format(f"[{listed}]")
+    return f"[{', '.join(map(_text, paths))}]", suffix
 
 
 def _suffix(name: str) -> str:
@@ -304,6 +320,10 @@ def _listed(columns: Sequence[str], row_map: RowMap, source: str) -> str:
             guess = meant(name, columns).rstrip("?")
             raise ConfigError(f"{source}: there is no column {name!r}{guess}. It has: {', '.join(columns)}")
     return ", ".join(_quoted(name) for name in columns if row_map.columns is None or name in row_map.columns)
+
+
+def _text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _quoted(name: str) -> str:
