@@ -4,9 +4,12 @@ import sys
 
 from pyspark.sql import SparkSession
 
+from ebbtide import Prices
 from ebbtide.batch.spark import check_files
+from ebbtide.supervision.run_options import RunOptions
 
 if __name__ == "__main__":
     output, *names = sys.argv[1:]
     spark = SparkSession.builder.appName("ebbtide").getOrCreate()
-    check_files(spark, names, most_seconds=300).write.parquet(output)
+    options = RunOptions(prices=Prices())  # the public ones, as the commands do: 'ebbtide[prices]'
+    check_files(spark, names, options, most_seconds=300).write.parquet(output)

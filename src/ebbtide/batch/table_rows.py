@@ -41,10 +41,7 @@ _READERS: Final = {
     ".json": "read_json({}, {})",
 }
 _JSON_SUFFIXES: Final = frozenset((".jsonl", ".ndjson", ".json"))
-_BY_NAME: Final = "union_by_name = true"
-# What the columns of JSON hold is told by all lines, and not by the first thousands: a value that fits no
-# column would be lost.
-_EVERY_LINE: Final = "sample_size = -1, union_by_name = true"
+_NUMBERS: Final = frozenset(("BIGINT", "DOUBLE"))
 _SQLITE: Final = (".db", ".sqlite", ".sqlite3")
 
 
@@ -104,20 +101,19 @@ class _FileTable:
     def __init__(self, names: Sequence[str], row_map: RowMap) -> None:
         self.source = ", ".join(names)
         paths, suffix = _paths(names)
-        is_json = suffix in _JSON_SUFFIXES
-        self._relation = _READERS[suffix].format(paths, _EVERY_LINE if is_json else _BY_NAME)
+        self._map = row_map
         with self._connection() as connection:
-            table = connection.sql(f"SELECT * FROM {self._relation} LIMIT 0")  # noqa: S608 - quoted
-            columns, types = table.columns, list(map(str, table.types))
-        if is_json:
-            # DuckDB's types would change what is nested where lines differ: it stays JSON.
-            types = ["JSON" if kind.endswith((")", "]")) else kind for kind in types]
-            pairs = ", ".join(
-                f"{_text(name)}: {_text(kind)}" for name, kind in zip(columns, types, strict=True)
-            )
-            self._relation = _READERS[suffix].format(paths, f"columns = {{{pairs}}}")
-        json_columns = {name for name, kind in zip(columns, types, strict=True) if kind == "JSON"}
-        self._map = replace(row_map, json=row_map.json | json_columns)
+            listed = ", ".join(map(_text, paths))
+            if suffix in _JSON_SUFFIXES:
+                kinds = _json_kinds(connection, listed, suffix)
+                pairs = ", ".join(f"{_text(name)}: {_text(_column_type(kinds[name]))}" for name in kinds)
+                self._relation = _READERS[suffix].format(f"[{listed}]", f"columns = {{{pairs}}}")
+                nested = {name for name, of in kinds.items() if any(map(_is_nested, of)) or of == {"JSON"}}
+                self._map = replace(row_map, json=row_map.json | nested)
+                columns = list(kinds)
+            else:
+                self._relation = _READERS[suffix].format(f"[{listed}]", "union_by_name = true")
+                columns = connection.sql(f"SELECT * FROM {self._relation} LIMIT 0").columns  # noqa: S608 - quoted
         self._columns = _listed(columns, row_map, self.source)
 
     def size(self) -> TableSize:
@@ -279,8 +275,38 @@ def nameless_chunk(table: RunTable, size: TableSize, row_map: RowMap) -> RunChun
     return RunChunk((nameless_run(table.source, size.nameless, row_map),))
 
 
-def _paths(names: Sequence[str]) -> tuple[str, str]:
-    """The files of a table as a list of SQL, and how their names end."""
+def _json_kinds(connection: DuckDBPyConnection, listed: str, suffix: str) -> dict[str, set[str]]:
+    """The columns of files of JSON, and the types that each has in one file or the other.
+
+    All lines are read for it, and not the first thousands: a value that fits no column would be lost. File by
+    file, since DuckDB keeps 32 MB for each that it reads at a time.
+    """
+    kinds: dict[str, set[str]] = {}
+    for (path,) in connection.execute(f"SELECT file FROM glob([{listed}])").fetchall():  # noqa: S608 - quoted
+        relation = _READERS[suffix].format(f"[{_text(path)}]", "sample_size = -1")
+        table = connection.sql(f"SELECT * FROM {relation} LIMIT 0")  # noqa: S608 - quoted
+        for name, kind in zip(table.columns, map(str, table.types), strict=True):
+            kinds.setdefault(name, set()).add(kind)
+    return kinds
+
+
+def _is_nested(kind: str) -> bool:
+    return kind.endswith((")", "]"))
+
+
+def _column_type(kinds: set[str]) -> str:
+    """The type in which nothing of a column is lost; what is nested, or of several types, is read as a text.
+
+    A file in which all of it is null says JSON.
+    """
+    others = kinds - {"JSON"}
+    if len(others) == 1 and not any(map(_is_nested, others)):
+        return others.pop()
+    return "DOUBLE" if others and others <= _NUMBERS else "VARCHAR"
+
+
+def _paths(names: Sequence[str]) -> tuple[list[str], str]:
+    """The files of a table, and how their names end."""
     suffixes: set[str] = set()
     paths: list[str] = []
     for name in names:
@@ -301,7 +327,7 @@ def _paths(names: Sequence[str]) -> tuple[str, str]:
             "FILE.db#TABLE of SQLite or postgresql://...#TABLE"
         )
     (suffix,) = suffixes
-    return f"[{', '.join(map(_text, paths))}]", suffix
+    return paths, suffix
 
 
 def _suffix(name: str) -> str:
