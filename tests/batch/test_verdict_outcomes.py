@@ -109,3 +109,20 @@ def test_what_cannot_be_used_says_why(results: Path, tmp_path: Path) -> None:
         load_outcomes(tmp_path / "gone.parquet", "run_id", "state")
     with pytest.raises(ConfigError, match="an outcome for none of its runs"):
         ended_runs(results, {"z": True})
+
+
+@pytest.mark.parametrize("kind", ["json", "jsonl"])
+def test_outcomes_as_json_by_the_names_of_files(kind: str, results: Path, tmp_path: Path) -> None:
+    """As benchmarks write them down; folders need not be named."""
+    table = pq.read_table(results).to_pylist()
+    in_folders = [{**row, "run_id": f"/runs/{row['run_id']}"} for row in table]
+    path = tmp_path / "folders.parquet"
+    pq.write_table(pa.Table.from_pylist(in_folders, result_schema()), path)
+    rows = [{"run": name, "resolved": solved} for name, *_, solved in ROWS]
+    text = json.dumps(rows) if kind == "json" else "\n".join(map(json.dumps, rows))
+    (tmp_path / f"outcomes.{kind}").write_text(text)
+    outcomes = load_outcomes(tmp_path / f"outcomes.{kind}", "run", "resolved")
+    counts = [
+        (line.action, line.kind, line.failed, line.lost_successes) for line in ended_runs(path, outcomes)
+    ]
+    assert counts[0] == ("stop", None, 2, 1)

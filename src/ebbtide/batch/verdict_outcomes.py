@@ -6,12 +6,13 @@ a file the ladder is swept: runs that a stop would have ended, and those that es
 
 from __future__ import annotations
 
+import json
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ebbtide.batch.arrow_types import arrow_library
 from ebbtide.batch.result_parts import result_batches
@@ -19,6 +20,9 @@ from ebbtide.batch.run_result import ResultStatus
 from ebbtide.errors import ConfigError, error_text
 from ebbtide.settings_file import meant
 from ebbtide.supervision.ladder import Action
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _Z: Final = 1.959964  # 95 %
 _COLUMNS: Final = ["run_id", "status", "action", "kind", "cost_usd", "saved_usd"]
@@ -88,7 +92,7 @@ def ended_runs(results: Path, outcomes: Mapping[str, bool]) -> list[EndedRuns]:
 
     Args:
         results: The file.
-        outcomes: Whether a run succeeded, by its id.
+        outcomes: Whether a run succeeded, by its id, or by the name of its file without the folders.
 
     Raises:
         ConfigError: The file cannot be read, or there is an outcome for none of its runs.
@@ -97,9 +101,9 @@ def ended_runs(results: Path, outcomes: Mapping[str, bool]) -> list[EndedRuns]:
     successes = known_runs = 0
     for batch in result_batches(results, _COLUMNS):
         for row in batch.to_pylist():
-            if row["status"] != ResultStatus.CHECKED or row["run_id"] not in outcomes:
+            succeeded = _outcome(row["run_id"], outcomes) if row["status"] == ResultStatus.CHECKED else None
+            if succeeded is None:
                 continue
-            succeeded = outcomes[row["run_id"]]
             known_runs += 1
             successes += succeeded
             for level in _LEVELS:
@@ -118,12 +122,17 @@ def ended_runs(results: Path, outcomes: Mapping[str, bool]) -> list[EndedRuns]:
     return lines
 
 
+def _outcome(run_id: str, outcomes: Mapping[str, bool]) -> bool | None:
+    known_outcome = outcomes.get(run_id)
+    return outcomes.get(run_id.rpartition("/")[2]) if known_outcome is None else known_outcome
+
+
 def load_outcomes(file: Path, run: str, outcome: str) -> dict[str, bool]:
-    """How runs came out, as a table of Parquet or CSV says it.
+    """How runs came out, as a table of Parquet, CSV, JSON (a list of objects) or JSON lines says it.
 
     Args:
         file: The table.
-        run: The column that names the run, as in the results.
+        run: The column that names the run, as in the results or by its file alone.
         outcome: The column that says whether it succeeded: true or false, 1 or 0, ``success`` or ``failure``
             and the like. A run without a word has no known outcome.
 
@@ -132,14 +141,7 @@ def load_outcomes(file: Path, run: str, outcome: str) -> dict[str, bool]:
     """
     arrow_library()
     try:
-        if file.suffix.lower() == ".parquet":
-            import pyarrow.parquet as pq
-
-            table = pq.read_table(file)
-        else:
-            from pyarrow import csv
-
-            table = csv.read_csv(file)
+        table = _table(file)
     except Exception as error:
         raise ConfigError(f"{file}: no table of outcomes: {error_text(error)}") from error
     for column in (run, outcome):
@@ -154,6 +156,21 @@ def load_outcomes(file: Path, run: str, outcome: str) -> dict[str, bool]:
             raise ConfigError(f"{file}: {outcome} = {value!r:.40}: expected one of {', '.join(_WORDS)}")
         outcomes[str(name)] = succeeded
     return outcomes
+
+
+def _table(file: Path) -> pa.Table:
+    suffix = file.suffix.lower()
+    if suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        return pq.read_table(file)
+    if suffix in (".json", ".jsonl", ".ndjson"):
+        text = file.read_text(encoding="utf-8")
+        rows = json.loads(text) if suffix == ".json" else list(map(json.loads, text.splitlines()))
+        return arrow_library().Table.from_pylist(rows)
+    from pyarrow import csv
+
+    return csv.read_csv(file)
 
 
 def wilson(hits: int, total: int) -> tuple[float, float]:

@@ -99,7 +99,8 @@ def calibrate(
         list[Path], Argument(metavar="FILE...", help="Results of `ebbtide archive check`, one a setting.")
     ],
     outcomes: Annotated[
-        Path, Option("--outcomes", metavar="FILE", help="Table of how the runs came out: Parquet or CSV.")
+        Path,
+        Option("--outcomes", metavar="FILE", help="Table of how the runs came out: Parquet, CSV or JSON."),
     ],
     outcome: Annotated[
         str, Option("--outcome", metavar="COLUMN", help="The column that says whether the run succeeded.")
