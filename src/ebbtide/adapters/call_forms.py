@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from importlib import import_module
 from typing import Any, Protocol
 
 from ebbtide.adapters.conversations import ConversationItem, ToolResult
+from ebbtide.adapters.sdk_objects import sdk_object
 from ebbtide.events.object_fields import fields_of
 
 Arguments = dict[str, Any]
@@ -61,21 +61,25 @@ class ChatCompletions:
 
     def last_words(self, arguments: Arguments, text: str) -> Any:
         """As in `CallForm`."""
-        message = {"role": "assistant", "content": text}
-        return import_module("openai.types.chat").ChatCompletion.model_validate(
+        message = {"role": "assistant", "content": text, "tool_calls": None}
+        return sdk_object(
+            "openai.types.chat",
+            "ChatCompletion",
             {
                 "id": f"ebbtide-{time.time_ns()}",
                 "object": "chat.completion",
                 "created": int(time.time()),
                 "model": str(arguments.get("model", "")),
                 "choices": [{"index": 0, "finish_reason": "stop", "logprobs": None, "message": message}],
-            }
+            },
         )
 
     def stream_of(self, answer: Any) -> list[Any]:
         """As in `CallForm`."""
         return [
-            import_module("openai.types.chat").ChatCompletionChunk.model_validate(
+            sdk_object(
+                "openai.types.chat",
+                "ChatCompletionChunk",
                 {
                     "id": answer.id,
                     "object": "chat.completion.chunk",
@@ -88,7 +92,7 @@ class ChatCompletions:
                             "delta": {"role": "assistant", "content": answer.choices[0].message.content},
                         }
                     ],
-                }
+                },
             )
         ]
 
@@ -153,7 +157,9 @@ class Responses:
             "status": "completed",
             "content": [part],
         }
-        return import_module("openai.types.responses").Response.model_validate(
+        return sdk_object(
+            "openai.types.responses",
+            "Response",
             {
                 "id": f"resp-ebbtide-{number}",
                 "object": "response",
@@ -164,26 +170,28 @@ class Responses:
                 "tool_choice": "none",
                 "tools": [],
                 "status": "completed",
-            }
+            },
         )
 
     def stream_of(self, answer: Any) -> list[Any]:
         """As in `CallForm`."""
-        types = import_module("openai.types.responses")
+        types = "openai.types.responses"
         item = answer.output[0]
         delta = {
             "type": "response.output_text.delta",
             "item_id": item.id,
             "output_index": 0,
             "content_index": 0,
-            "delta": answer.output_text,
+            "delta": item.content[0].text,
             "logprobs": [],
             "sequence_number": 0,
         }
         return [
-            types.ResponseTextDeltaEvent.model_validate(delta),
-            types.ResponseCompletedEvent.model_validate(
-                {"type": "response.completed", "sequence_number": 1, "response": answer.model_dump()}
+            sdk_object(types, "ResponseTextDeltaEvent", delta),
+            sdk_object(
+                types,
+                "ResponseCompletedEvent",
+                {"type": "response.completed", "sequence_number": 1, "response": answer.model_dump()},
             ),
         ]
 
@@ -237,7 +245,9 @@ class Messages:
 
     def last_words(self, arguments: Arguments, text: str) -> Any:
         """As in `CallForm`."""
-        return import_module("anthropic.types").Message.model_validate(
+        return sdk_object(
+            "anthropic.types",
+            "Message",
             {
                 "id": f"msg-ebbtide-{time.time_ns()}",
                 "type": "message",
@@ -247,32 +257,38 @@ class Messages:
                 "stop_reason": "end_turn",
                 "stop_sequence": None,
                 "usage": {"input_tokens": 0, "output_tokens": 0},
-            }
+            },
         )
 
     def stream_of(self, answer: Any) -> list[Any]:
         """As in `CallForm`."""
-        types = import_module("anthropic.types")
+        types = "anthropic.types"
         start = {**answer.model_dump(), "content": [], "stop_reason": None}
         block = {"type": "text", "text": "", "citations": None}
         text = answer.content[0].text
         return [
-            types.RawMessageStartEvent.model_validate({"type": "message_start", "message": start}),
-            types.RawContentBlockStartEvent.model_validate(
-                {"type": "content_block_start", "index": 0, "content_block": block}
+            sdk_object(types, "RawMessageStartEvent", {"type": "message_start", "message": start}),
+            sdk_object(
+                types,
+                "RawContentBlockStartEvent",
+                {"type": "content_block_start", "index": 0, "content_block": block},
             ),
-            types.RawContentBlockDeltaEvent.model_validate(
-                {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}}
+            sdk_object(
+                types,
+                "RawContentBlockDeltaEvent",
+                {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}},
             ),
-            types.RawContentBlockStopEvent.model_validate({"type": "content_block_stop", "index": 0}),
-            types.RawMessageDeltaEvent.model_validate(
+            sdk_object(types, "RawContentBlockStopEvent", {"type": "content_block_stop", "index": 0}),
+            sdk_object(
+                types,
+                "RawMessageDeltaEvent",
                 {
                     "type": "message_delta",
                     "delta": {"stop_reason": "end_turn", "stop_sequence": None},
                     "usage": {"output_tokens": 0},
-                }
+                },
             ),
-            types.RawMessageStopEvent.model_validate({"type": "message_stop"}),
+            sdk_object(types, "RawMessageStopEvent", {"type": "message_stop"}),
         ]
 
     def whole(self, parts: Sequence[Any]) -> Any:

@@ -1,0 +1,36 @@
+"""Objects of the SDKs of model providers, for answers that no model gave."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+
+
+class PlainObject(SimpleNamespace):
+    """The same attributes, where the SDK is not installed: the client only offers its methods."""
+
+    def model_dump(self) -> dict[str, Any]:
+        """The object as plain data."""
+        plain: dict[str, Any] = json.loads(json.dumps(self, default=vars))
+        return plain
+
+
+def sdk_object(module: str, name: str, data: Mapping[str, Any]) -> Any:
+    """An object of an SDK, or one with its attributes.
+
+    Args:
+        module: Where its class is.
+        name: The class.
+        data: Its fields, as plain data.
+
+    >>> sdk_object("no_such_sdk", "Answer", {"content": [{"text": "It ends here."}]}).content[0].text
+    'It ends here.'
+    """
+    try:
+        kind = getattr(import_module(module), name)
+    except ImportError:
+        return json.loads(json.dumps(data), object_hook=lambda fields: PlainObject(**fields))
+    return kind.model_validate(data)
