@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from ebbtide.database import migrating
+from ebbtide.database.migrating import POSTGRESQL, SQLITE, statements, versions
 from ebbtide.decision_log.decision_log import DecisionLog
 from ebbtide.decision_log.deliberation import Deliberation
 from ebbtide.decision_log.record import Status
 from ebbtide.decision_log.store import connection as connection_module
-from ebbtide.decision_log.store import filling, migrating
-from ebbtide.decision_log.store.migrating import POSTGRESQL, SQLITE, statements, versions
+from ebbtide.decision_log.store import filling
+from ebbtide.decision_log.store.log_schema import LOG_SCHEMA
 from ebbtide.decisions.candidate import Candidate
 from ebbtide.errors import StoreError
 
@@ -47,7 +49,8 @@ SCHEMA = {
 DYING = """
 import os, signal, sys
 from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.store import migrating, postgres, sqlite
+from ebbtide.database import migrating
+from ebbtide.decision_log.store import postgres, sqlite
 
 place, real = sys.argv[1], migrating.bring_up
 
@@ -165,8 +168,9 @@ def killed(place: str) -> Iterator[Callable[[int, int], bool]]:
 @pytest.mark.parametrize("dialect", [SQLITE, POSTGRESQL])
 def test_scripts_are_numbered(dialect):
     """The scripts have numbers without gaps, and each of them ends with a whole statement or a comment."""
-    assert list(versions(dialect)) == [f"{number:04}" for number in range(1, len(versions(dialect)) + 1)]
-    for script in versions(dialect).values():
+    scripts = versions(LOG_SCHEMA, dialect)
+    assert list(scripts) == [f"{number:04}" for number in range(1, len(scripts) + 1)]
+    for script in scripts.values():
         text = script.read_text(encoding="utf-8")
         rest = text.removeprefix("".join(statements(text)))
         assert all(not line or line.startswith("--") for line in rest.splitlines())
@@ -174,8 +178,10 @@ def test_scripts_are_numbered(dialect):
 
 def test_every_script_is_of_a_version():
     """No script is passed over because of its name."""
-    names = {path.name for path in (Path(migrating.__file__).parent / "schema").iterdir()}
-    assert names == {path.name for dialect in (SQLITE, POSTGRESQL) for path in versions(dialect).values()}
+    names = {path.name for path in LOG_SCHEMA.folder.iterdir()}
+    assert names == {
+        path.name for dialect in (SQLITE, POSTGRESQL) for path in versions(LOG_SCHEMA, dialect).values()
+    }
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -163,7 +163,7 @@ def test_a_damaged_file(path, harm):
 def test_a_forked_process_is_told(path):
     """A log is not used on the other side of a fork."""
     log = DecisionLog.open(path)
-    log.store._process = log.store._writer._process = os.getpid() + 1
+    log.store._readers._process = log.store._writer._process = os.getpid() + 1
     with pytest.raises(StoreError, match="forked"):
         log.list()
     with pytest.raises(StoreError, match="forked"):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
+from ebbtide.database.session import Session
 from ebbtide.decision_log import steps
 from ebbtide.decision_log.counters import Sample
 from ebbtide.decision_log.erasing import count_keys, erase, read_event
@@ -14,7 +15,6 @@ from ebbtide.decision_log.folding import apply, fold
 from ebbtide.decision_log.record import Decision, Status
 from ebbtide.decision_log.store import questions, statements
 from ebbtide.decision_log.store.connection import Store
-from ebbtide.decision_log.store.database import Session
 from ebbtide.decision_log.store.questions import Filter
 from ebbtide.decision_log.store.rows import row_of
 from ebbtide.decision_log.store.transaction import Transaction

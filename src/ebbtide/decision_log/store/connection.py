@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
+from ebbtide.database.session import Session
+from ebbtide.database.session_pool import SessionPool
 from ebbtide.decision_log.store import statements
-from ebbtide.decision_log.store.database import Database, Session
+from ebbtide.decision_log.store.database import Database
 from ebbtide.decision_log.store.filling import fill_subjects
 from ebbtide.decision_log.store.group_commit import Writer
 from ebbtide.decision_log.store.opening import database_of
@@ -17,7 +18,6 @@ from ebbtide.decision_log.store.transaction import OnSubject, Transaction
 from ebbtide.errors import StoreError
 
 _T = TypeVar("_T")
-_SPARE = 8  # readers that are kept for the next question
 
 
 class Store:
@@ -51,10 +51,7 @@ class Store:
         self.database.prepare(create=create)
         only = self.database.connect(write=True) if self.database.single else None
         self._writer = Writer(self.database, only)
-        self._spare: list[Session] = []
-        self._lock = threading.Lock()
-        self._closed = False
-        self._process = os.getpid()
+        self._readers = SessionPool(self.name, partial(self.database.connect, write=False))
         try:
             self._fill()
         except BaseException:
@@ -87,7 +84,7 @@ class Store:
         """Ask something; all statements of a question see one state."""
         if self.database.single:
             return self._writer.alone(question)
-        with self._reader() as session:
+        with self._readers.session() as session:
             return question(session)
 
     def _fill(self) -> None:
@@ -109,42 +106,5 @@ class Store:
 
     def close(self) -> None:
         """Close every connection; the store cannot be used any more."""
-        with self._lock:
-            self._closed = True
-            spare, self._spare = self._spare, []
-        for session in spare:
-            session.close()
+        self._readers.close()
         self._writer.close()
-
-    @contextmanager
-    def _reader(self) -> Iterator[Session]:
-        if os.getpid() != self._process:
-            raise StoreError(f"{self.name}: opened before the process forked; open it again in the child")
-        session = self._begun()
-        try:
-            yield session
-        finally:
-            session.rollback()
-            with self._lock:
-                keep = not (self._closed or session.broken) and len(self._spare) < _SPARE
-                if keep:
-                    self._spare.append(session)
-            if not keep:
-                session.close()
-
-    def _begun(self) -> Session:
-        while True:
-            with self._lock:
-                if self._closed:
-                    raise StoreError(f"{self.name}: it was closed; open it again")
-                session = self._spare.pop() if self._spare else None
-            stale = session is not None
-            session = session or self.database.connect(write=False)
-            try:
-                session.begin(write=False)
-            except StoreError:
-                session.close()
-                if not stale:
-                    raise
-            else:
-                return session

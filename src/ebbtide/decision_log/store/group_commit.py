@@ -15,7 +15,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, cast
 
-from ebbtide.decision_log.store.database import Database, Session
+from ebbtide.database.session import Session
+from ebbtide.decision_log.store.database import Database
 from ebbtide.decision_log.store.transaction import OnSubject, Transaction
 from ebbtide.decision_log.store.windows import Streams
 from ebbtide.errors import StoreError

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import sqlite3
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from ebbtide.decision_log.store import sqlite_file
-from ebbtide.decision_log.store.database import Question, Session, Values, Write
-from ebbtide.decision_log.store.migrating import SQLITE, bring_up
-from ebbtide.decision_log.store.sqlite_errors import SqliteErrors
+from ebbtide.database import sqlite_file
+from ebbtide.database.migrating import SQLITE, bring_up
+from ebbtide.database.place import MEMORY
+from ebbtide.database.session import Session, Write
+from ebbtide.database.sqlite_errors import SqliteErrors
+from ebbtide.database.sqlite_session import SqliteSession, use_write_ahead_log
+from ebbtide.decision_log.store.log_schema import LOG_SCHEMA
 from ebbtide.errors import StoreError
 
-_MEMORY = ":memory:"
 _CHECKPOINT_PAGES = 10_000  # a checkpoint waits for the disk; pages that many commits change are written once
 _OLDEST = (3, 35, 0)
 # Rows that a connection writes, five or six a decision, before it takes their words into the index.
@@ -55,8 +54,8 @@ class SqliteDatabase:
         if sqlite3.sqlite_version_info < _OLDEST:
             raise StoreError(f"SQLite {sqlite3.sqlite_version}: the decision log needs 3.35 or later")
         self.path = path
-        self.name = "memory" if path == _MEMORY else path
-        self.single = path == _MEMORY
+        self.name = "memory" if path == MEMORY else path
+        self.single = path == MEMORY
         self._timeout_s = timeout_s
         self.read_only = read_only or (
             not self.single and Path(path).exists() and not sqlite_file.is_writable(path)
@@ -68,10 +67,10 @@ class SqliteDatabase:
         with SqliteErrors(self.name):
             connection = self._open()
             if self.single:
-                bring_up(connection.execute, SQLITE, self.name, read_only=False, create=True)
+                bring_up(connection.execute, LOG_SCHEMA, SQLITE, self.name, read_only=False, create=True)
             else:
                 self._settings(connection, write=write)
-            return SqliteSession(connection, self.name, lasting=not self.read_only)
+            return _LogSession(connection, self.name, lasting=not self.read_only)
 
     def _open(self, *, create: bool = False) -> sqlite3.Connection:
         place = self.path
@@ -111,26 +110,13 @@ class SqliteDatabase:
             connection = self._open(create=create)
         try:
             if not self.read_only:
-                self._use_wal(connection)
+                use_write_ahead_log(connection, self.name, self._timeout_s)
             with SqliteErrors(self.name):
-                bring_up(connection.execute, SQLITE, self.name, read_only=self.read_only, create=create)
+                bring_up(
+                    connection.execute, LOG_SCHEMA, SQLITE, self.name, read_only=self.read_only, create=create
+                )
         finally:
             connection.close()
-
-    def _use_wal(self, connection: sqlite3.Connection) -> None:
-        # Two processes that switch at once do not wait for each other: SQLite tells one that it is locked.
-        end = time.monotonic() + self._timeout_s
-        while True:
-            try:
-                with SqliteErrors(self.name):
-                    if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-                        connection.execute("PRAGMA journal_mode = WAL")
-            except StoreError as error:
-                if "locked" not in str(error) or time.monotonic() > end:
-                    raise
-                time.sleep(0.01)
-            else:
-                return
 
     def search_value(self, words: Sequence[str], *, every: bool, begins: bool = False) -> str:
         """The words, or what words begin with, as FTS5 wants them."""
@@ -167,85 +153,19 @@ class SqliteDatabase:
             )
 
 
-class SqliteSession:
-    """One connection to a SQLite database.
+class _LogSession(SqliteSession):
+    """Takes the words of what it writes into the index, some decisions at a time."""
 
-    Args:
-        connection: The connection.
-        name: What messages call the store.
-        lasting: Whether it can be used again. Where nothing can be written it may be one that sees no change,
-            so that the next question has one of its own.
-    """
-
-    def __init__(self, connection: sqlite3.Connection, name: str, *, lasting: bool = True) -> None:
-        self.connection = connection
-        self.broken = not lasting
-        self.used = False
-        self._guard = SqliteErrors(name)
+    def __init__(self, connection: sqlite3.Connection, name: str, *, lasting: bool) -> None:
+        super().__init__(connection, name, lasting=lasting)
         self._next_index = 0  # also what others left: a program that records one decision indexes it at once
-
-    def begin(self, *, write: bool) -> None:
-        """Begin a transaction; one that may write waits for its turn."""
-        with self._guard:
-            self.connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
 
     def commit(self, writes: Sequence[Write] = ()) -> None:
         """Make the last changes and commit."""
-        with self._guard:
-            for sql, many in writes:
-                self.connection.executemany(sql, many)
-            if self.connection.total_changes > self._next_index:
-                self._index()
-            self.connection.execute("COMMIT")
-
-    def _index(self) -> None:
-        for sql in _INDEX:
-            self.connection.execute(sql)
-        self._next_index = self.connection.total_changes + _UNINDEXED
-
-    def rollback(self) -> None:
-        """Undo; some errors have done so already."""
-        with contextlib.suppress(sqlite3.Error):
-            if self.connection.in_transaction:
-                self.connection.execute("ROLLBACK")
-
-    def rows(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        """All rows of a question."""
-        with self._guard:
-            return self.connection.execute(sql, values).fetchall()
-
-    def rows_of_each(self, questions: Sequence[Question]) -> list[list[tuple[Any, ...]]]:
-        """All rows of each question, asked in this order."""
-        with self._guard:
-            return [self.connection.execute(sql, values).fetchall() for sql, values in questions]
-
-    def stream(self, sql: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
-        """The rows of a question, some at a time."""
-        with self._guard:
-            yield from self.connection.execute(sql, values)
-
-    def run(self, sql: str, values: Values = ()) -> None:
-        """Change something."""
-        with self._guard:
-            self.connection.execute(sql, values)
-
-    def run_many(self, sql: str, many: Sequence[Values]) -> None:
-        """Change something for each of the values."""
-        with self._guard:
-            self.connection.executemany(sql, many)
-
-    def check(self) -> None:
-        """Have SQLite compare tables and indexes.
-
-        Raises:
-            StoreError: They do not fit.
-        """
-        problem = self.rows("PRAGMA integrity_check(1)")[0][0]
-        if problem != "ok":
-            with self._guard:
-                raise sqlite3.DatabaseError(f"malformed: {problem}")
-
-    def close(self) -> None:
-        """Close it."""
-        with contextlib.suppress(sqlite3.Error):
-            self.connection.close()
+        for sql, many in writes:
+            self.run_many(sql, many)
+        if self.connection.total_changes > self._next_index:
+            for sql in _INDEX:
+                self.run(sql)
+            self._next_index = self.connection.total_changes + _UNINDEXED
+        super().commit()

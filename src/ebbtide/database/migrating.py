@@ -1,6 +1,6 @@
-"""The schema of a store, brought to the newest version: in one transaction, by one process at a time.
+"""The tables of a database, brought to the newest version: in one transaction, by one process at a time.
 
-A version is a script in the folder ``schema``: ``0001_name.sql``, or ``0001_name.sqlite.sql`` and
+A version is a script in the folder of a schema: ``0001_name.sql``, or ``0001_name.sqlite.sql`` and
 ``0001_name.postgresql.sql`` where the databases need different words. A script of a release never changes;
 what comes later is a script of its own. Opening a store that is up to date asks for its version and no more.
 """
@@ -20,13 +20,24 @@ from ebbtide.errors import StoreError
 #: What is run, with its rows: `execute` of a connection of sqlite3 or psycopg that commits each statement.
 Execute = Callable[[str], Any]
 
-_FOLDER = Path(__file__).parent / "schema"
-_TABLES = ("decisions", "decision_events", "decision_streams", "decision_counts")
-_VERSION_TABLE = "decision_log_version"
-_MAKE_VERSION_TABLE = (
-    f"CREATE TABLE IF NOT EXISTS {_VERSION_TABLE} "
-    f"(version_num VARCHAR(32) NOT NULL, CONSTRAINT {_VERSION_TABLE}_pkc PRIMARY KEY (version_num))"
-)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schema:
+    """What is kept in a database.
+
+    Args:
+        what: What messages call it, such as ``decision log``.
+        folder: The scripts.
+        tables: Tables that it cannot be without.
+        version_table: The table that holds its version.
+        lock: Any number, the same in all processes: PostgreSQL lets one of them migrate at a time.
+    """
+
+    what: str
+    folder: Path
+    tables: tuple[str, ...]
+    version_table: str
+    lock: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +46,8 @@ class Dialect:
 
     Args:
         name: As the scripts have it.
-        tables: A question for the names of all tables that could be of a log; there may be others among them.
-        begin: Begins the transaction, and waits until no other process migrates.
+        tables: A question for the names of all tables.
+        begin: Begins the transaction, and waits until no other process migrates this schema.
     """
 
     name: str
@@ -52,17 +63,16 @@ SQLITE = Dialect(
 POSTGRESQL = Dialect(
     name="postgresql",
     # Not to_regclass: it may answer from what this connection looked up before it waited for the lock.
-    tables="SELECT relname FROM pg_class WHERE pg_table_is_visible(oid) AND relname LIKE 'decision%'",
-    # The key of the lock is any number, the same in all processes.
-    begin=("BEGIN", "SELECT pg_advisory_xact_lock(5207961463)"),
+    tables="SELECT relname FROM pg_class WHERE pg_table_is_visible(oid) AND relkind IN ('r', 'p')",
+    begin=("BEGIN", "SELECT pg_advisory_xact_lock({lock})"),
 )
 
 
 @lru_cache
-def versions(dialect: Dialect) -> dict[str, Path]:
+def versions(schema: Schema, dialect: Dialect) -> dict[str, Path]:
     """The script of each version, oldest first; this code reads and writes the last version."""
-    shared = {path.name[:4]: path for path in _FOLDER.glob("*.sql") if path.name.count(".") == 1}
-    own = {path.name[:4]: path for path in _FOLDER.glob(f"*.{dialect.name}.sql")}
+    shared = {path.name[:4]: path for path in schema.folder.glob("*.sql") if path.name.count(".") == 1}
+    own = {path.name[:4]: path for path in schema.folder.glob(f"*.{dialect.name}.sql")}
     return dict(sorted((shared | own).items()))
 
 
@@ -77,33 +87,40 @@ def statements(script: str) -> Iterator[str]:
             statement = ""
 
 
-def bring_up(execute: Execute, dialect: Dialect, name: str, *, read_only: bool, create: bool) -> None:
-    """Bring a store to the newest version.
+def bring_up(
+    execute: Execute, schema: Schema, dialect: Dialect, name: str, *, read_only: bool, create: bool
+) -> None:
+    """Bring a database to the newest version.
 
     Args:
         execute: Runs a statement, outside of a transaction.
-        dialect: Of which database.
-        name: What messages call the store.
+        schema: What is kept in it.
+        dialect: Which database it is.
+        name: What messages call it.
         read_only: Whether nothing may be written.
         create: Whether an empty one may be filled.
 
     Raises:
-        StoreError: It is of a later version, no decision log, damaged, or half of a migration was done.
+        StoreError: It is of a later version, something else, damaged, or half of a migration was done.
     """
-    if not _pending(execute, dialect, name, read_only=read_only, create=create):
+    if not _pending(execute, schema, dialect, name, read_only=read_only, create=create):
         return
     try:
         for statement in dialect.begin:
-            execute(statement)
+            execute(statement.format(lock=schema.lock))
         # Another process may have done it all by the time that the lock is ours.
-        pending = _pending(execute, dialect, name, read_only=read_only, create=create)
+        pending = _pending(execute, schema, dialect, name, read_only=read_only, create=create)
         for script in pending.values():
             for statement in statements(script.read_text(encoding="utf-8")):
                 execute(statement)
         if pending:
-            execute(_MAKE_VERSION_TABLE)
-            execute(f"DELETE FROM {_VERSION_TABLE}")  # noqa: S608 - a name of ours
-            execute(f"INSERT INTO {_VERSION_TABLE} VALUES ('{max(pending)}')")  # noqa: S608 - likewise
+            table = schema.version_table
+            execute(
+                f"CREATE TABLE IF NOT EXISTS {table} "
+                f"(version_num VARCHAR(32) NOT NULL, CONSTRAINT {table}_pkc PRIMARY KEY (version_num))"
+            )
+            execute(f"DELETE FROM {table}")  # noqa: S608 - a name of ours
+            execute(f"INSERT INTO {table} VALUES ('{max(pending)}')")  # noqa: S608
         execute("COMMIT")
     except BaseException:
         # Some errors have undone it already, or taken the connection with them.
@@ -113,27 +130,30 @@ def bring_up(execute: Execute, dialect: Dialect, name: str, *, read_only: bool, 
 
 
 def _pending(
-    execute: Execute, dialect: Dialect, name: str, *, read_only: bool, create: bool
+    execute: Execute, schema: Schema, dialect: Dialect, name: str, *, read_only: bool, create: bool
 ) -> dict[str, Path]:
     """The scripts that the store has not seen yet, by version, oldest first.
 
     Raises:
         StoreError: It is nothing that this code may touch.
     """
-    scripts = versions(dialect)
+    scripts = versions(schema, dialect)
     newest = max(scripts)
     tables = {row[0] for row in execute(dialect.tables).fetchall()}
-    ours = tables & set(_TABLES)
-    if _VERSION_TABLE not in tables:
+    ours = tables & set(schema.tables)
+    if schema.version_table not in tables:
         if ours:
             raise StoreError(
-                f"{name}: it has the table {min(ours)!r} and no {_VERSION_TABLE!r}: a migration was left "
-                "half done, or the table is of another program; restore a copy, or use another place"
+                f"{name}: it has the table {min(ours)!r} and no {schema.version_table!r}: a migration was "
+                "left half done, or the table is of another program; restore a copy, or use another place"
             )
         if read_only or not create:
-            raise StoreError(f"{name}: there is no decision log in it; open it without read_only to make one")
+            raise StoreError(
+                f"{name}: there is no {schema.what} in it; open it without read_only to make one"
+            )
         return scripts
-    rows = [row[0] for row in execute(f"SELECT version_num FROM {_VERSION_TABLE}").fetchall()]  # noqa: S608 - a name of ours
+    query = f"SELECT version_num FROM {schema.version_table}"  # noqa: S608 - a name of ours
+    rows = [row[0] for row in execute(query).fetchall()]
     if len(rows) != 1:
         raise StoreError(
             f"{name}: it has {len(rows)} versions: a migration was left half done; restore a copy"
@@ -144,7 +164,7 @@ def _pending(
             f"{name}: it is of version {version!r}, and this ebbtide knows up to {newest!r}; "
             "install a later ebbtide"
         )
-    if version == newest and (missing := set(_TABLES) - ours):
+    if version == newest and (missing := set(schema.tables) - ours):
         raise StoreError(f"{name}: its table {min(missing)!r} is missing; restore a copy")
     if version != newest and read_only:
         raise StoreError(

@@ -7,14 +7,13 @@ import sqlite3
 
 from ebbtide.errors import StoreError
 
-_FULL = "there is no room left; make some, or let `ebbtide decisions purge` take out what is old"
 _HINTS = (
-    (re.compile("locked|busy"), "another process is writing; try again, or give `timeout_s` more seconds"),
+    (re.compile("locked|busy"), "another process is writing; try again"),
     (
         re.compile("readonly|read-only"),
         "it may not be written; change the rights of the file and its folder",
     ),
-    (re.compile("full"), _FULL),
+    (re.compile("full"), "there is no room left; make some, or delete what is old"),
     (
         re.compile("malformed|not a database|corrupt|Could not decode|vtable constructor"),
         "the file is damaged or no SQLite file; restore a copy",

@@ -1,0 +1,161 @@
+"""One connection to a PostgreSQL server, through psycopg (extra ``postgres``)."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from types import ModuleType
+from typing import Any, Final
+
+from ebbtide.database.session import Question, Values, Write
+from ebbtide.errors import StoreError
+
+_BATCH: Final = 500  # rows of a stream that are asked for at once
+
+
+class PostgresSession:
+    """One connection to a PostgreSQL server."""
+
+    def __init__(self, connection: Any, name: str, psycopg: ModuleType) -> None:
+        self._connection = connection
+        self._cursor = connection.cursor()
+        self._guard = PostgresErrors(name, psycopg, self)
+        self._committing = PostgresErrors(name, psycopg, self, committing=True)
+        self._opening = False
+        self.broken = False
+        self.used = False
+
+    def begin(self, *, write: bool) -> None:
+        """Begin a transaction; one that may write is announced with its first question."""
+        self._opening = write
+        if not write:
+            with self._guard:
+                self._cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+    def commit(self, writes: Sequence[Write] = ()) -> None:
+        """Make the last changes and commit, all in one message to the server."""
+        with self._committing:
+            with self._connection.pipeline():
+                self._open()
+                for sql, many in writes:
+                    self._connection.cursor().executemany(_written(sql), many)
+                self._cursor.execute("COMMIT")
+            if self._cursor.statusmessage != "COMMIT":
+                raise StoreError("the server rolled the transaction back; nothing was recorded")
+
+    def rollback(self) -> None:
+        """Undo; a broken connection has done so already."""
+        self._opening = False
+        with contextlib.suppress(Exception):
+            if not self._connection.closed:
+                self._cursor.execute("ROLLBACK")
+
+    def rows(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
+        """All rows of a question."""
+        with self._guard:
+            self._open()
+            rows: list[tuple[Any, ...]] = self._cursor.execute(_written(sql), values).fetchall()
+            return rows
+
+    def rows_of_each(self, questions: Sequence[Question]) -> list[list[tuple[Any, ...]]]:
+        """All rows of each question, asked in this order in one message to the server."""
+        if not questions:
+            return []
+        with self._guard:
+            with self._connection.pipeline():
+                self._open()
+                cursors = [self._connection.execute(_written(sql), values) for sql, values in questions]
+            return [cursor.fetchall() for cursor in cursors]
+
+    def stream(self, sql: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows of a question, some at a time; a transaction has to be open."""
+        with self._guard, self._connection.cursor(name="ebbtide") as cursor:
+            self._open()
+            cursor.itersize = _BATCH
+            yield from cursor.execute(_written(sql), values)
+
+    def run(self, sql: str, values: Values = ()) -> None:
+        """Change something."""
+        with self._guard:
+            self._open()
+            self._cursor.execute(_written(sql), values)
+
+    def run_many(self, sql: str, many: Sequence[Values]) -> None:
+        """Change something for each of the values."""
+        with self._guard:
+            self._open()
+            self._cursor.executemany(_written(sql), many)
+
+    def check(self) -> None:
+        """Nothing to ask: a server checks its pages as it reads them, where it has checksums."""
+
+    def close(self) -> None:
+        """Close it."""
+        with contextlib.suppress(Exception):
+            self._connection.close()
+
+    def _open(self) -> None:
+        if self._opening:
+            self._opening = False
+            self._cursor.execute("BEGIN")
+
+
+class PostgresErrors:
+    """What psycopg says, as a `StoreError`; a connection that is gone is marked."""
+
+    __slots__ = ("_committing", "_name", "_psycopg", "_session")
+
+    def __init__(
+        self,
+        name: str,
+        psycopg: ModuleType,
+        session: PostgresSession | None = None,
+        *,
+        committing: bool = False,
+    ) -> None:
+        self._name = name
+        self._psycopg = psycopg
+        self._session = session
+        self._committing = committing
+
+    def __enter__(self) -> None:
+        """Nothing to do."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if not isinstance(error, self._psycopg.Error):
+            return
+        message = " ".join(str(error).split())[:300] or type(error).__name__
+        session = self._session
+        is_gone = session is not None and session._connection.closed  # noqa: SLF001 - of this module
+        if session is not None and is_gone:
+            session.broken = True
+        if is_gone and self._committing:
+            raise StoreError(
+                f"{self._name}: the connection broke during a commit ({message}); "
+                "look whether it was recorded",
+                recorded=None,
+            ) from error
+        raise StoreError(f"{self._name}: {message}; {_hint(error, is_gone=is_gone)}") from error
+
+
+def _hint(error: Any, *, is_gone: bool) -> str:
+    state = getattr(error, "sqlstate", None) or ""
+    if is_gone or state.startswith(("08", "57P")) or (not state and _is_operational(error)):
+        return "the server cannot be reached; nothing was recorded, and the next call connects anew"
+    if state in {"55P03", "40P01", "40001"}:
+        return "another process is writing; nothing was recorded, try again"
+    if state == "25006":
+        return "it may not be written; open it with read_only=True, or connect to the primary"
+    if state == "53100":
+        return "the server has no room left; make some"
+    return "nothing was recorded"
+
+
+def _is_operational(error: Any) -> bool:
+    return any(kind.__name__ == "OperationalError" for kind in type(error).__mro__)
+
+
+@lru_cache(maxsize=256)
+def _written(sql: str) -> str:
+    return sql.replace("%", "%%").replace("?", "%s")
