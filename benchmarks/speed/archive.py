@@ -1,6 +1,6 @@
 """What an archive costs: the fixed part of a short run, all cores beside one, rows beside files, and memory.
 
-    python -m benchmarks.speed.archive [--runs N]
+    python -m benchmarks.speed.archive [--runs N] [--longest N]
 
 Runs are made by a seeded generator: calls of tools of which a tenth are known already, each behind a call of
 a model that tells tokens and a cost (`usage`), or a thought as well (`words`).
@@ -13,7 +13,7 @@ a model that tells tokens and a cost (`usage`), or a thought as well (`words`).
 - `rows`: the same runs as rows of one Parquet file in no order, beside the files, in processor time of the
   whole command; and SQLite.
 - `memory`: the most that the command and the largest of its processes took at once (on Linux), for an
-  archive, for one of four times as many runs, and for one with a run of 50,000 events in it.
+  archive, for one of four times as many runs, and for one with a long run in it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,6 @@ _LENGTHS = (20, 30, 40, 50, 60)
 _ROUNDS = 25
 _TIMES = 6
 _BATCH = 64
-_LONG = 50_000
 _WORDS = ("invoice", "table", "index", "handler", "worker", "queue", "cache", "report", "schema", "test")
 
 
@@ -152,11 +151,11 @@ def command(*arguments: str | Path) -> dict[str, float]:
     }
 
 
-def write_archive(folder: Path, count: int, *, long_run: bool = False) -> None:
+def write_archive(folder: Path, count: int, *, longest: int = 0) -> None:
     """An archive as files, as rows of Parquet in no order, and as a table of SQLite."""
     (folder / "runs").mkdir(parents=True)
     rows: list[dict[str, Any]] = []
-    sizes = [*lengths(count), *([_LONG] if long_run else [])]
+    sizes = [*lengths(count), *([longest] if longest else [])]
     for number, length in enumerate(sizes):
         lines = []
         for step, wire in enumerate(wires(number, length)):
@@ -191,7 +190,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--runs", type=int, default=4_000, help="runs of the archive")
-    count = parser.parse_args().runs
+    parser.add_argument("--longest", type=int, default=50_000, help="events of the long run")
+    options = parser.parse_args()
+    count = options.runs
     result: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as place:
         home = Path(place)
@@ -214,7 +215,7 @@ def main() -> None:
         }
         print(f"rows: {result['rows']}")
         write_archive(home / "quarter", count // 4)
-        write_archive(home / "long", count // 4, long_run=True)
+        write_archive(home / "long", count // 4, longest=options.longest)
         result["memory"] = {
             "a quarter, files": checked(home / "quarter", "runs", 2),
             "whole, files": two,

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from decimal import Decimal
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from ebbtide.batch.archived_run import FileRun
 from ebbtide.batch.checking_runs import check_run
 from ebbtide.batch.result_parts import result_batches
 from ebbtide.batch.row_map import RowMap, map_names
-from ebbtide.batch.rows_run import RowsRun, plain_rows
+from ebbtide.batch.rows_run import PackedRows, RowsRun, plain_rows
 from ebbtide.batch.run_result import RunResult
 from ebbtide.batch.table_rows import open_table
 from ebbtide.codec import to_wire
@@ -389,12 +390,49 @@ def test_lines_that_are_no_json_are_listed_and_the_rest_is_done(tmp_path: Path) 
     assert sum(row["tool_calls"] for row in results[1:]) == len(lines) - 2
 
 
+@pytest.mark.parametrize("kind", ["parquet", "db"])
+@pytest.mark.parametrize("bound", [("MOST_ROWS", 10), ("MOST_BYTES", 1_000)])
+def test_a_run_too_long_to_be_held_is_listed_and_the_rest_is_done(
+    kind: str,
+    bound: tuple[str, int],
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its rows are counted, and not held; a run that is just as long as it may be is checked."""
+    monkeypatch.setattr(f"ebbtide.batch.rows_run.{bound[0]}", bound[1])
+    monkeypatch.setattr("ebbtide.batch.table_rows._BATCH", 4)
+    monkeypatch.setitem(globals(), "EVENTS", [*EVENTS, *({**row, "session": "s2"} for row in EVENTS)])
+    results = checked([write_table(kind, tmp_path, request)], EVENT_MAP, tmp_path / "out")
+    assert [(row["run_id"], row["status"]) for row in results] == [
+        ("s1", "checked"),
+        ("s2", "unreadable"),
+        ("s3", "checked"),
+    ]
+    assert results[1]["error"].startswith("too long: 40 rows of 0 MB. A run in rows may have ")
+    assert f"events.{kind}" in results[1]["source"]
+
+
+def test_rows_of_a_run_are_plain_data_piece_by_piece() -> None:
+    """A run of many rows is never plain data as a whole, which takes ten times what Arrow does."""
+    batches = pa.Table.from_pylist([{"a": number} for number in range(10)]).to_batches()
+
+    def pieces() -> Iterator[Any]:
+        yield from batches
+        pytest.fail("the next piece is asked for before this one is gone through")
+
+    rows = plain_rows(pieces())
+    assert [row["a"] for row in islice(rows, 10)] == list(range(10))
+
+
 def test_bad_rows_and_rows_without_order_are_told(tmp_path: Path) -> None:
     """With their place in the run; what is around them is read."""
     rows = [dict(row) for row in EVENTS[:10]]
     rows[3]["tool"] = None
     rows[9]["step"] = None
-    (result,) = (check_run(RowsRun(run_id="s1", source="t", rows=tuple(rows), row_map=EVENT_MAP)),)
+    (result,) = (
+        check_run(RowsRun(run_id="s1", source="t", pieces=[PackedRows.of(rows)], row_map=EVENT_MAP)),
+    )
     assert (result.status, result.tool_calls, result.degraded) == ("checked", 9, 2)
     assert result.faults is not None
     assert result.faults[0] == "1 of 10 rows have no step: they come last"
@@ -448,13 +486,13 @@ def test_cells_of_every_type_become_plain_data() -> None:
         "nested": {"b": [1.5]},
         "none": None,
     }
-    assert list(plain_rows([row])) == [expected]
+    assert list(plain_rows([PackedRows.of([row])])) == [expected]
     table = pa.Table.from_pylist(
         [{**row, "map": [("k", "v")]}], pa.schema([*pa.Table.from_pylist([row]).schema, ("map", MAPS)])
     )
-    assert list(plain_rows(table)) == [{**expected, "map": {"k": "v"}}]
+    assert list(plain_rows(table.to_batches())) == [{**expected, "map": {"k": "v"}}]
     exact = pa.table({"at": pa.array([1_780_000_000_123_456_789], pa.timestamp("ns"))})
-    assert list(plain_rows(exact)) == [{"at": 1_780_000_000.123456}]
+    assert list(plain_rows(exact.to_batches())) == [{"at": 1_780_000_000.123456}]
 
 
 @pytest.mark.parametrize("name", map_names())

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+import pickle
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Protocol
 from uuid import UUID
 
-from ebbtide.batch.archived_run import ArchivedRun
+from ebbtide.batch.archived_run import ArchivedRun, RefusedRun
 from ebbtide.batch.arrow_types import arrow_library
 from ebbtide.batch.row_map import RowMap
 from ebbtide.checking import check_trace
-from ebbtide.errors import TranscriptError
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.traces.record_trace import trace_of_records
@@ -22,44 +22,123 @@ from ebbtide.traces.record_trace import trace_of_records
 if TYPE_CHECKING:
     import pyarrow as pa
 
+MOST_ROWS: Final = 1_000_000  #: of a run in rows
+MOST_BYTES: Final = 1 << 30  #: of those rows in memory
+_MB: Final = 1 << 20
+_PLAIN_ROWS: Final = 1_024  # of a piece that are plain data at a time
+
+
+class RowPiece(Protocol):
+    """Some rows of a run: a batch of Arrow, or a `PackedRows`."""
+
+    @property
+    def num_rows(self) -> int:
+        """How many."""
+
+    @property
+    def nbytes(self) -> int:
+        """What they take in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackedRows:
+    """Rows of a database, as small as they are: the mappings themselves take ten times as much.
+
+    Args:
+        num_rows: How many.
+        data: They.
+    """
+
+    num_rows: int
+    data: bytes
+
+    @classmethod
+    def of(cls, rows: Sequence[Mapping[str, Any]]) -> PackedRows:
+        """They, packed; they have the same columns."""
+        return cls(len(rows), pickle.dumps((list(rows[0]), [tuple(row.values()) for row in rows])))
+
+    @property
+    def nbytes(self) -> int:
+        """What they take in memory."""
+        return len(self.data)
+
+    def mappings(self) -> Iterator[dict[str, Any]]:
+        """They, one mapping a row."""
+        names, rows = pickle.loads(self.data)  # noqa: S301 - our own
+        return (dict(zip(names, row, strict=True)) for row in rows)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowsRun:
     """A run in rows.
 
     Args:
-        run_id: The run; None where the rows do not say.
+        run_id: The run.
         source: The table.
-        rows: They, in order: a table of Arrow, or one mapping a row.
+        pieces: Its rows, in order.
         row_map: What their columns are.
     """
 
-    run_id: str | None
+    run_id: str
     source: str
-    rows: Any
+    pieces: Sequence[RowPiece]
     row_map: RowMap
 
+    @property
+    def num_rows(self) -> int:
+        """How many rows it has."""
+        return sum(piece.num_rows for piece in self.pieces)
+
     def summary(self, options: RunOptions) -> RunSummary:
-        """As `ArchivedRun.summary`."""
-        if self.run_id is None:
-            raise TranscriptError(f"{len(self.rows):,} rows name no run", path=self.row_map.run)
-        rows = list(plain_rows(self.rows))
-        records = map(self.row_map.record_of, rows)
-        summary = check_trace(
-            trace_of_records(records, source=self.source, form=self.row_map.format), options
-        )
-        unordered = sum(row.get(self.row_map.order) is None for row in rows)
+        """As `ArchivedRun.summary`; few rows are plain data at a time."""
+        unordered = 0
+
+        def records() -> Iterator[dict[str, Any]]:
+            nonlocal unordered
+            for row in plain_rows(self.pieces):
+                unordered += row.get(self.row_map.order) is None
+                yield self.row_map.record_of(row)
+
+        trace = trace_of_records(records(), source=self.source, form=self.row_map.format)
+        summary = check_trace(trace, options)
         if not unordered:
             return summary
-        fault = f"{unordered:,} of {len(rows):,} rows have no {self.row_map.order}: they come last"
+        fault = f"{unordered:,} of {self.num_rows:,} rows have no {self.row_map.order}: they come last"
         return dataclasses.replace(
             summary, faults=(fault, *summary.faults), degraded=summary.degraded + unordered
         )
 
 
+def held_run(run_id: str, pieces: Iterable[RowPiece], source: str, row_map: RowMap) -> RowsRun | RefusedRun:
+    """The run in rows that come piece by piece; one that is too long to be held is refused.
+
+    Args:
+        run_id: The run.
+        pieces: Its rows, in order; they are gone through to their end.
+        source: The table.
+        row_map: What their columns are.
+    """
+    held: list[RowPiece] = []
+    rows = size = 0
+    for piece in pieces:
+        rows += piece.num_rows
+        size += piece.nbytes
+        if rows <= MOST_ROWS and size <= MOST_BYTES:
+            held.append(piece)
+        else:
+            held.clear()
+    if rows <= MOST_ROWS and size <= MOST_BYTES:
+        return RowsRun(run_id=run_id, source=source, pieces=held, row_map=row_map)
+    what = (
+        f"too long: {rows:,} rows of {size / _MB:,.0f} MB. A run in rows may have {MOST_ROWS:,} rows of "
+        f"{MOST_BYTES / _MB:,.0f} MB; one in a file of its own may have any length"
+    )
+    return RefusedRun(source, what, name=run_id)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowsChunk:
-    """Some runs in rows, in a form that is sent to another process quickly.
+    """Some runs in rows of Arrow, in a form that is sent to another process quickly.
 
     Args:
         data: Their rows, one run behind the other, as a stream of Arrow.
@@ -69,49 +148,58 @@ class RowsChunk:
     """
 
     data: Any
-    lengths: tuple[tuple[str | None, int], ...]
+    lengths: tuple[tuple[str, int], ...]
     source: str
     row_map: RowMap
 
     @classmethod
-    def of(
-        cls, batches: Iterable[Any], lengths: Iterable[tuple[str | None, int]], source: str, row_map: RowMap
-    ) -> RowsChunk:
-        """The runs in batches of Arrow."""
+    def of(cls, runs: Sequence[RowsRun]) -> RowsChunk:
+        """The runs, which are of one table."""
         pa = arrow_library()
-        table = pa.Table.from_batches(batches)
+        table = pa.Table.from_batches(piece for run in runs for piece in run.pieces)
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table)
-        return cls(data=sink.getvalue().to_pybytes(), lengths=tuple(lengths), source=source, row_map=row_map)
+        return cls(
+            data=sink.getvalue(),
+            lengths=tuple((run.run_id, run.num_rows) for run in runs),
+            source=runs[0].source,
+            row_map=runs[0].row_map,
+        )
 
     def runs(self) -> Iterator[ArchivedRun]:
         """As `Chunk.runs`."""
         table = arrow_library().ipc.open_stream(self.data).read_all()
         start = 0
         for run_id, length in self.lengths:
-            rows = table.slice(start, length)
-            yield RowsRun(run_id=run_id, source=self.source, rows=rows, row_map=self.row_map)
+            pieces = table.slice(start, length).to_batches()
+            yield RowsRun(run_id=run_id, source=self.source, pieces=pieces, row_map=self.row_map)
             start += length
 
 
-def plain_rows(rows: Any) -> Iterator[dict[str, Any]]:
-    """Rows as plain data, as JSON would give it; times are seconds since 1970, without a zone in UTC.
-
-    Args:
-        rows: A table of Arrow, or one mapping a row.
-    """
-    if not hasattr(rows, "column_names"):
-        for row in rows:
-            yield {key: _plain(value) for key, value in row.items()}
-        return
-    columns = [_plain_column(column) for column in rows.columns]
-    names = rows.column_names
-    for cells in zip(*columns, strict=True):
-        yield dict(zip(names, cells, strict=True))
+def plain_rows(pieces: Iterable[RowPiece]) -> Iterator[dict[str, Any]]:
+    """Rows as plain data, as JSON would give it; times are seconds since 1970, without a zone in UTC."""
+    for piece in pieces:
+        if isinstance(piece, PackedRows):
+            yield from map(plain_row, piece.mappings())
+        else:
+            yield from _arrow_rows(piece)
 
 
-def _plain_column(column: pa.ChunkedArray) -> list[Any]:
+def plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """One row as plain data, as `plain_rows` gives it."""
+    return {key: _plain(value) for key, value in row.items()}
+
+
+def _arrow_rows(batch: Any) -> Iterator[dict[str, Any]]:
+    names = batch.schema.names
+    for start in range(0, batch.num_rows, _PLAIN_ROWS):
+        columns = map(_plain_column, batch.slice(start, _PLAIN_ROWS).columns)
+        for cells in zip(*columns, strict=True):
+            yield dict(zip(names, cells, strict=True))
+
+
+def _plain_column(column: pa.Array) -> list[Any]:
     pa = arrow_library()
     kind = column.type
     if pa.types.is_timestamp(kind):

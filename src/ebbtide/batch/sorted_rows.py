@@ -8,30 +8,28 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from ebbtide.batch.archived_run import ArchivedRun, RefusedRun
-from ebbtide.batch.arrow_types import arrow_library
 from ebbtide.batch.row_map import RowMap
-from ebbtide.batch.rows_run import RowsRun
+from ebbtide.batch.rows_run import held_run
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 def runs_in(batches: Iterable[pa.RecordBatch], row_map: RowMap, *, source: str) -> Iterator[ArchivedRun]:
-    """The runs, one after the other; the rows of one are in memory at a time.
+    """The runs, one after the other; the rows of one are in memory at a time, as Arrow has them.
 
     Args:
         batches: All rows, sorted by run.
         row_map: What the columns are.
         source: The table.
     """
-    pa = arrow_library()
     nameless = 0
     for name, group in groupby(_stretches(batches, row_map.run), key=itemgetter(0)):
+        pieces = (piece for _, piece in group)
         if name is None:  # without holding them: there may be many
-            nameless += sum(len(piece) for _, piece in group)
-            continue
-        rows = pa.Table.from_batches([piece for _, piece in group])
-        yield RowsRun(run_id=name, source=source, rows=rows, row_map=row_map)
+            nameless += sum(piece.num_rows for piece in pieces)
+        else:
+            yield held_run(name, pieces, source, row_map)
     if nameless:
         yield nameless_run(source, nameless, row_map)
 
@@ -50,11 +48,9 @@ def nameless_run(source: str, rows: int, row_map: RowMap) -> RefusedRun:
 
 def _stretches(batches: Iterable[pa.RecordBatch], column: str) -> Iterator[tuple[str | None, pa.RecordBatch]]:
     """The rows of each run in each batch."""
-    from pyarrow.compute import run_end_encode
-
     for batch in batches:
-        runs = run_end_encode(batch.column(column))
         start = 0
-        for name, end in zip(runs.values.to_pylist(), runs.run_ends.to_pylist(), strict=True):
-            yield None if name is None else str(name), batch.slice(start, end - start)
-            start = end
+        for name, group in groupby(batch.column(column).to_pylist()):
+            length = sum(1 for _ in group)
+            yield None if name is None else str(name), batch.slice(start, length)
+            start += length

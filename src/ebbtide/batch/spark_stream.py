@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from ebbtide.batch.row_map import RowMap
-from ebbtide.batch.rows_run import plain_rows
+from ebbtide.batch.rows_run import plain_row
 from ebbtide.batch.spark import bare_columns, struct_of
 from ebbtide.batch.verdict_changes import VerdictChange, advance, change_schema, remark
 from ebbtide.codec import to_wire
@@ -161,7 +161,8 @@ class SparkRunProcessor:
         order = self.row_map.order
         cells = (dict(zip(self.names, row.asDict(recursive=True).values(), strict=False)) for row in rows)
         in_order = sorted(
-            plain_rows(cells), key=lambda row: (row[order] is None, 0 if row[order] is None else row[order])
+            map(plain_row, cells),
+            key=lambda row: (row[order] is None, 0 if row[order] is None else row[order]),
         )
         for row in in_order:
             try:

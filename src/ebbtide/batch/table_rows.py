@@ -10,7 +10,7 @@ import glob
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby, islice
@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ebbtide.batch.archive_pool import Chunk, RunChunk
+from ebbtide.batch.archived_run import ArchivedRun
 from ebbtide.batch.row_map import RowMap
-from ebbtide.batch.rows_run import RowsChunk, RowsRun
-from ebbtide.batch.sorted_rows import nameless_run
+from ebbtide.batch.rows_run import PackedRows, RowsChunk, RowsRun, held_run
+from ebbtide.batch.sorted_rows import nameless_run, runs_in
 from ebbtide.errors import ConfigError, EbbtideError, error_text
 from ebbtide.settings_file import meant
 
@@ -132,25 +133,8 @@ class _FileTable:
             f"ORDER BY CAST({run} AS VARCHAR), {order} NULLS LAST"
         )
         with self._connection() as connection:
-            batches = connection.sql(query).to_arrow_reader(_BATCH)
-            yield from self._chunks(_run_slices(batches, self._map.run), skipped)
-
-    def _chunks(
-        self, slices: Iterator[tuple[str, Any]], skipped: frozenset[str | None]
-    ) -> Iterator[RowsChunk]:
-        batches: list[Any] = []
-        lengths: dict[str | None, int] = {}
-        for run_id, batch in slices:
-            if run_id in skipped:
-                continue
-            rows = sum(lengths.values())
-            if run_id not in lengths and lengths and (len(lengths) >= _RUNS or rows >= _ROWS):
-                yield RowsChunk.of(batches, lengths.items(), self.source, self._map)
-                batches, lengths = [], {}
-            batches.append(batch)
-            lengths[run_id] = lengths.get(run_id, 0) + len(batch)
-        if lengths:
-            yield RowsChunk.of(batches, lengths.items(), self.source, self._map)
+            runs = runs_in(connection.sql(query).to_arrow_reader(_BATCH), self._map, source=self.source)
+            yield from _chunks(runs, skipped, RowsChunk.of)
 
     @contextmanager
     def _connection(self) -> Iterator[DuckDBPyConnection]:
@@ -174,15 +158,24 @@ class _FileTable:
                     raise EbbtideError(f"{self.source}: {_one_line(error)}") from error
 
 
-def _run_slices(batches: Any, column: str) -> Iterator[tuple[str, Any]]:
-    """The rows of each run in each batch."""
-    for batch in batches:
-        names = list(map(str, batch.column(column).to_pylist()))
-        start = 0
-        for run_id, group in groupby(names):
-            length = sum(1 for _ in group)
-            yield run_id, batch.slice(start, length)
-            start += length
+def _chunks(
+    runs: Iterable[ArchivedRun], skipped: frozenset[str | None], pack: Callable[[Sequence[RowsRun]], Chunk]
+) -> Iterator[Chunk]:
+    """Runs in chunks of few, and of few rows."""
+    members: list[RowsRun] = []
+    for run in runs:
+        if run.run_id in skipped:
+            continue
+        if not isinstance(run, RowsRun):
+            yield RunChunk((run,))
+            continue
+        rows = sum(member.num_rows for member in members)
+        if members and (len(members) >= _RUNS or rows + run.num_rows > _ROWS):
+            chunk, members = pack(members), []  # what is packed is not held twice
+            yield chunk
+        members.append(run)
+    if members:
+        yield pack(members)
 
 
 class _Database(Protocol):
@@ -262,12 +255,15 @@ class _DatabaseTable:
         )
         rows = self._database.rows(query)
         runs = (
-            RowsRun(run_id=run_id, source=self.source, rows=tuple(group), row_map=self._map)
+            held_run(run_id, _packed(group), self.source, self._map)
             for run_id, group in groupby(rows, key=lambda row: str(row[self._map.run]))
-            if run_id not in skipped
         )
-        while members := tuple(islice(runs, _RUNS)):
-            yield RunChunk(members)
+        yield from _chunks(runs, skipped, lambda members: RunChunk(tuple(members)))
+
+
+def _packed(rows: Iterator[dict[str, Any]]) -> Iterator[PackedRows]:
+    while piece := list(islice(rows, _BATCH)):
+        yield PackedRows.of(piece)
 
 
 def nameless_chunk(table: RunTable, size: TableSize, row_map: RowMap) -> RunChunk:
