@@ -118,17 +118,17 @@ def held_run(run_id: str, pieces: Iterable[RowPiece], source: str, row_map: RowM
         source: The table.
         row_map: What their columns are.
     """
-    held: list[RowPiece] = []
+    batches: list[RowPiece] = []
     rows = size = 0
     for piece in pieces:
         rows += piece.num_rows
         size += piece.nbytes
         if rows <= MOST_ROWS and size <= MOST_BYTES:
-            held.append(piece)
+            batches.append(piece)
         else:
-            held.clear()
+            batches.clear()
     if rows <= MOST_ROWS and size <= MOST_BYTES:
-        return RowsRun(run_id=run_id, source=source, pieces=held, row_map=row_map)
+        return RowsRun(run_id=run_id, source=source, pieces=batches, row_map=row_map)
     what = (
         f"too long: {rows:,} rows of {size / _MB:,.0f} MB. A run in rows may have {MOST_ROWS:,} rows of "
         f"{MOST_BYTES / _MB:,.0f} MB; one in a file of its own may have any length"
