@@ -1,11 +1,11 @@
-"""Which run a call of a model belongs to, told by its messages: a call goes on with the one before."""
+"""Which run a call of a model belongs to, told by its messages, and what in them nobody has heard of yet."""
 
 from __future__ import annotations
 
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final
@@ -14,9 +14,10 @@ from ebbtide.adapters.answer_text import answer_text
 from ebbtide.events.object_fields import fields_of
 from ebbtide.events.provider_answer import ToolRequest, answer_parts
 
-_MOST: Final = 10_000  # conversations that may go on
-_MOST_CALLS: Final = 1_000  # of one answer, or that wait for their results
+_MOST: Final = 10_000  # conversations that may go on, and calls that may be sent again
+_MOST_CALLS: Final = 1_000  # of one answer, or that wait for their results, or that have them
 _HASH: Final = 16  # bytes
+_CACHE_MARK: Final = "cache_control"  # which programs move to the latest message with every call
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,105 +52,187 @@ class ConversationItem:
     results: tuple[ToolResult, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class AskedCall:
+    """A call of a tool that a model has asked for.
+
+    Args:
+        request: What it asked for.
+        batch: Equal for the calls of one answer, also in another process.
+    """
+
+    request: ToolRequest
+    batch: str
+
+
 @dataclass(slots=True)
 class ChatRun:
     """A run, as far as its calls have come.
 
     Attributes:
         run_id: The run.
-        digest: Of all items of its latest call.
         calls: What the model has asked for and not yet got, by id.
-        latest: The ids of its latest answer's calls.
-        attempt: What its latest call was: the answer that it named, and the digest of its items.
+        answered: The ids of what it has got.
     """
 
     run_id: str
-    digest: bytes = b""
-    attempt: tuple[str | None, bytes] = (None, b"")
-    calls: dict[str, ToolRequest] = field(default_factory=dict)
-    latest: frozenset[str] = frozenset()
+    calls: OrderedDict[str, AskedCall] = field(default_factory=OrderedDict)
+    answered: OrderedDict[str, None] = field(default_factory=OrderedDict)
 
-    def take(self, answer: object) -> str | None:
-        """Note what an answer of the model asks for; its id, where it has one."""
+    def ask(self, answer: object, batch: str, *, is_old: bool = False) -> frozenset[str]:
+        """Note what an answer of the model asks for; the ids of it.
+
+        Args:
+            answer: The answer.
+            batch: Of its calls.
+            is_old: Whether it may have been noted before: what was answered then is not asked for again.
+        """
         requests = answer_parts(answer).requests[:_MOST_CALLS]
         for request in requests:
-            if request.id is not None:
-                self.calls[str(request.id)] = request
-        self.latest = frozenset(str(request.id) for request in requests)
-        while len(self.calls) > _MOST_CALLS:
-            del self.calls[next(iter(self.calls))]
-        answer_id = fields_of(answer).get("id")
-        return answer_id if isinstance(answer_id, str) else None
+            if request.id is not None and not (is_old and str(request.id) in self.answered):
+                self.calls[str(request.id)] = AskedCall(request, batch)
+        _bound(self.calls, _MOST_CALLS)
+        return frozenset(str(request.id) for request in requests)
+
+    def answer(self, call_id: str) -> AskedCall | None:
+        """The call that a result is for; None where nobody waits for it."""
+        call = self.calls.pop(call_id, None)
+        if call is not None:
+            self.answered[call_id] = None
+            _bound(self.answered, _MOST_CALLS)
+        return call
+
+
+@dataclass(frozen=True, slots=True)
+class ChatCall:
+    """One call of a model.
+
+    Args:
+        run: Its run.
+        digest: Of all its items.
+        previous: The id of the answer that it goes on with, where the provider keeps the conversation.
+        news: What people and tools say in it that was in no call before.
+    """
+
+    run: ChatRun
+    digest: bytes = b""
+    previous: str | None = None
+    news: Sequence[ConversationItem] = ()
 
 
 class Conversations:
     """The conversations of one client. It may be used from several threads.
 
+    What a call repeats of an earlier one is no news: it may be sent again after it failed or was refused, or
+    for another answer. The history of a run with a name is taken for known even where no call is found that
+    it goes on from, since its beginning was rewritten, or the process is another: what follows its latest
+    answer is news.
+
     Args:
         new_run: Gives the id of a conversation that goes on with none.
+        run_id: The run of all of them; None tells them apart.
     """
 
-    def __init__(self, new_run: Callable[[], str]) -> None:
+    def __init__(self, new_run: Callable[[], str], run_id: str | None = None) -> None:
         self._new_run = new_run
-        self._by_digest: OrderedDict[tuple[bytes, frozenset[str]], ChatRun] = OrderedDict()
-        self._by_answer: OrderedDict[str, ChatRun] = OrderedDict()
-        self._by_failure: OrderedDict[tuple[str | None, bytes], ChatRun] = OrderedDict()
+        self._run = None if run_id is None else ChatRun(run_id)
+        self._by_answer: OrderedDict[tuple[bytes, frozenset[str]], ChatRun] = OrderedDict()
+        self._by_answer_id: OrderedDict[str, ChatRun] = OrderedDict()
+        self._by_call: OrderedDict[tuple[str | None, bytes], ChatRun] = OrderedDict()
         self._lock = threading.Lock()
 
-    def place(
-        self, items: Sequence[ConversationItem], previous: str | None = None
-    ) -> tuple[ChatRun, Sequence[ConversationItem]]:
-        """The conversation of a call, and what is new in it: nothing, where the same call has failed before.
+    def place(self, items: Sequence[ConversationItem], previous: str | None = None) -> ChatCall:
+        """The run of a call, and what is new in it: nothing, where the same call was sent before.
 
         Args:
             items: All messages of the call.
-            previous: The id of the answer that it goes on with, where the provider keeps the conversation.
+            previous: As in `ChatCall`.
         """
         digests = _digests(items)
-        attempt = (previous, digests[-1] if digests else b"")
+        digest = digests[-1] if digests else b""
+        answers = list(_answers(items))
         with self._lock:
-            conversation = self._by_failure.pop(attempt, None)
-            if conversation is not None:
-                return conversation, ()
-            conversation, news = self._placed(items, digests, previous)
-        conversation.attempt = attempt
-        return conversation, news
+            run, start = self._continued(items, digests, answers, previous)
+            is_continued = run is not None
+            if run is None and (run := self._by_call.get((previous, digest))) is not None:
+                return ChatCall(run, digest, previous)
+            if run is None and (run := self._run) is not None and answers:
+                start = answers[-1][0]
+            if run is None:
+                run = ChatRun(self._new_run())
+            for first, end in answers:
+                if first >= start:
+                    batch = _batch(digests[first - 1] if first else b"")
+                    for item in items[first:end]:
+                        run.ask(item.value, batch, is_old=not is_continued)
+            # Runs that nobody names may begin with the same words: two such calls are two runs.
+            if answers or previous is not None or self._run is not None:
+                self._keep_call(run, previous, digest)
+        news = [item for item in items[start:] if not item.is_answer]
+        return ChatCall(run, digest, previous, news)
 
-    def keep(self, conversation: ChatRun, answer: object) -> None:
+    def keep(self, call: ChatCall, answer: object) -> None:
         """A conversation may go on from an answer of the model."""
-        answer_id = conversation.take(answer)
+        ids = call.run.ask(answer, _batch(call.digest))
+        answer_id = fields_of(answer).get("id")
         with self._lock:
-            self._by_digest[conversation.digest, conversation.latest] = conversation
-            if answer_id is not None:
-                self._by_answer[answer_id] = conversation
-            self._forget()
+            self._by_answer[call.digest, ids] = call.run
+            _bound(self._by_answer, _MOST)
+            if isinstance(answer_id, str):
+                self._by_answer_id[answer_id] = call.run
+                _bound(self._by_answer_id, _MOST)
 
-    def fail(self, conversation: ChatRun) -> None:
-        """The latest call of a conversation failed: it may be sent again."""
+    def expect_again(self, call: ChatCall) -> None:
+        """A call got no answer of the model: it may be sent again."""
         with self._lock:
-            self._by_failure[conversation.attempt] = conversation
-            self._forget()
+            self._keep_call(call.run, call.previous, call.digest)
 
-    def _placed(
-        self, items: Sequence[ConversationItem], digests: Sequence[bytes], previous: str | None
-    ) -> tuple[ChatRun, Sequence[ConversationItem]]:
-        if previous is not None and (conversation := self._by_answer.pop(previous, None)) is not None:
-            return conversation, items
-        for place in range(len(items) - 1, 0, -1):
-            item = items[place]
-            if not item.is_answer:
-                continue
-            requests = frozenset(str(request.id) for request in answer_parts(item.value).requests)
-            conversation = self._by_digest.pop((digests[place - 1], requests), None)
-            if conversation is not None:
-                conversation.digest = digests[-1]
-                return conversation, items[place + 1 :]
-        return ChatRun(self._new_run(), digests[-1] if digests else b""), items
+    def _keep_call(self, run: ChatRun, previous: str | None, digest: bytes) -> None:
+        self._by_call[previous, digest] = run
+        self._by_call.move_to_end((previous, digest))
+        _bound(self._by_call, _MOST)
 
-    def _forget(self) -> None:
-        for table in (self._by_digest, self._by_answer, self._by_failure):
-            while len(table) > _MOST:
-                table.popitem(last=False)
+    def _continued(
+        self,
+        items: Sequence[ConversationItem],
+        digests: Sequence[bytes],
+        answers: Sequence[tuple[int, int]],
+        previous: str | None,
+    ) -> tuple[ChatRun | None, int]:
+        """The run whose latest answer is among the items, and where its news begin."""
+        if previous is not None and (run := self._by_answer_id.get(previous)) is not None:
+            return run, 0
+        for first, end in reversed(answers):
+            if first:
+                parts = (answer_parts(item.value).requests for item in items[first:end])
+                ids = frozenset(str(request.id) for requests in parts for request in requests)
+                run = self._by_answer.pop((digests[first - 1], ids), None)
+                if run is not None:
+                    return run, end
+        return None, 0
+
+
+def _answers(items: Sequence[ConversationItem]) -> Iterator[tuple[int, int]]:
+    """Where each answer of the model begins and ends: it may stand in several items."""
+    first = None
+    for place, item in enumerate(items):
+        if item.is_answer and first is None:
+            first = place
+        elif not item.is_answer and first is not None:
+            yield first, place
+            first = None
+    if first is not None:
+        yield first, len(items)
+
+
+def _batch(digest: bytes) -> str:
+    """The name of the calls that the answer to some messages asks for."""
+    return digest.hex()
+
+
+def _bound(table: OrderedDict[Any, Any], most: int) -> None:
+    while len(table) > most:
+        table.popitem(last=False)
 
 
 def _digests(items: Sequence[ConversationItem]) -> list[bytes]:
@@ -168,8 +251,20 @@ def _form(value: object) -> str:
     if isinstance(value, str):
         return value
     fields: Mapping[str, Any] = fields_of(value)
-    stated = {key: item for key, item in fields.items() if item is not None}
+    stated = {key: item for key, item in fields.items() if item is not None and key != _CACHE_MARK}
+    if isinstance(stated.get("content"), list):
+        stated["content"] = _plain_content(stated["content"])
     try:
         return json.dumps(stated, sort_keys=True)
     except (TypeError, ValueError):
         return f"{stated.get('role')} {answer_text(value)} {sorted(stated)}"
+
+
+def _plain_content(blocks: Sequence[object]) -> object:
+    """The same content with the mark of a cache and without, for which a bare text becomes a block."""
+    plain = [
+        {key: item for key, item in block.items() if key != _CACHE_MARK} if isinstance(block, dict) else block
+        for block in blocks
+    ]
+    only = plain[0] if len(plain) == 1 else None
+    return only["text"] if isinstance(only, dict) and only.keys() == {"type", "text"} else plain

@@ -115,7 +115,7 @@ class EbbtideLiteLLM:
                 answer = litellm.stream_chunk_builder(parts, messages=plan.messages)
             self.record(plan, answer)
 
-        return WatchedStream(stream, end, lambda: self.watch.record_failure(plan.run_id))
+        return WatchedStream(stream, end, lambda _: self.watch.record_failure(plan.run_id))
 
     def _plan(self, model: str, messages: Any, call: dict[str, Any]) -> _Plan:
         """What is to become of a call; its options are changed in place."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Any, Final, TypeVar, Unpack
 
 from ebbtide.adapters.call_forms import Arguments, CallForm, ChatCompletions, Messages, Responses
-from ebbtide.adapters.conversations import ChatRun, Conversations
+from ebbtide.adapters.conversations import ChatCall, ChatRun, ConversationItem, Conversations
 from ebbtide.adapters.final_text import final_text
 from ebbtide.adapters.run_watch import RunWatch, WatchOptions
 from ebbtide.adapters.watched_stream import LastStream, WatchedStream
@@ -110,7 +111,7 @@ class WatchedMethod:
         self._form = form
         self._watch = run_watch
         self._run_id = run_id
-        self._conversations = Conversations(run_watch.new_run)
+        self._conversations = Conversations(run_watch.new_run, run_id)
         self._is_async = inspect.iscoroutinefunction(inspect.unwrap(method))
         self.__doc__ = method.__doc__
         self.__wrapped__ = method
@@ -119,61 +120,51 @@ class WatchedMethod:
         """Call the model, unless its run is over. An async method gives a coroutine."""
         if self._is_async:
             return self._call_async(arguments)
-        conversation, advice = self._before(arguments)
+        call, advice = self._before(arguments)
         if advice.refusal:
-            answer = self._last_words(conversation, advice, arguments)
-            return LastStream(self._form.stream_of(answer)) if arguments.get("stream") else answer
+            return self._refused(call, advice, arguments)
         try:
             answer = self._method(**self._advised(arguments, advice))
-        except Exception:
-            self._watch.record_failure(conversation.run_id)
-            self._conversations.fail(conversation)
+        except BaseException as error:
+            self._failed(call, error)
             raise
-        if arguments.get("stream"):
-            return WatchedStream(answer, lambda parts: self._after_stream(conversation, parts))
-        self._after(conversation, answer)
-        return answer
+        return self._answered(call, answer, arguments)
 
     async def _call_async(self, arguments: Arguments) -> Any:
-        conversation, advice = self._before(arguments)
+        call, advice = self._before(arguments)
         if advice.refusal:
-            answer = self._last_words(conversation, advice, arguments)
-            return LastStream(self._form.stream_of(answer)) if arguments.get("stream") else answer
+            return self._refused(call, advice, arguments)
         try:
             answer = await self._method(**self._advised(arguments, advice))
-        except Exception:
-            self._watch.record_failure(conversation.run_id)
-            self._conversations.fail(conversation)
+        except BaseException as error:
+            self._failed(call, error)
             raise
-        if arguments.get("stream"):
-            return WatchedStream(answer, lambda parts: self._after_stream(conversation, parts))
-        self._after(conversation, answer)
-        return answer
+        return self._answered(call, answer, arguments)
 
-    def _before(self, arguments: Arguments) -> tuple[ChatRun, Advice]:
+    def _before(self, arguments: Arguments) -> tuple[ChatCall, Advice]:
         """Record what is new in a call, and ask what to do about it."""
-        conversation = ChatRun(self._run_id or "")
+        call = ChatCall(ChatRun(self._run_id or ""))
         with self._watch.guarded():
             items = self._form.items(arguments)
-            conversation, news = self._conversations.place(items, arguments.get("previous_response_id"))
-            if self._run_id is not None:
-                conversation.run_id = self._run_id
-            for item in news:
-                if item.is_answer:
-                    conversation.take(item.value)
-                for result in item.results:
-                    request = conversation.calls.pop(result.call_id, None)
-                    if request is not None:
-                        self._watch.record_tool_call(
-                            conversation.run_id,
-                            request.name,
-                            request.args,
-                            result.content,
-                            error=result.is_error,
-                        )
-                if item.words is not None:
-                    self._watch.record_message(conversation.run_id, item.words)
-        return conversation, self._watch.advise(conversation.run_id)
+            call = self._conversations.place(items, arguments.get("previous_response_id"))
+            for item in call.news:
+                self._record(call.run, item)
+        return call, self._watch.advise(call.run.run_id)
+
+    def _record(self, run: ChatRun, item: ConversationItem) -> None:
+        for result in item.results:
+            call = run.answer(result.call_id)
+            if call is not None:
+                self._watch.record_tool_call(
+                    run.run_id,
+                    call.request.name,
+                    call.request.args,
+                    result.content,
+                    error=result.is_error,
+                    batch=call.batch,
+                )
+        if item.words is not None:
+            self._watch.record_message(run.run_id, item.words)
 
     def _advised(self, arguments: Arguments, advice: Advice) -> Arguments:
         with self._watch.guarded():
@@ -183,24 +174,50 @@ class WatchedMethod:
                 arguments = self._form.without_tools(arguments)
         return arguments
 
-    def _last_words(self, conversation: ChatRun, advice: Advice, arguments: Arguments) -> Any:
-        text = final_text(advice.verdict, self._watch.end(conversation.run_id))
-        return self._form.last_words(arguments, text)
-
-    def _after(self, conversation: ChatRun, answer: Any) -> None:
+    def _refused(self, call: ChatCall, advice: Advice, arguments: Arguments) -> Any:
+        """What stands in for the answer of the model; the run may go on behind it, or with the same call."""
+        text = final_text(advice.verdict, self._watch.end(call.run.run_id))
+        answer = self._form.last_words(arguments, text)
         with self._watch.guarded():
-            self._watch.record_answer(conversation.run_id, answer)
-            self._conversations.keep(conversation, answer)
+            self._conversations.expect_again(call)
+            self._conversations.keep(call, answer)
+        return LastStream(self._form.stream_of(answer)) if arguments.get("stream") else answer
 
-    def _after_stream(self, conversation: ChatRun, parts: list[Any]) -> None:
+    def _failed(self, call: ChatCall, error: BaseException) -> None:
+        """No answer came; who was cancelled, or interrupted, may come again too."""
+        if isinstance(error, Exception):
+            self._watch.record_failure(call.run.run_id)
         with self._watch.guarded():
-            usage: Usage | None = None
-            for part in parts:
-                stated = Usage.of(part)
-                if stated is not None:
-                    usage = stated if usage is None else usage.updated(stated)
+            self._conversations.expect_again(call)
+
+    def _answered(self, call: ChatCall, answer: Any, arguments: Arguments) -> Any:
+        if arguments.get("stream"):
+            return WatchedStream(answer, partial(self._after_stream, call), partial(self._broken_off, call))
+        with self._watch.guarded():
+            self._watch.record_answer(call.run.run_id, answer)
+            self._conversations.keep(call, answer)
+        return answer
+
+    def _after_stream(self, call: ChatCall, parts: list[Any]) -> None:
+        with self._watch.guarded():
             answer = self._form.whole(parts)
-            call = ModelCall.of(answer)
-            call.usage = usage
-            self._watch.record(conversation.run_id, call)
-            self._conversations.keep(conversation, answer)
+            event = ModelCall.of(answer)
+            event.usage = _usage(parts)
+            self._watch.record(call.run.run_id, event)
+            self._conversations.keep(call, answer)
+
+    def _broken_off(self, call: ChatCall, parts: list[Any]) -> None:
+        """A stream failed: it has its price, nobody has heard its words, and it may be asked for again."""
+        with self._watch.guarded():
+            self._watch.record(call.run.run_id, ModelCall(error=True, usage=_usage(parts)))
+            self._conversations.expect_again(call)
+
+
+def _usage(parts: list[Any]) -> Usage | None:
+    """What the parts of a stream state, each of them a piece of it."""
+    usage: Usage | None = None
+    for part in parts:
+        stated = Usage.of(part)
+        if stated is not None:
+            usage = stated if usage is None else usage.updated(stated)
+    return usage

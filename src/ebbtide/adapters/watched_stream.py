@@ -12,11 +12,14 @@ class WatchedStream:
     Args:
         stream: The stream.
         end: Takes the items that came.
-        fail: Called in place of it where the stream fails; None takes what came until then.
+        fail: Takes them in place of it where the stream fails; None leaves that to `end`.
     """
 
     def __init__(
-        self, stream: Any, end: Callable[[list[Any]], None], fail: Callable[[], None] | None = None
+        self,
+        stream: Any,
+        end: Callable[[list[Any]], None],
+        fail: Callable[[list[Any]], None] | None = None,
     ) -> None:
         self._stream = stream
         self._end: Callable[[list[Any]], None] | None = end
@@ -65,7 +68,7 @@ class WatchedStream:
     def _break_off(self) -> None:
         if self._fail is not None:
             self._end = None
-            self._fail()
+            self._fail(self._parts)
 
     def _finish(self) -> None:
         end, self._end = self._end, None
