@@ -12,7 +12,9 @@ from ebbtide.report.wording import amounts, convergence
 from ebbtide.supervision.summary.run_summary import RunSummary
 
 
-def article(summary: RunSummary, number: int, ends: Sequence[Projection], *, folder: str = "") -> Markup:
+def article(
+    summary: RunSummary, number: int, ends: Sequence[Projection], *, folder: str = "", state: str = ""
+) -> Markup:
     """Everything about a run.
 
     Args:
@@ -20,6 +22,7 @@ def article(summary: RunSummary, number: int, ends: Sequence[Projection], *, fol
         number: Its number on the page, from 1.
         ends: How far it is from its limits.
         folder: What the names of all runs on the page begin with.
+        state: Whether it still goes on, in a sentence; empty where nobody knows.
     """
     curve = len(summary.rounds) > 1
     has_amounts = any(cell.cost_usd is not None or cell.tokens is not None for cell in summary.timeline)
@@ -32,7 +35,7 @@ def article(summary: RunSummary, number: int, ends: Sequence[Projection], *, fol
     details = bill_details(summary.bill)
     return element(
         "article",
-        sections.headline(summary, folder),
+        sections.headline(summary, folder, state),
         element(
             "div",
             bill_part(summary),

@@ -65,6 +65,7 @@ def page(
     limits: Limits = _NO_LIMITS,
     provenance: Provenance = _UNKNOWN,
     skipped: Sequence[tuple[str, str]] = (),
+    state: str = "",
 ) -> str:
     """The page of one run, or of several behind a table.
 
@@ -73,6 +74,7 @@ def page(
         limits: Limits on money and tokens, drawn into the charts.
         provenance: How the report came about, for its foot.
         skipped: Files that were not checked, and why.
+        state: Whether the runs still go on, in a sentence; empty where nobody knows.
     """
     runs = sorted(summaries, key=badness)
     whole = runs[:_WHOLE]
@@ -82,7 +84,7 @@ def page(
     for number, summary in enumerate(whole, start=1):
         ends = projections(summary.timeline, limits)
         data.append(json_block(payload(summary, ends, characters=characters), f"data-{number}"))
-        parts.append(article(summary, number, ends, folder=folder))
+        parts.append(article(summary, number, ends, folder=folder, state=state))
     return document(
         _title(runs, folder),
         element("a", "Skip to the verdict", href="#main", class_="skip"),

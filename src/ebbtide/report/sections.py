@@ -27,7 +27,7 @@ from ebbtide.report.wording import (
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.headline import MEANINGS
 from ebbtide.supervision.summary.run_summary import Cell, RunDecision, RunFinding, RunSummary, Spending
-from ebbtide.supervision.summary.sentences import ended
+from ebbtide.supervision.summary.sentences import ended, so_far
 
 _ROUNDS = 400  # rows of the table behind the chart
 _SAMPLES = 24
@@ -37,14 +37,16 @@ _REFUSED = 300
 _WENT = {"SHIP": "ready", "ESCALATE": "nothing new", "CONTINUE": "going on"}
 
 
-def headline(summary: RunSummary, folder: str = "") -> Markup:
+def headline(summary: RunSummary, folder: str = "", state: str = "") -> Markup:
     """The verdict, and why.
 
     Args:
         summary: The run.
         folder: What the names of all runs on the page begin with.
+        state: Whether it still goes on, in a sentence; empty where nobody knows.
     """
-    how, now = ended(summary.ending), at_end(summary)
+    how = ended(summary.ending) if summary.over else so_far(summary.ending)
+    now = at_end(summary)
     facts = [count(summary.spent.events, "event"), f"format {summary.format}"]
     if len(summary.chains) > 1:
         facts.append(count(len(summary.chains), "conversation"))
@@ -65,6 +67,7 @@ def headline(summary: RunSummary, folder: str = "") -> Markup:
             role="heading",
             aria_level=1,
         ),
+        element("p", state, class_="state", dir="auto") if state else None,
         element("p", how, class_="why", dir="auto") if how else None,
         element("p", summary.reason, class_="now" if how else "why", dir="auto"),
         element("p", now, class_="now", dir="auto") if now else None,

@@ -65,7 +65,8 @@ def at_end(summary: RunSummary) -> str | None:
     if latest.action is Action.ALLOW:
         return "It recovered." if summary.recovered else "It went on."
     behind = next((item.sentence for item in summary.findings if item.id == latest.loop_id), None)
-    return f"At its end: {latest.reason if behind is None else f'{behind}.'}"
+    when = "At its end" if summary.over else "Now"
+    return f"{when}: {latest.reason if behind is None else f'{behind}.'}"
 
 
 def money(amount: float | None) -> str:
@@ -200,7 +201,8 @@ def saved(summary: RunSummary) -> str | None:
     spending = amounts(after.cost_usd, after.tokens.total, after.seconds)
     rest = f"{count(after.events, 'event')}{', ' * bool(spending)}{spending}"
     if summary.recovered is None:
-        return f"It {end}{' after' * bool(event)}{event}, which saves {rest}."
+        so_far = "" if summary.over else " so far"
+        return f"It {end}{' after' * bool(event)}{event}, which saves {rest}{so_far}."
     place = f"From{event}, where it {end}," if event else f"From where it {end},"
     return f"{place} it took {rest} until it {'recovered' if summary.recovered else 'went on'}."
 

@@ -104,6 +104,25 @@ def test_nobody_has_reported(service, opened) -> None:
         expect(row(page, "a")).to_be_visible()
 
 
+def test_a_run_that_goes_on_is_not_told_as_if_it_were_over(service, opened) -> None:
+    """Its last words look like an answer, and more may come; once it has ended, they were the answer."""
+    words = {"seq": 3, "kind": "llm", "model": "small", "text": "It was paid in May.", "input_tokens": 9}
+    service.send("live", {"seq": 1, "kind": "user", "text": "When was it paid?"}, call(2), words)
+    with opened(service, "/runs/live") as (page, _):
+        report = page.frame_locator("#report iframe:not(.is-next)")
+        expect(page.locator("#state")).to_have_text(re.compile(r"Still running, last event \d s ago\."))
+        expect(report.locator("h1, [role=heading]").first).to_contain_text("GOING ON, HEALTHY")
+        expect(report.locator(".state")).to_contain_text("Still running, last event on 20")
+        expect(report.locator(".why").first).to_contain_text("It gave an answer: ")
+        assert service.get("/v1/runs/live/summary")["headline"] == "GOING ON"
+        before = page.locator("#state").text_content()
+        expect(page.locator("#state")).not_to_have_text(before)
+        service.client.post("/v1/runs/live/end")
+        expect(page.locator("#state")).to_contain_text("It ended ", timeout=WITHIN_MS)
+        expect(report.locator("[role=heading]").first).to_contain_text("FINISHED", timeout=10_000)
+        assert service.get("/v1/runs/live/summary")["headline"] == "FINISHED"
+
+
 def test_filters_stand_in_the_address(service, opened) -> None:
     """What is chosen is there after a reload, holds for news too, and is said where nothing fits."""
     service.send("a", *turns(1, 5), project="billing", agent="x")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import PurePath
 from typing import Any, Final
@@ -51,7 +52,7 @@ def now_answer(database: RunDatabase, now: float, *, silent_after_s: float) -> d
     Returns:
         ``sentence`` says it all in words, ``connect`` is a command where no run has reported yet, else None.
         ``counts`` has runs by `StateOfNow`, ``stuck`` and ``silent`` are runs, the most expensive first, each
-        with its ``label`` and a ``line`` about it.
+        with its ``label`` and a ``line`` about it. ``silent_after_s`` is that of the arguments.
 
     Raises:
         StoreError: The database cannot be read.
@@ -77,6 +78,7 @@ def now_answer(database: RunDatabase, now: float, *, silent_after_s: float) -> d
         "counts": counts,
         "stuck": stuck,
         "silent": silent,
+        "silent_after_s": silent_after_s,
     }
 
 
@@ -91,6 +93,25 @@ def count_states(database: RunDatabase, now: float, *, silent_after_s: float) ->
         (*_state_values(now, silent_after_s), now - _WINDOW_S),
     )
     return {state.value: 0 for state in StateOfNow} | dict(rows)
+
+
+def is_under_way(run: dict[str, Any], now: float, *, silent_after_s: float) -> bool:
+    """Whether more is to come of a run: it was heard of lately, and nobody has ended it."""
+    return not run["ended"] and run["stop_reason"] is None and run["latest"] >= now - silent_after_s
+
+
+def state_line(run: dict[str, Any], now: float, *, silent_after_s: float) -> str:
+    """Whether a run still goes on, in a sentence that stays true; `words.js` of the page counts seconds."""
+    latest = f"{datetime.fromtimestamp(run['latest'], UTC):%Y-%m-%d %H:%M:%S} UTC"
+    if run["ended"]:
+        return f"It ended on {latest}."
+    if run["stop_reason"] is not None:
+        return f"A person ended it; its last event was on {latest}."
+    if is_under_way(run, now, silent_after_s=silent_after_s):
+        return f"Still running, last event on {latest}."
+    if run["source"] in WITH_PERSON:
+        return f"Waiting for its person, last event on {latest}."
+    return f"Silent since {latest}, and nobody has said that it is over."
 
 
 def _state_values(now: float, silent_after_s: float) -> tuple[float | str, ...]:

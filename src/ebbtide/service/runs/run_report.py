@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
+import time
 from collections.abc import Callable, Iterator
 
 from ebbtide import __version__
@@ -10,6 +13,7 @@ from ebbtide.events.event import Event
 from ebbtide.report.page import Provenance, page
 from ebbtide.service.runs.listing import find_run
 from ebbtide.service.runs.live_runs import LiveRuns
+from ebbtide.service.runs.now import is_under_way, state_line
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.run_summary import RunSummary
 
@@ -19,6 +23,7 @@ def summary(
     run_id: str,
     *,
     redact: bool = True,
+    silent_after_s: float = math.inf,
     pace: Callable[[Iterator[Event]], Iterator[Event]] = iter,
 ) -> RunSummary:
     """What a run came to so far, as `ebbtide check` says it.
@@ -27,6 +32,7 @@ def summary(
         runs: The runs.
         run_id: Which one.
         redact: Whether keys and passwords are masked.
+        silent_after_s: Seconds without an event after which it is taken for over.
         pace: What the events pass, so that it may take its time.
 
     Raises:
@@ -36,12 +42,17 @@ def summary(
     events = pace(event for _, event in runs.database.since(run_id, 0))
     row = find_run(runs.database, run_id)
     advice = "" if row is None else row["note"]
-    return check_events(events, options, source=run_id, form="service", advice=advice)
+    outcome = check_events(events, options, source=run_id, form="service", advice=advice)
+    is_over = row is None or not is_under_way(row, time.time(), silent_after_s=silent_after_s)
+    return dataclasses.replace(outcome, over=is_over)
 
 
-def report(runs: LiveRuns, run_id: str, *, redact: bool = True) -> str:
+def report(runs: LiveRuns, run_id: str, *, redact: bool = True, silent_after_s: float = math.inf) -> str:
     """The page of one run, as `ebbtide check --html` writes it; arguments and errors as of `summary`."""
     provenance = Provenance(
         version=__version__, profile=RunOptions().profile.name, prices=runs.prices.origin, masked=redact
     )
-    return page([summary(runs, run_id, redact=redact)], provenance=provenance)
+    outcome = summary(runs, run_id, redact=redact, silent_after_s=silent_after_s)
+    row = find_run(runs.database, run_id)
+    state = "" if row is None else state_line(row, time.time(), silent_after_s=silent_after_s)
+    return page([outcome], provenance=provenance, state=state)

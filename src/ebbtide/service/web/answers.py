@@ -118,6 +118,7 @@ class NowAnswer(BaseModel):
     counts: StateCounts
     stuck: list[NamedRun] = Field(description="The most expensive first.")
     silent: list[NamedRun]
+    silent_after_s: float = Field(description="Seconds without an event after which a run is silent.")
 
 
 class SpendingGroup(BaseModel):

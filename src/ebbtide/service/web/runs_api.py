@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
@@ -88,7 +89,9 @@ async def run_verdict(here: Here, run_id: RunId) -> PlainJson:
 async def run_summary(here: Here, run_id: RunId) -> PlainJson:
     """Sum up a run so far, as `ebbtide check --json` does."""
     await refuse_unknown(here, run_id)
-    result = await asyncio.to_thread(summary, here.runs, run_id, redact=here.settings.redact)
+    settings = here.settings
+    make = partial(summary, redact=settings.redact, silent_after_s=settings.silent_after_s)
+    result = await asyncio.to_thread(make, here.runs, run_id)
     return PlainJson(result.to_dict())
 
 
@@ -96,7 +99,9 @@ async def run_summary(here: Here, run_id: RunId) -> PlainJson:
 async def run_report(here: Here, run_id: RunId) -> HTMLResponse:
     """Show the report of a run, as `ebbtide check --html` writes it."""
     await refuse_unknown(here, run_id)
-    page = await asyncio.to_thread(report, here.runs, run_id, redact=here.settings.redact)
+    settings = here.settings
+    make = partial(report, redact=settings.redact, silent_after_s=settings.silent_after_s)
+    page = await asyncio.to_thread(make, here.runs, run_id)
     return HTMLResponse(page, headers={"Content-Security-Policy": _REPORT_POLICY})
 
 

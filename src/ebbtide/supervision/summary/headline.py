@@ -51,8 +51,10 @@ MEANINGS: Final[Mapping[Headline, str]] = {
     Headline.BLOCKED: "It waits for something that nobody in the run can do.",
     Headline.FAILED: "It says that it failed.",
     Headline.LIMIT: "A limit ended it, or it exceeded one.",
-    Headline.STUCK: "It went in circles, or spent without progress, to its end.",
+    Headline.STUCK: "It goes in circles, or spends without progress, and nothing has ended that.",
 }
+#: Words that say nothing of a run that is not over: its latest words may look like an end.
+OF_AN_END: Final = frozenset((Headline.FINISHED, Headline.CUT_OFF, *map(Headline, Course)))
 _BY_ENDING: Final[Mapping[EndKind, Headline]] = {
     EndKind.FINISHED: Headline.FINISHED,
     EndKind.HANDED_BACK: Headline.HANDED_BACK,

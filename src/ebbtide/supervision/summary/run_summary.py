@@ -13,7 +13,7 @@ from ebbtide.budget.bill.bill import Bill
 from ebbtide.codec import to_wire
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.ending import RunEnding
-from ebbtide.supervision.summary.headline import Course, Headline, course, headline
+from ebbtide.supervision.summary.headline import OF_AN_END, Course, Headline, course, headline
 from ebbtide.supervision.summary.run_facts import RunFacts
 from ebbtide.supervision.verdict import Verdict
 
@@ -270,7 +270,7 @@ class RunSummary:
         word = headline(
             self.ending.ending, self.verdict, self.latest, course=self.course, signal=self.converged
         )
-        return Headline.GOING_ON if word is Headline.CUT_OFF and not self.over else word
+        return Headline.GOING_ON if word in OF_AN_END and not self.over else word
 
     @property
     def course(self) -> Course:

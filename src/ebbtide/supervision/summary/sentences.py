@@ -103,6 +103,19 @@ def ended(ending: RunEnding) -> str | None:
     return f"{sentence}: \u201c{text}\u201d" if text else f"{sentence}."
 
 
+def so_far(ending: RunEnding) -> str | None:
+    """What the latest words of a run say that is not over; None where they say nothing.
+
+    >>> so_far(RunEnding(ending=EndKind.FINISHED, rule="answer", text="Paris."))
+    'It gave an answer: “Paris.”'
+    """
+    if ending.ending is EndKind.CUT_OFF and not ending.by_person:
+        return None
+    if ending.rule == "answer":
+        return f"It gave an answer: \u201c{ending.text}\u201d"
+    return ended(ending)
+
+
 def unrecorded(coverage: Coverage) -> str | None:
     """What was not recorded of a run, and what cannot be judged for that; None where there is enough.
 
@@ -127,7 +140,7 @@ def unrecorded(coverage: Coverage) -> str | None:
 
 
 def run_reason(highest: Verdict, findings: Sequence[RunFinding], spent: Spending, coverage: Coverage) -> str:
-    """Why a run that is over has its headline, in one sentence.
+    """Why a run has its headline, in one sentence.
 
     Args:
         highest: The highest verdict that the run came to.

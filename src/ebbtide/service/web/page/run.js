@@ -1,17 +1,25 @@
 // One run: how it stands, what can be done about it, and its report, made anew as it goes on.
 import { acts } from "./acts.js";
 import { ask, listen, pathOf } from "./api.js";
-import { badge, projectOf, started, watched, why } from "./words.js";
+import { badge, projectOf, started, state, watched, why } from "./words.js";
 
 const REST_MS = 4000; // between two reports
 const id = decodeURIComponent(location.pathname.slice("/runs/".length));
 const part = (name) => document.getElementById(name);
 let shown = { key: null, events: -1 };
+let latest = null; // the run as it was heard of last
+let silentAfter = Infinity;
 let frame = null;
 let timer = null;
 let madeAt = -Infinity;
 
+function tellState() {
+  if (latest !== null) part("state").textContent = state(latest, silentAfter);
+}
+
 function show(run) {
+  latest = run;
+  tellState();
   part("name").textContent = run.run_id;
   part("word").replaceChildren(badge(run));
   part("why").textContent = why(run) || "No reason to stop.";
@@ -23,7 +31,7 @@ function show(run) {
   part("run").className = `callout tone-${run.action}`;
   document.title = `${run.run_id}: Ebbtide`;
   // The buttons stay as they are while nothing else can be done: somebody may be about to press one.
-  const key = JSON.stringify([run.can_stop, run.stop_reason, run.action]);
+  const key = JSON.stringify([run.can_stop, run.stop_reason, run.action, run.ended]);
   if (key !== shown.key) {
     const box = document.querySelector("#run .acts");
     const hadFocus = box.contains(document.activeElement);
@@ -58,14 +66,18 @@ function drawReport() {
 }
 
 async function reload() {
+  silentAfter = (await ask("/v1/now")).silent_after_s;
   try {
     show(await ask(pathOf(id)));
   } catch (error) {
     if (error.status !== 404) throw error;
     part("name").textContent = id;
     part("why").textContent = "There is no such run, or it was deleted.";
+    latest = null;
+    part("state").textContent = "";
   }
   document.documentElement.dataset.ready = "true";
 }
 
+setInterval(tellState, 1000);
 listen({ run: (run) => { if (run.run_id === id) show(run); } }, reload);

@@ -34,5 +34,24 @@ export function started(run) {
   return date.toDateString() === new Date().toDateString() ? time : `${day}, ${time}`;
 }
 
+const WITH_PERSON = new Set(["hooks", "session file"]);
+
+function ago(seconds) {
+  const [number, unit] = seconds < 60 ? [seconds, "s"] : seconds < 5400 ? [seconds / 60, "min"]
+    : seconds < 129600 ? [seconds / 3600, "h"] : [seconds / 86400, "days"];
+  return `${Math.max(0, Math.round(number))} ${unit}`;
+}
+
+// Whether a run still goes on; `state_line` in now.py says the same in its report.
+export function state(run, silentAfter) {
+  const seconds = Date.now() / 1000 - run.latest;
+  const age = ago(seconds);
+  if (run.ended) return `It ended ${age} ago.`;
+  if (run.stop_reason !== null) return `A person ended it; its last event was ${age} ago.`;
+  if (seconds <= silentAfter) return `Still running, last event ${age} ago.`;
+  if (WITH_PERSON.has(run.source)) return `Waiting for its person, last event ${age} ago.`;
+  return `Silent: nothing for ${age}, and nobody has said that it is over.`;
+}
+
 export const pageOf = (run) => `/runs/${encodeURIComponent(run.run_id)}`;
 export const projectOf = (name) => (name ? name.split(/[\\/]/).filter(Boolean).pop() || name : name);
