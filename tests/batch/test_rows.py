@@ -1,11 +1,13 @@
 """Runs in the rows of tables: the same rows as from files, whatever the table, the map and the order."""
 
 import datetime as dt
+import gzip
 import json
 import random
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
@@ -143,7 +145,8 @@ def scattered(table: pa.Table, seed: int = 0) -> pa.Table:
 def checked(names: list[str], row_map: RowMap, output: Path, *, jobs: int = 1) -> list[Row]:
     """The rows of results of a table."""
     task = ArchiveTask(output=output, options=RunOptions(), jobs=jobs)
-    check_rows(open_table(names, row_map), row_map, task)
+    with open_table(names, row_map) as table:
+        check_rows(table, task)
     return [row for batch in result_batches(output) for row in batch.to_pylist()]
 
 
@@ -390,6 +393,95 @@ def test_lines_that_are_no_json_are_listed_and_the_rest_is_done(tmp_path: Path) 
     assert sum(row["tool_calls"] for row in results[1:]) == len(lines) - 2
 
 
+BAD_LINES = {  # a line of CSV, and what the results say of it
+    "missing": ("s1,5,tool", "fewer columns than the first line has"),
+    "more": ("s1,5,tool,search,{},x,y,z", "more columns than the first line has"),
+    "quote": (
+        's1,5,tool,"search"s,{},nothing,0.5',
+        "a quote that is not closed, or text behind it; lines behind it may be lost",
+    ),
+}
+
+
+@pytest.mark.parametrize(("delimiter", "at"), [(",", 2), (",", 6_000), (";", 2), ("\t", 6_000)])
+def test_bad_lines_of_csv_are_listed_and_the_rest_is_done(delimiter: str, at: int, tmp_path: Path) -> None:
+    """With file, line and reason; early ones, by which a file is told, and late ones."""
+    head = "session,step,kind,tool,args,result,cost_usd"
+    lines = [f's{number % 3},{number},tool,search,"{{""q"": {number}}}",007,0.001' for number in range(9_000)]
+    lines[at:at] = [line for line, _ in BAD_LINES.values()]
+    lines[at - 1] = "s1,1,tool,search,{},nothing,dear"
+    lines[at - 2] = 's1,soon,tool,search,"{""q"": -1}",007,0.001'
+    (tmp_path / "1.csv").write_text("\n".join([head, *lines]).replace(",", delimiter))
+    (tmp_path / "2.csv").write_text("session,step,kind,tool,args,result,extra\ns9,1,tool,ls,{},a,b\n")
+    record = {"kind": {"value": "tool"}, "cost_usd": "cost_usd", **dict.fromkeys(("args", "result"))}
+    record = {key: value or key for key, value in record.items()} | {"name": "tool"}
+    row_map = RowMap.of({"format": "ebbtide", "run": "session", "order": "step", "record": record}, "test")
+    results = checked([str(tmp_path)], replace(row_map, json=frozenset({"args"})), tmp_path / "out")
+    bad = [row for row in results if row["run_id"] is None]
+    assert [(row["source"], row["error_line"], row["error"]) for row in bad] == [
+        (str(tmp_path / "1.csv"), at + 2 + number, error)
+        for number, (_, error) in enumerate(BAD_LINES.values())
+    ]
+    runs = results[len(bad) :]
+    assert [row["run_id"] for row in runs] == ["s0", "s1", "s2", "s9"]
+    assert sum(row["events"] for row in runs) == 9_000  # and one of the other file, without the dear one
+    assert [row["degraded"] for row in runs] == [0, 2, 0, 0]
+    assert "rows have no step: they come last" in runs[1]["faults"][0]
+    assert "'dear': expected a number" in runs[1]["faults"][1]
+    assert sum(row["cost_usd"] or 0.0 for row in runs) == pytest.approx(8.999)
+
+
+def test_a_quote_that_is_never_closed_costs_no_line_before_it(tmp_path: Path) -> None:
+    """Nobody can say where the lines behind it begin; it is told where it is."""
+    lines = [f"s{number % 3},{number},tool,search,{{}},nothing" for number in range(3_000)]
+    lines[2_000] = 's1,5,tool,"search,{},nothing'
+    (tmp_path / "t.csv").write_text("\n".join(["session,step,kind,tool,args,result", *lines]))
+    results = checked([str(tmp_path / "t.csv")], EVENT_MAP, tmp_path / "out")
+    assert (results[0]["error_line"], results[0]["error"]) == (2_002, BAD_LINES["quote"][1])
+    assert sum(row["events"] or 0 for row in results) >= 2_000
+
+
+@pytest.mark.parametrize(
+    ("kind", "damage"),
+    [
+        ("parquet", "head"),
+        ("parquet", "middle"),
+        ("parquet", "end"),
+        ("jsonl.gz", "head"),
+        ("jsonl.gz", "end"),
+    ],
+)
+def test_a_damaged_file_among_many_is_listed_and_the_rest_is_done(
+    kind: str, damage: str, tmp_path: Path
+) -> None:
+    """With its name and the reason; none of its rows are half there."""
+    for number in range(3):
+        rows = [{**row, "session": f"{row['session']}-{number}"} for row in shuffled_events() * 50]
+        if kind == "parquet":
+            pq.write_table(pa.Table.from_pylist(rows), tmp_path / f"{number}.parquet", row_group_size=250)
+        else:
+            text = "\n".join(map(json.dumps, rows))
+            (tmp_path / f"{number}.jsonl.gz").write_bytes(gzip.compress(text.encode()))
+    path = tmp_path / f"1.{kind}"
+    content = path.read_bytes()
+    third = len(content) // 3
+    broken = {
+        "head": b"\xff" * 8 + content[8:],
+        "middle": content[:third] + bytes(third) + content[2 * third :],
+        "end": content[:-third],
+    }
+    path.write_bytes(broken[damage])
+    results = checked([str(tmp_path / f"*.{kind}")], EVENT_MAP, tmp_path / "out")
+    assert (results[0]["run_id"], results[0]["source"], results[0]["status"]) == (
+        None,
+        str(path),
+        "unreadable",
+    )
+    assert results[0]["error"]
+    assert [row["run_id"] for row in results[1:]] == [f"s{run}-{n}" for run in (1, 2, 3) for n in (0, 2)]
+    assert {row["events"] for row in results[1:]} == {500}
+
+
 @pytest.mark.parametrize("kind", ["parquet", "db"])
 @pytest.mark.parametrize("bound", [("MOST_ROWS", 10), ("MOST_BYTES", 1_000)])
 def test_a_run_too_long_to_be_held_is_listed_and_the_rest_is_done(
@@ -567,14 +659,14 @@ def test_words_lists_and_durations_of_a_map() -> None:
 def test_a_table_that_is_none_says_so(names: list[str], message: str) -> None:
     """Before anything is read."""
     with pytest.raises(ConfigError, match=message):
-        open_table(names, EVENT_MAP)
+        open_table(names, EVENT_MAP).__enter__()
 
 
 def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
     """And with the one that was meant."""
     pq.write_table(pa.table({"sesion": ["a"], "step": [1]}), tmp_path / "t.parquet")
     with pytest.raises(ConfigError, match="no column 'session'; did you mean sesion"):
-        open_table([str(tmp_path / "t.parquet")], EVENT_MAP)
+        open_table([str(tmp_path / "t.parquet")], EVENT_MAP).__enter__()
     with pytest.raises(ConfigError, match="--order COLUMN"):
         RowMap().by("session", None)
 
@@ -583,4 +675,4 @@ def test_a_file_that_is_no_table_says_why(tmp_path: Path) -> None:
     """In one line."""
     (tmp_path / "t.parquet").write_text("no parquet")
     with pytest.raises(EbbtideError, match=r"t\.parquet"):
-        open_table([str(tmp_path / "t.parquet")], EVENT_MAP)
+        open_table([str(tmp_path / "t.parquet")], EVENT_MAP).__enter__()

@@ -13,8 +13,7 @@ from ebbtide.batch.archive_counts import ArchiveCounts
 from ebbtide.batch.archive_files import ArchiveFile
 from ebbtide.batch.archive_pool import Chunk, PartWriter, RunChunk, check_chunks
 from ebbtide.batch.result_parts import ResultParts
-from ebbtide.batch.row_map import RowMap
-from ebbtide.batch.table_rows import RunTable, nameless_chunk
+from ebbtide.batch.table_rows import RunTable
 from ebbtide.supervision.run_options import RunOptions
 
 _FILES: Final = 64  # of a chunk
@@ -76,7 +75,6 @@ def check_files(
 
 def check_rows(
     table: RunTable,
-    row_map: RowMap,
     task: ArchiveTask,
     progress: Callable[[int], object] = lambda _: None,
 ) -> tuple[ArchiveCounts, int]:
@@ -86,8 +84,8 @@ def check_rows(
     progress(resumed)
     chunks = table.chunks(frozenset(parts.run_ids))
     size = table.size()
-    if size.nameless and None not in parts.run_ids:
-        chunks = chain([nameless_chunk(table, size, row_map)], chunks)
+    if size.refusals and None not in parts.run_ids:
+        chunks = chain([RunChunk(size.refusals)], chunks)
     jobs = task.jobs or max(1, min(os.cpu_count() or 1, size.runs // _RUNS_WORTH_A_PROCESS))
     return check_into(parts, chunks, task, jobs=jobs, progress=progress), resumed
 

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from ebbtide.batch.run_result import ResultStatus
 
 #: The columns of results that are counted.
-COUNTED: Final = ["run_id", "status", "action", "events", "error", "error_line"]
+COUNTED: Final = ["run_id", "source", "status", "action", "events", "error", "error_line"]
 _LISTED: Final = 100  # runs that could not be checked
 
 
@@ -17,6 +17,7 @@ class BadRun(NamedTuple):
     """A run that could not be checked, and why."""
 
     run_id: str | None
+    source: str
     status: str
     error: str
     line: int | None
@@ -55,11 +56,11 @@ class ArchiveCounts:
         """Those of the rows of a table of results."""
         rows = zip(*(table[name].to_pylist() for name in COUNTED), strict=True)
         counts = cls()
-        for run_id, status, action, events, error, line in rows:
+        for run_id, source, status, action, events, error, line in rows:
             counts.runs[status] += 1
             if status == ResultStatus.CHECKED:
                 counts.actions[action] += 1
                 counts.events += events
             elif status != ResultStatus.NO_TRACE and len(counts.bad_runs) < _LISTED:
-                counts.bad_runs.append(BadRun(run_id, status, error or "", line))
+                counts.bad_runs.append(BadRun(run_id, source, status, error or "", line))
         return counts

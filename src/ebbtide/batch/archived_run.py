@@ -95,6 +95,7 @@ class RefusedRun:
         no_trace: Whether it is something else than a trace.
         name: The run, where that is not its path.
         has_id: Whether it is known at all which run it is.
+        line: The line of the source, from 1.
     """
 
     source: str
@@ -102,6 +103,7 @@ class RefusedRun:
     no_trace: bool = False
     name: str | None = None
     has_id: bool = True
+    line: int | None = None
 
     @property
     def run_id(self) -> str | None:
@@ -112,7 +114,7 @@ class RefusedRun:
 
     def summary(self, _options: RunOptions) -> RunSummary:
         """As `ArchivedRun.summary`."""
-        raise TranscriptError(self.what, source=self.source, no_trace=self.no_trace)
+        raise TranscriptError(self.what, source=self.source, line=self.line, no_trace=self.no_trace)
 
 
 def file_system(url: str) -> tuple[Any, str]:

@@ -18,6 +18,7 @@ attributes = "ResourceAttributes"
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,7 @@ from ebbtide.traces.record_trace import record_format
 from ebbtide.traces.records.fields import from_json, seconds
 
 _KEYS: Final = ("description", "format", "run", "order", "json", "record")
+_NUMBER: Final = re.compile(r"-?\d{1,40}(\.\d{1,40})?([eE][+-]?\d{1,3})?", re.ASCII)
 _FORMS: Final = (
     frozenset(("value",)),
     frozenset(("column", "values")),
@@ -49,6 +51,7 @@ class RowMap:
         format: The format of the records; None tells it by the first of each run.
         record: The record, by its keys; None takes all columns by their names.
         json: Columns that hold JSON as a text.
+        numbers: Columns whose texts are numbers wherever they read as such.
     """
 
     run: str = ""
@@ -56,6 +59,7 @@ class RowMap:
     format: str | None = None
     record: Mapping[str, Any] | None = None
     json: frozenset[str] = field(default_factory=frozenset)
+    numbers: frozenset[str] = field(default_factory=frozenset)
 
     @classmethod
     def load(cls, name: str) -> RowMap:
@@ -145,6 +149,8 @@ class RowMap:
         """
         if self.json:
             row = {key: from_json(value) if key in self.json else value for key, value in row.items()}
+        if self.numbers:
+            row = {key: _number(value) if key in self.numbers else value for key, value in row.items()}
         if self.record is None:
             return {key: value for key, value in row.items() if value is not None}
         return _record(self.record, row)
@@ -156,6 +162,12 @@ def map_names() -> tuple[str, ...]:
     return tuple(
         sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml"))
     )
+
+
+def _number(value: Any) -> Any:
+    if not isinstance(value, str) or _NUMBER.fullmatch(value) is None:
+        return value
+    return int(value) if value.lstrip("-").isdecimal() else float(value)
 
 
 def _record(form: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:

@@ -78,9 +78,8 @@ class ArchiveCheck:
         arrow_library()
         start = time.monotonic()
         columns = (RowMap() if row_map is None else RowMap.load(row_map)).by(run, order)
-        table = open_table(self.sources, columns)
-        with progress_bar("checking", None) as advance:
-            counts, resumed = check_rows(table, columns, self._task(), advance)
+        with progress_bar("checking", None) as advance, open_table(self.sources, columns) as table:
+            counts, resumed = check_rows(table, self._task(), advance)
         return self._say(counts, resumed, time.monotonic() - start, as_json=as_json)
 
     def _task(self) -> ArchiveTask:
@@ -140,7 +139,7 @@ def _print(counts: ArchiveCounts, output: Path, *, resumed: int) -> None:
         print_line(f"{count(bad, 'run')} could not be checked:")
     for run in counts.bad_runs[:_SHOWN]:
         place = "" if run.line is None else f"line {run.line}: "
-        print_line(f"  {run.run_id}: {place}{redact(run.error)}")
+        print_line(f"  {run.run_id or run.source}: {place}{redact(run.error)}")
     if bad > _SHOWN:
         print_line(f"  and {bad - _SHOWN:,} more")
     print_line(f"{output}: what it says is shown by `ebbtide archive report {output}`")
