@@ -20,6 +20,8 @@ DATA = (
     "ebbtide/decision_log/store/schema/0001_streams.postgresql.sql",
     "ebbtide/decision_log/store/schema/0001_streams.sqlite.sql",
     "ebbtide/decision_log/store/schema/0002_one_event.sql",
+    "ebbtide/service/runs/schema/0001_runs.postgresql.sql",
+    "ebbtide/service/runs/schema/0001_runs.sqlite.sql",
     "ebbtide/decision_log/store/schema/0003_source_document.sql",
     "ebbtide/report/assets/page.js",
     "ebbtide/report/assets/uPlot.iife.min.js",

@@ -33,6 +33,8 @@ class PostgresServer:
         url: ``postgresql://...``, as libpq reads it.
         timeout_s: How long a connection, and a writer that waits for another one, may take.
         read_only: Never write.
+        namespace: The schema of PostgreSQL with the tables, which may still be to make; None leaves it to the
+            server.
 
     Attributes:
         name: What messages call it; it never has a password in it.
@@ -42,12 +44,15 @@ class PostgresServer:
         StoreError: psycopg is missing.
     """
 
-    def __init__(self, url: str, *, timeout_s: float, read_only: bool = False) -> None:
+    def __init__(
+        self, url: str, *, timeout_s: float, read_only: bool = False, namespace: str | None = None
+    ) -> None:
         self._psycopg = _psycopg()
         self._parameters = _parameters(self._psycopg, url)
         self.name = _name(self._parameters)
         self._timeout_s = timeout_s
         self._read_only = read_only
+        self._namespace = namespace
 
     def connect(self) -> PostgresSession:
         """Open one more connection.
@@ -89,6 +94,8 @@ class PostgresServer:
                 },
             )
             connection.execute(_SETTINGS.format(lock_ms=max(int(self._timeout_s * 1000), 1)))
+            if self._namespace is not None:
+                connection.execute(f"SET search_path = {self._namespace}")
             if self._read_only:
                 connection.execute("SET default_transaction_read_only = on")
         return connection

@@ -35,6 +35,7 @@ class ServiceProcess:
         self,
         folder: Path,
         *options: str,
+        db: str | None = None,
         settings: Mapping[str, Any] | None = None,
         blocks: int | None = None,
     ) -> None:
@@ -43,6 +44,7 @@ class ServiceProcess:
         Args:
             folder: Where its files are.
             options: Of the command.
+            db: Where the runs are; None takes a file in the folder.
             settings: Of `ServiceSettings`.
             blocks: KB that each of its files may have, as if the disk were full then.
         """
@@ -51,14 +53,15 @@ class ServiceProcess:
         self.settings = settings
         self.blocks = blocks
         self.file = folder / "runs.db"
+        self.db = str(self.file) if db is None else db
         self.home = folder / "home"
         self.environment = {**os.environ, "EBBTIDE_STATE": str(folder / "state"), "HOME": str(self.home)}
         self.start()
 
     def start(self) -> None:
-        line = [sys.executable, "-m", "ebbtide", "serve", "--port", "0", "--db", str(self.file), "--json"]
+        line = [sys.executable, "-m", "ebbtide", "serve", "--port", "0", "--db", self.db, "--json"]
         if self.settings is not None:
-            line = [sys.executable, "-c", PROGRAM, json.dumps(self.settings), str(self.file)]
+            line = [sys.executable, "-c", PROGRAM, json.dumps(self.settings), self.db]
         if self.blocks is not None:
             line = ["bash", "-c", f'ulimit -S -f {self.blocks}; exec "$@"', "bash", *line]
         pipe = subprocess.PIPE
@@ -131,12 +134,33 @@ def long_lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProc
     service.kill()
 
 
+@pytest.fixture(scope="session")
+def long_lived_on_postgres(
+    tmp_path_factory: pytest.TempPathFactory, postgres_server
+) -> Iterator[ServiceProcess]:
+    name = postgres_server.new_database()
+    service = ServiceProcess(tmp_path_factory.mktemp("service"), db=postgres_server.url(name))
+    yield service
+    service.kill()
+    postgres_server.drop_database(name)
+
+
 @pytest.fixture
 def empty_service(long_lived: ServiceProcess) -> ServiceProcess:
     """One without runs, in a process that other tests have used: each start takes a second."""
-    for run in long_lived.get("/v1/runs", limit=1000)["runs"]:
-        long_lived.client.delete(f"/v1/runs/{quote(run['run_id'])}")
-    return long_lived
+    return emptied(long_lived)
+
+
+@pytest.fixture(params=["long_lived", "long_lived_on_postgres"])
+def either_service(request: pytest.FixtureRequest) -> ServiceProcess:
+    """Likewise, on each database."""
+    return emptied(request.getfixturevalue(request.param))
+
+
+def emptied(service: ServiceProcess) -> ServiceProcess:
+    for run in service.get("/v1/runs", limit=1000)["runs"]:
+        service.client.delete(f"/v1/runs/{quote(run['run_id'])}")
+    return service
 
 
 @pytest.fixture(scope="module")

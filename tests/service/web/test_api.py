@@ -21,8 +21,8 @@ def model_call(seq: int, **fields: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def service(empty_service):
-    return empty_service
+def service(either_service):
+    return either_service
 
 
 def test_a_loop_is_told_and_ended(service) -> None:

@@ -123,9 +123,9 @@ def test_a_token_is_wanted_where_others_can_ask(start) -> None:
     assert service.client.get("/healthz").status_code == 200
 
 
-def test_nothing_acknowledged_is_lost_by_a_kill(start) -> None:
+def test_nothing_acknowledged_is_lost_by_a_kill(start, db) -> None:
     """Killed in any write: what was acknowledged of events, stops, acknowledgements and deletions holds."""
-    service = start()
+    service = start(db=db)
     chance = random.Random(7)  # noqa: S311 - a test
     sent = dict.fromkeys((f"run {number}" for number in range(4)), 0)
     stops: set[str] = set()
@@ -172,9 +172,9 @@ def test_nothing_acknowledged_is_lost_by_a_kill(start) -> None:
         sent[run_id] = 0
 
 
-def test_what_was_said_is_not_said_again_after_a_kill(start) -> None:
+def test_what_was_said_is_not_said_again_after_a_kill(start, db) -> None:
     """A note is handed over once, and an agent that was named stays one, although no state was written."""
-    service = start()
+    service = start(db=db)
 
     def check(agent: str) -> dict[str, Any]:
         return service.client.post("/v1/runs/a/check", params={"agent": agent}).json()

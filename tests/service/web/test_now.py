@@ -1,7 +1,6 @@
 """What is stuck now, in a sentence."""
 
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,9 +18,9 @@ SILENT_S = 600.0
 class Fleet:
     """Runs on a clock that stands still."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, db: str) -> None:
         self.now = time.time()
-        self.database = RunDatabase(folder / "runs.db")
+        self.database = RunDatabase(db)
         self.runs = LiveRuns(self.database, clock=lambda: self.now)
 
     def add(self, run_id: str, text: str, **origin: Any) -> None:
@@ -55,8 +54,8 @@ class Fleet:
 
 
 @pytest.fixture
-def fleet(tmp_path):
-    fleet = Fleet(tmp_path)
+def fleet(db):
+    fleet = Fleet(db)
     yield fleet
     fleet.runs.close()
 

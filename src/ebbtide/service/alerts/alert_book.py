@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ebbtide.database.session import Session
 from ebbtide.service.alerts.alert import Alert
 from ebbtide.service.runs.run_database import RunDatabase
 
 # What a person has let go on may get stuck again, which is news.
 _ENTER: Final = """
-INSERT OR IGNORE INTO alerts (run_id, level, let_go_on, channel, at, due, body)
-SELECT ?1, ?2, (SELECT count(*) FROM audit WHERE run_id = ?1 AND act IN ('acknowledge', 'extend')),
-    ?3, ?4, ?4, ?5
+INSERT INTO alerts (run_id, level, channel, at, due, body, let_go_on)
+SELECT ?, ?, ?, ?, ?, ?, count(*) FROM audit WHERE run_id = ? AND act IN ('acknowledge', 'extend')
+ON CONFLICT DO NOTHING RETURNING number
 """
 _DUE: Final = (
     "SELECT number, body, tries FROM alerts"
@@ -58,12 +58,11 @@ class AlertBook:
         Raises:
             StoreError: It cannot be written.
         """
-        rows = [
-            (alert.run_id, alert.level.value, channel, alert.at, json.dumps(body)) for channel, body in bodies
-        ]
+        run_id, level, at = alert.run_id, alert.level.value, float(alert.at)
+        rows = [(run_id, level, channel, at, at, json.dumps(body), run_id) for channel, body in bodies]
 
-        def write(database: sqlite3.Connection) -> bool:
-            return any(database.execute(_ENTER, row).rowcount == 1 for row in rows)
+        def write(session: Session) -> bool:
+            return any(session.rows_of_each([(_ENTER, row) for row in rows]))
 
         return self._database.write(write)
 
@@ -71,7 +70,7 @@ class AlertBook:
         """The next alerts that are to be told now.
 
         Raises:
-            StoreError: The file cannot be read.
+            StoreError: The database cannot be read.
         """
         rows = self._database.read(_DUE, (channel, now))
         return [
@@ -85,7 +84,7 @@ class AlertBook:
             StoreError: It cannot be written.
         """
         self._database.write(
-            lambda database: database.execute(
+            lambda session: session.run(
                 "UPDATE alerts SET state = ?, tries = tries + 1, due = coalesce(?, due) WHERE number = ?",
                 (state, due, number),
             )

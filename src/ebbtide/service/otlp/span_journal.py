@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
+from ebbtide.database.session import Session
 from ebbtide.service.otlp.export import SignalKind
 from ebbtide.service.runs.run_database import RunDatabase
+
+_NEW: Final = "INSERT INTO exports (kind, media, encoding, body) VALUES (?, ?, ?, ?) RETURNING number"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,10 +31,10 @@ class JournalEntry:
 
 
 class SpanJournal:
-    """Keeps exports in the file of the service.
+    """Keeps exports in the database of the service.
 
     Args:
-        database: The file.
+        database: It.
     """
 
     def __init__(self, database: RunDatabase) -> None:
@@ -46,11 +49,9 @@ class SpanJournal:
         """
         values = (entry.kind.value, entry.media, entry.encoding, entry.body)
 
-        def write(database: sqlite3.Connection) -> int:
-            cursor = database.execute(
-                "INSERT INTO exports (kind, media, encoding, body) VALUES (?, ?, ?, ?)", values
-            )
-            return cursor.lastrowid or 0
+        def write(session: Session) -> int:
+            number: int = session.rows(_NEW, values)[0][0]
+            return number
 
         return self._database.write(write)
 
@@ -72,6 +73,6 @@ class SpanJournal:
         """
         if number > self._removed:
             self._database.write(
-                lambda database: database.execute("DELETE FROM exports WHERE number <= ?", (number,))
+                lambda session: session.run("DELETE FROM exports WHERE number <= ?", (number,))
             )
             self._removed = number

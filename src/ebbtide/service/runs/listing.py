@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -21,7 +22,9 @@ _COLUMNS: Final = (
     "reason", "cost_usd", "tokens", "wasted_usd", "ended", "stop_reason", "note", "stuck_since",
     "stuck_from_usd",
 )  # fmt: skip
-_SELECT: Final = f"SELECT number, {', '.join(_COLUMNS)} FROM runs"  # noqa: S608 - names of our own
+# PostgreSQL has a word of its own that is "user".
+_SELECT: Final = f"SELECT number, {', '.join(f'runs.{column}' for column in _COLUMNS)} FROM runs"  # noqa: S608
+_SPECIAL: Final = re.compile(r"[!%_]")  # in a pattern of LIKE
 _SEARCHED: Final = ("run_id", "coalesce(project, '')", "coalesce(agent, '')", "reason")
 
 
@@ -49,6 +52,7 @@ _GROUPS: Final[Mapping[SpendingBy, str]] = {
     SpendingBy.USER: "runs.user",
     SpendingBy.MODEL: "nullif(spending.model, '')",
 }
+_WHOLE: Final = "CAST(sum(spending.{}) AS BIGINT)"  # PostgreSQL would make it a decimal
 _OF_WHOLE_RUNS: Final = (SpendingBy.PROJECT, SpendingBy.AGENT)
 
 
@@ -98,8 +102,10 @@ def list_runs(database: RunDatabase, wanted_runs: RunFilter) -> tuple[list[dict[
             conditions.append(f"{column} {sign} ?")
             values.append(value)
     if wanted_runs.text is not None:
-        conditions.append(f"({' OR '.join(f'instr(lower({column}), lower(?))' for column in _SEARCHED)})")
-        values += [wanted_runs.text] * len(_SEARCHED)
+        tests = (f"lower({column}) LIKE lower(?) ESCAPE '!'" for column in _SEARCHED)
+        conditions.append(f"({' OR '.join(tests)})")
+        letters = _SPECIAL.sub(r"!\g<0>", wanted_runs.text)
+        values += [f"%{letters}%"] * len(_SEARCHED)
     if wanted_runs.cursor is not None:
         conditions.append(f"({', '.join(key)}) < ({', '.join('?' * len(key))})")
         values += _place(wanted_runs.cursor, len(key))
@@ -121,6 +127,8 @@ def find_run(database: RunDatabase, run_id: str) -> dict[str, Any] | None:
 
 def find_runs(database: RunDatabase, run_ids: Sequence[str]) -> list[dict[str, Any]]:
     """Those of some runs that are known."""
+    if not run_ids:
+        return []
     return run_rows(database, f"run_id IN ({', '.join('?' * len(run_ids))})", run_ids)
 
 
@@ -140,8 +148,8 @@ def spending(database: RunDatabase, by: SpendingBy, since: float | None) -> list
     first_day = 0 if since is None else day_number(since)
     order = "1" if by is SpendingBy.DAY else "2 DESC, 3 DESC"
     rows = database.read(
-        f"SELECT {_GROUPS[by]}, sum(spending.cost_usd), sum(spending.tokens), sum(spending.calls),"  # noqa: S608
-        " sum(spending.unpriced), count(DISTINCT spending.run)"
+        f"SELECT {_GROUPS[by]}, sum(spending.cost_usd), {_WHOLE.format('tokens')}, {_WHOLE.format('calls')},"  # noqa: S608
+        f" {_WHOLE.format('unpriced')}, count(DISTINCT spending.run)"
         " FROM spending JOIN runs ON runs.number = spending.run"
         f" WHERE spending.day >= ? GROUP BY 1 ORDER BY {order}",
         (first_day,),
@@ -175,10 +183,10 @@ def spending(database: RunDatabase, by: SpendingBy, since: float | None) -> list
 def audit(database: RunDatabase, *, run_id: str | None, limit: int) -> list[dict[str, Any]]:
     """What people did, the latest first."""
     names = ("at", "act", "run_id", "caller", "detail")
+    where, values = ("", (limit,)) if run_id is None else (" WHERE run_id = ?", (run_id, limit))
     rows = database.read(
-        "SELECT at, act, run_id, caller, detail FROM audit WHERE ?1 IS NULL OR run_id = ?1"
-        " ORDER BY number DESC LIMIT ?2",
-        (run_id, limit),
+        f"SELECT at, act, run_id, caller, detail FROM audit{where} ORDER BY number DESC LIMIT ?",  # noqa: S608
+        values,
     )
     return [dict(zip(names, row, strict=True)) for row in rows]
 

@@ -28,7 +28,7 @@ CASE WHEN stop_reason IS NOT NULL THEN 'stopped'
      WHEN latest < ? THEN 'silent'
      ELSE 'working' END
 """
-_OF_NOW: Final = "NOT ended AND latest >= ?"
+_OF_NOW: Final = "ended = 0 AND latest >= ?"
 
 
 class StateOfNow(StrEnum):
@@ -188,4 +188,4 @@ def _silent_line(run: dict[str, Any], now: float) -> str:
 
 
 def _latest(database: RunDatabase) -> list[dict[str, Any]]:
-    return run_rows(database, "1 ORDER BY latest DESC LIMIT 1", ())
+    return run_rows(database, "TRUE ORDER BY latest DESC LIMIT 1", ())

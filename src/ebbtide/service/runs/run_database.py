@@ -1,24 +1,26 @@
 """The runs of a service on disk: every event, the latest state of each run, what was spent, and who did what.
 
-It is the `RunStore` and the `RunLog` of the registry. One thread writes; reading opens the file anew.
+It is the `RunStore` and the `RunLog` of the registry. One thread writes.
 """
 
 from __future__ import annotations
 
-import sqlite3
+import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
+from ebbtide.database.session import Session
+from ebbtide.database.session_pool import SessionPool
 from ebbtide.errors import StoreError
 from ebbtide.events.event import Event
-from ebbtide.service.runs.run_event import RunEvent, plain_name, stored_event
+from ebbtide.service.runs import statements
+from ebbtide.service.runs.run_event import RunEvent, plain_name, plain_text, stored_event
 from ebbtide.service.runs.run_origin import RunOrigin
+from ebbtide.service.runs.run_place import run_place
 from ebbtide.service.runs.run_source import RunSource
 from ebbtide.service.runs.stuck_from import StuckFrom
 from ebbtide.service.runs.writer import DatabaseWriter
@@ -33,45 +35,6 @@ _LINE_BYTES: Final = 300  # that an event takes in memory beside its line
 _MOST_LAGGING: Final = 1000  # runs that are listed anew at a start, each read in some 10 ms
 _ERASING: Final = ("delete", "expire")  # acts
 _CHECK_BYTES: Final = 500  # that a check takes in memory
-_NEW_RUN: Final = """
-INSERT INTO runs (run_id, project, agent, user, source, started, latest) VALUES (?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (run_id) DO UPDATE SET
-    project = coalesce(excluded.project, project), agent = coalesce(excluded.agent, agent),
-    user = coalesce(excluded.user, user),
-    started = min(started, excluded.started), latest = max(latest, excluded.latest),
-    source = CASE excluded.source WHEN 'hooks' THEN 'hooks' ELSE source END
-RETURNING number
-"""
-_NEW_EVENT: Final = "INSERT OR IGNORE INTO events (run, chain, seq, at, line) VALUES (?, ?, ?, ?, ?)"
-_SPENT: Final = """
-INSERT INTO spending (run, day, model, cost_usd, tokens, calls, unpriced) VALUES (?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (run, day, model) DO UPDATE SET
-    cost_usd = cost_usd + excluded.cost_usd, tokens = tokens + excluded.tokens,
-    calls = calls + excluded.calls, unpriced = unpriced + excluded.unpriced
-"""
-_STATE: Final = """
-INSERT INTO states (run, revision, place, checks, state)
-SELECT number, ?, ?, ?, ? FROM runs WHERE run_id = ?
-ON CONFLICT (run) DO UPDATE SET revision = excluded.revision, place = excluded.place,
-    checks = excluded.checks, state = excluded.state
-WHERE excluded.revision >= states.revision
-"""
-_CHECK: Final = """
-INSERT OR REPLACE INTO checks (run, number, place, agent, at)
-SELECT number, ?, ?, ?, ? FROM runs WHERE run_id = ?
-"""
-_STANDING_COLUMNS: Final = "run_id, standing, kind, reason, events, cost_usd, tokens, latest, ended"
-_STANDING: Final = """
-UPDATE runs SET standing = :standing, kind = :kind, reason = :reason, events = :events, cost_usd = :cost_usd,
-    tokens = :tokens, ended = :ended, latest = max(latest, :latest),
-    stuck_from_usd = CASE WHEN NOT :is_stuck THEN NULL WHEN stuck_since IS NULL THEN :from_usd
-        ELSE stuck_from_usd END,
-    stuck_since = CASE WHEN :is_stuck THEN coalesce(stuck_since, (
-        SELECT at FROM events WHERE run = runs.number AND chain = :chain AND :first_event
-        ORDER BY place LIMIT 1 OFFSET :first_event - 1
-    ), :latest) END
-WHERE run_id = :run_id
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,20 +62,22 @@ class _Standing(NamedTuple):
 
 
 class RunDatabase:
-    """The file of a service.
+    """The database of a service.
 
     Args:
-        path: The file; it is made where there is none.
+        where: The path of a file, which is made where there is none, or the URL of a PostgreSQL server.
 
     Raises:
-        StoreError: It cannot be opened, or is something else.
+        ConfigError: `where` names neither.
+        StoreError: It cannot be opened, is something else, or another service has it.
     """
 
     is_durable = True
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._writer = DatabaseWriter(path)
+    def __init__(self, where: str | os.PathLike[str]) -> None:
+        self._place = run_place(where)
+        self._writer = DatabaseWriter(self._place)
+        self._readers = SessionPool(self._place.name, self._place.reader)
         self._lock = threading.Lock()
         self._standings: dict[str, _Standing] = {}  # to be written with what is written next
         self._is_noted = False  # a job waits that writes them
@@ -132,23 +97,24 @@ class RunDatabase:
             QueueFullError: Too much is waiting.
         """
 
-        def write(database: sqlite3.Connection) -> list[int]:
-            run = _run_number(database, run_id, origin, min((item.at for item in events), default=now), now)
-            places = []
+        def write(session: Session) -> list[int]:
+            started = min((item.at for item in events), default=now)
+            run = _run_number(session, run_id, origin, started, now)
+            rows = session.rows_of_each(
+                [(statements.NEW_EVENT, (run, *item.key, item.at, item.line)) for item in events]
+            )
+            places: list[int] = [row[0][0] if row else 0 for row in rows]
             sums: dict[tuple[int, str], list[float]] = {}
-            for item in events:
-                cursor = database.execute(_NEW_EVENT, (run, *item.key, item.at, item.line))
-                is_new = cursor.rowcount == 1
-                places.append(cursor.lastrowid or 0 if is_new else 0)
-                if is_new and item.charge is not None:
+            for item, place in zip(events, places, strict=True):
+                if place and item.charge is not None:
                     day, model, cost, tokens, calls = item.charge
                     total = sums.setdefault((day, model), [0.0, 0, 0, 0])
                     parts = (cost or 0.0, tokens, calls, int(cost is None and tokens > 0))
                     total[:] = (before + part for before, part in zip(total, parts, strict=True))
             if any(places):
-                count = sum(map(bool, places))
-                database.execute("UPDATE runs SET received = received + ? WHERE number = ?", (count, run))
-            database.executemany(_SPENT, [(run, day, model, *total) for (day, model), total in sums.items()])
+                session.run(statements.RECEIVED, (sum(map(bool, places)), run))
+            spent = [(run, day, model, *total) for (day, model), total in sums.items()]
+            session.run_many(statements.SPENT, spent)
             return places
 
         size = sum(len(item.line) + _LINE_BYTES for item in events)
@@ -158,11 +124,7 @@ class RunDatabase:
         """As `RunLog.since`."""
         latest = place
         while True:
-            rows = self.read(
-                "SELECT place, at, line FROM events WHERE run = (SELECT number FROM runs WHERE run_id = ?)"
-                " AND place > ? ORDER BY place LIMIT ?",
-                (run_id, latest, _PAGE),
-            )
+            rows = self.read(statements.EVENTS_SINCE, (run_id, latest, _PAGE))
             for latest, at, line in rows:
                 yield latest, stored_event(line, at)
             if len(rows) < _PAGE:
@@ -170,31 +132,27 @@ class RunDatabase:
 
     def checks(self, run_id: str, /) -> list[ModelCheck]:
         """As `RunLog.checks`."""
-        rows = self.read(
-            "SELECT checks.number, place, checks.agent, at FROM checks JOIN runs ON run = runs.number"
-            " WHERE run_id = ? ORDER BY 1",
-            (run_id,),
-        )
-        return [ModelCheck(*row) for row in rows]
+        return [ModelCheck(*row) for row in self.read(statements.CHECKS_OF, (run_id,))]
 
     def add_check(self, run_id: str, check: ModelCheck, /) -> None:
         """As `RunLog.add_check`; a run that was deleted meanwhile stays so."""
+        agent = None if check.agent is None else plain_text(check.agent)
 
-        def write(database: sqlite3.Connection) -> None:
+        def write(session: Session) -> None:
             if not check.place and check.number == 1:  # it was only asked about, so far
                 now = time.time()
-                _run_number(database, run_id, RunOrigin(), now, now)
-            database.execute(_CHECK, (check.number, check.place, check.agent, check.at, run_id))
+                _run_number(session, run_id, RunOrigin(), now, now)
+            session.run(statements.CHECK, (check.number, check.place, agent, check.at, run_id))
 
         self._writer.submit(write, size=_CHECK_BYTES, can_wait=True)
 
     def introduce(self, run_id: str, origin: RunOrigin, now: float) -> None:
         """Say where a run comes from, soon; it is made where there is none."""
-        self._writer.submit(lambda database: _run_number(database, run_id, origin, now, now), can_wait=True)
+        self._writer.submit(lambda session: _run_number(session, run_id, origin, now, now), can_wait=True)
 
     def origin(self, run_id: str) -> RunOrigin | None:
         """Where a run comes from; None where there is no such run."""
-        rows = self.read("SELECT project, agent, user, source FROM runs WHERE run_id = ?", (run_id,))
+        rows = self.read(statements.ORIGIN, (run_id,))
         if not rows:
             return None
         project, agent, user, source = rows[0]
@@ -221,46 +179,45 @@ class RunDatabase:
 
     def annotate(self, run_id: str, note: str) -> None:
         """Say what to know of a run before judging it, soon; an empty text says nothing."""
+        note = plain_text(note)
         query = "UPDATE runs SET note = ? WHERE run_id = ? AND note != ?"
-        self._writer.submit(lambda database: database.execute(query, (note, run_id, note)))
+        self._writer.submit(lambda session: session.run(query, (note, run_id, note)))
 
     def flush(self) -> Future[None]:
         """Done when everything that was handed over before is on disk."""
-        return self._writer.submit(lambda _: None)
+        # It asks something, so that a connection that has gone stale is noticed before the commit.
+        return self._writer.submit(lambda session: session.run("SELECT 1"))
 
     def save(self, runs: Sequence[StoredRun], /) -> None:
         """As `RunStore.save`; a run that was deleted meanwhile stays so."""
         rows = [(run.revision, run.place, run.checks, run.state, run.standing.run_id) for run in runs]
 
-        def write(database: sqlite3.Connection) -> None:
-            database.executemany(_STATE, rows)
+        def write(session: Session) -> None:
+            session.run_many(statements.STATE, rows)
 
         self._writer.write(write)
 
     def load(self, run_id: str, /) -> StoredRun | None:
         """As `RunStore.load`."""
-        rows = self.read(
-            f"SELECT {_STANDING_COLUMNS}, revision, state, place, checks"  # noqa: S608 - names of our own
-            " FROM runs JOIN states ON run = number WHERE run_id = ?",
-            (run_id,),
-        )
+        rows = self.read(statements.STORED, (run_id,))
         if not rows:
             return None
         return StoredRun(_standing(rows[0][:-4]), *rows[0][-4:])
 
     def delete(self, run_id: str, /) -> None:
-        """As `RunStore.delete`: nothing of it stays in the file, nor in the log of its changes."""
-        self._writer.write(lambda database: _erase(database, run_id))
-        self.read("PRAGMA wal_checkpoint(TRUNCATE)")
+        """As `RunStore.delete`: nothing of it stays in a file, nor in the log of its changes."""
+        self._writer.write(lambda session: _erase(session, run_id))
+        self._place.erase()
 
     def silent_since(self, ts: float, run_id: str | None = None) -> list[str]:
         """The runs of which nothing was heard since, in seconds since 1970; or one, if it is so."""
-        query = "SELECT run_id FROM runs WHERE latest < ?1 AND (?2 IS NULL OR run_id = ?2)"
-        return [row[0] for row in self.read(query, (ts, run_id))]
+        one, values = ("", (ts,)) if run_id is None else (" AND run_id = ?", (ts, run_id))
+        rows = self.read(f"SELECT run_id FROM runs WHERE latest < ?{one}", values)  # noqa: S608 - no values
+        return [row[0] for row in rows]
 
     def standings(self) -> Iterable[RunStanding]:
         """As `RunStore.standings`."""
-        rows = self.read(f"SELECT {_STANDING_COLUMNS} FROM runs")  # noqa: S608 - names of our own
+        rows = self.read(f"SELECT {statements.STANDING_COLUMNS} FROM runs")  # noqa: S608 - names of our own
         return list(map(_standing, rows))
 
     def enter(self, act: PersonAct, *, stop_reason: str | None = None) -> None:
@@ -272,14 +229,12 @@ class RunDatabase:
             StoreError: It cannot be written.
         """
 
-        def write(database: sqlite3.Connection) -> None:
-            database.execute("UPDATE runs SET stop_reason = ? WHERE run_id = ?", (stop_reason, act.run_id))
+        def write(session: Session) -> None:
+            session.run("UPDATE runs SET stop_reason = ? WHERE run_id = ?", (stop_reason, act.run_id))
             if act.act in _ERASING:
-                _erase(database, act.run_id)
-            database.execute(
-                "INSERT INTO audit (at, act, run_id, caller, detail) VALUES (?, ?, ?, ?, ?)",
-                (time.time(), act.act, act.run_id, act.caller, act.detail),
-            )
+                _erase(session, act.run_id)
+            values = (time.time(), act.act, act.run_id, act.caller, act.detail)
+            session.run(statements.AUDIT, values)
 
         self._writer.write(write)
 
@@ -296,7 +251,7 @@ class RunDatabase:
         """Whether there is such a run."""
         return bool(self.read("SELECT 1 FROM runs WHERE run_id = ?", (run_id,)))
 
-    def write(self, run: Callable[[sqlite3.Connection], _T]) -> _T:
+    def write(self, run: Callable[[Session], _T]) -> _T:
         """Have something else written, and wait for it, as `DatabaseWriter.write`."""
         return self._writer.write(run)
 
@@ -304,13 +259,10 @@ class RunDatabase:
         """The rows of a query.
 
         Raises:
-            StoreError: The file cannot be read.
+            StoreError: The database cannot be read.
         """
-        try:
-            with closing(sqlite3.connect(f"{self._path.absolute().as_uri()}?mode=rw", uri=True)) as database:
-                return database.execute(query, values).fetchall()
-        except sqlite3.Error as error:
-            raise StoreError(f"{self._path}: {error}") from error
+        with self._readers.session() as session:
+            return session.rows(query, values)
 
     def waiting(self) -> tuple[int, int]:
         """As `DatabaseWriter.waiting`."""
@@ -319,16 +271,17 @@ class RunDatabase:
     def close(self) -> None:
         """Write what waits, and write no more."""
         self._writer.close()
+        self._readers.close()
 
-    def _write_standings(self, database: sqlite3.Connection) -> dict[str, _Standing]:
+    def _write_standings(self, session: Session) -> dict[str, _Standing]:
         """Write what was noted; it."""
         with self._lock:
             standings = dict(self._standings)
             self._is_noted = False
         for run, _ in standings.values():
             if not run.events:  # it has only asked, which may be written after this
-                _run_number(database, run.run_id, RunOrigin(), run.latest, run.latest)
-        database.executemany(_STANDING, [_standing_row(item) for item in standings.values()])
+                _run_number(session, run.run_id, RunOrigin(), run.latest, run.latest)
+        session.run_many(statements.STANDING, [_standing_row(item) for item in standings.values()])
         return standings
 
     def _standings_done(self, future: Future[dict[str, _Standing]]) -> None:
@@ -342,29 +295,31 @@ class RunDatabase:
                     del self._standings[run_id]
 
 
-def _standing_row(item: _Standing) -> dict[str, Any]:
-    """The values of `_STANDING`."""
+def _standing_row(item: _Standing) -> tuple[Any, ...]:
+    """The values of `statements.STANDING`."""
     run, stuck = item
-    first = None if stuck is None else stuck.first_event
-    return {
-        "run_id": run.run_id,
-        "standing": run.action.rank,
-        "kind": run.kind,
-        "reason": run.reason,
-        "events": run.events,
-        "cost_usd": run.cost_usd,
-        "tokens": run.tokens,
-        "ended": run.ended,
-        "latest": run.latest,
-        "is_stuck": stuck is not None,
-        "from_usd": None if stuck is None else stuck.cost_usd,
-        "chain": None if stuck is None else plain_name(stuck.chain_id),
-        "first_event": first or 0,
-    }
+    is_stuck = int(stuck is not None)
+    first = (stuck.first_event or 0) if stuck is not None else 0
+    chain = None if stuck is None else plain_name(stuck.chain_id)
+    return (
+        *(
+            run.action.rank,
+            run.kind,
+            plain_text(run.reason),
+            run.events,
+            run.cost_usd,
+            run.tokens,
+            int(run.ended),
+        ),
+        *(run.latest, run.latest),
+        *(is_stuck, None if stuck is None else stuck.cost_usd),
+        *(is_stuck, chain, min(first, 1), max(0, first - 1)),
+        *(run.latest, run.run_id),
+    )
 
 
 def _standing(row: Sequence[Any]) -> RunStanding:
-    """What `_STANDING` has written."""
+    """What `statements.STANDING` has written."""
     run_id, rank, kind, reason, events, cost_usd, tokens, latest, ended = row
     return RunStanding(
         run_id=run_id,
@@ -379,20 +334,14 @@ def _standing(row: Sequence[Any]) -> RunStanding:
     )
 
 
-def _run_number(
-    database: sqlite3.Connection, run_id: str, origin: RunOrigin, started: float, latest: float
-) -> int:
+def _run_number(session: Session, run_id: str, origin: RunOrigin, started: float, latest: float) -> int:
     """The number of a run, which is made where there is none."""
-    values = (run_id, origin.project, origin.agent, origin.user, origin.source, started, latest)
-    rows = database.execute(_NEW_RUN, values).fetchall()
-    number: int = rows[0][0]
+    values = (run_id, origin.project, origin.agent, origin.user, origin.source.value, started, latest)
+    number: int = session.rows(statements.NEW_RUN, values)[0][0]
     return number
 
 
-def _erase(database: sqlite3.Connection, run_id: str) -> None:
+def _erase(session: Session, run_id: str) -> None:
     """Delete a run and all that belongs to it."""
-    for table in ("events", "checks", "states", "spending"):
-        query = f"DELETE FROM {table} WHERE run = (SELECT number FROM runs WHERE run_id = ?)"  # noqa: S608
-        database.execute(query, (run_id,))
-    for table in ("alerts", "runs"):
-        database.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))  # noqa: S608
+    for query in statements.ERASE:
+        session.run(query, (run_id,))

@@ -103,7 +103,12 @@ def stored_event(line: bytes, at: float) -> Event:
 
 def plain_name(text: Any) -> str:
     """A name that every database takes."""
-    return str(text)[:_LONGEST_NAME].encode("utf-8", "replace").decode().replace("\0", "")
+    return plain_text(str(text)[:_LONGEST_NAME])
+
+
+def plain_text(text: str) -> str:
+    """A text that every database takes: PostgreSQL has no NUL, and nobody half a character."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "")
 
 
 @lru_cache(maxsize=1024)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ebbtide.service.runs.run_event import masked_name
+from ebbtide.service.runs.run_event import masked_name, plain_text
 from ebbtide.service.runs.run_source import RunSource
 
 
@@ -28,4 +28,4 @@ class RunOrigin:
         for field in ("project", "agent", "user"):
             name = getattr(self, field)
             if name is not None:
-                object.__setattr__(self, field, masked_name(name))
+                object.__setattr__(self, field, masked_name(plain_text(name)))

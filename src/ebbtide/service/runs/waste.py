@@ -42,7 +42,7 @@ def look_for_waste(runs: LiveRuns, now: float) -> str | None:
     outcome = summary(runs, run_id, pace=_unhurried)
     wasted_usd = None if outcome.course is Course.UNKNOWN else outcome.bill.wasted.cost_usd
     query = "UPDATE runs SET wasted_usd = ?, wasted_events = ? WHERE run_id = ?"
-    runs.database.write(lambda database: database.execute(query, (wasted_usd, events, run_id)))
+    runs.database.write(lambda session: session.run(query, (wasted_usd, events, run_id)))
     return str(run_id)
 
 

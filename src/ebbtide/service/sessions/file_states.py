@@ -20,5 +20,8 @@ def keep_file_state(database: RunDatabase, path: str, state: str) -> None:
     Raises:
         StoreError: It cannot be written.
     """
-    query = "INSERT OR REPLACE INTO session_files VALUES (?, ?)"
-    database.write(lambda writer: writer.execute(query, (path, state)))
+    query = (
+        "INSERT INTO session_files (path, state) VALUES (?, ?)"
+        " ON CONFLICT (path) DO UPDATE SET state = excluded.state"
+    )
+    database.write(lambda session: session.run(query, (path, state)))

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from ebbtide.service.runs.listing import audit
 from ebbtide.service.runs.run_database import PersonAct
+from ebbtide.service.runs.run_event import plain_text
 from ebbtide.service.runs.run_source import RunSource
 from ebbtide.service.web.answers import AuditAnswer, VerdictAnswer
 from ebbtide.service.web.events_api import masked, verdict_fields
@@ -102,11 +103,6 @@ async def refuse_unknown(here: Service, run_id: str) -> None:
         raise ProblemError(
             404, f"{run_id!r:.80}: no such run", where="run_id", hint="GET /v1/runs lists them."
         )
-
-
-def plain_text(text: str) -> str:
-    """A text that every database takes."""
-    return text.encode("utf-8", "replace").decode().replace("\0", "")
 
 
 def _answer(here: Service, run_id: str, verdict: Verdict) -> PlainJson:

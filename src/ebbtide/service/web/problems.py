@@ -106,7 +106,10 @@ def problem_of(error: Exception) -> ProblemError:
             return ProblemError(429, str(error), hint="Send it again in a moment.", retry_s=1)
         case StoreError():
             _log.error("the database: %s", error)
-            return ProblemError(503, str(error), hint="Nothing was taken. Send it again.", retry_s=2)
+            hint = "Nothing was taken. Send it again."
+            if error.recorded is None:
+                hint = "It may have been taken. Send it again: an event with a seq counts once."
+            return ProblemError(503, str(error), hint=hint, retry_s=2)
         case TranscriptError():
             line = None if error.line is None else f"line {error.line}"
             where = ", ".join(part for part in (line, error.path) if part)

@@ -13,17 +13,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Final, cast
 
 import uvicorn
 
 from ebbtide.budget.shared.budgets import Budgets
-from ebbtide.errors import ConfigError, StoreError
+from ebbtide.errors import ConfigError
 from ebbtide.service.alerts.alert_sender import AlertSender
 from ebbtide.service.client import ServiceClient
-from ebbtide.service.file_lock import lock_file
 from ebbtide.service.hooks.asking import ask_status
 from ebbtide.service.hooks.daemon import LocalService
 from ebbtide.service.hooks.hook_client import exchange
@@ -116,7 +114,7 @@ def serve_web(
 
     Args:
         settings: Where, and for whom.
-        db: The file of the runs, or its URL; None takes that of the user.
+        db: The file of the runs, or the URL of their database; None takes a file of the user.
         announce: Told the address when requests are taken.
         open_log: Opens the log of decisions, and makes one where there is none.
         budgets: A TOML file with a table ``[budgets]``; None sets no bounds.
@@ -124,17 +122,16 @@ def serve_web(
     Raises:
         ConfigError: The address cannot be had, the budgets cannot be used, or the URL is of no database that
             it knows.
-        StoreError: The file cannot be written, or another service has it.
+        StoreError: The database cannot be written, or another service has it.
     """
     folder = StateFolder()
-    path = folder.path / _FILE if db is None else _path(db)
     common_budgets = None if budgets is None else Budgets.load(budgets)
     with ExitStack() as stack:
         before = os.umask(0o077)
         stack.callback(os.umask, before)
-        stack.enter_context(_alone(path))
+        database = RunDatabase(folder.path / _FILE if db is None else db)
+        stack.callback(database.close)
         listener = stack.enter_context(_listening(settings))
-        database = RunDatabase(path)
         sessions = HookStore(database, folder.sessions)
         runs = LiveRuns(
             database,
@@ -200,35 +197,6 @@ def _prefer_requests() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(_YOUNGEST, _YOUNG, _OLD)
-
-
-def _path(db: str) -> Path:
-    scheme, is_url, place = db.partition("://")
-    if not is_url:
-        return Path(db)
-    if scheme != "sqlite":
-        raise ConfigError(
-            f"--db {scheme}://: the service keeps its runs in one file of SQLite; name its path"
-        )
-    return Path(place.removeprefix("/"))
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """No other service has the file meanwhile."""
-    lock = path.with_name(f"{path.name}.lock")
-    try:
-        handle = lock_file(lock)
-    except OSError as error:
-        raise StoreError(
-            f"{lock}: {error.strerror or error}. Name a --db in a folder that can be written"
-        ) from error
-    if handle is None:
-        raise StoreError(f"{path}: another service has this file. End it, or name another --db")
-    try:
-        yield
-    finally:
-        os.close(handle)
 
 
 @contextmanager
