@@ -3,6 +3,7 @@
 import dataclasses
 import random
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from ebbtide.batch.archived_run import EventsRun, FileRun
 from ebbtide.batch.checking_runs import check_events, check_partition, check_run
-from ebbtide.batch.run_result import RunResult, result_schema
+from ebbtide.batch.run_result import RunResult, result_batch, result_schema
 from ebbtide.batch.verdict_changes import VerdictChange, advance, change_batch, change_schema
 from ebbtide.budget.limits import Limits
 from ebbtide.errors import TranscriptError
@@ -128,6 +129,28 @@ def test_a_row_says_what_was_wasted_on_which_tool() -> None:
     assert 0 < line.tools[0].amount.tokens <= line.amount.tokens
     assert row.wasted_usd == pytest.approx(line.amount.cost_usd)
     assert (row.began_s, row.ended_s) == (1_780_000_000.0, 1_780_000_040.0)
+
+
+def test_tokens_that_a_run_does_not_tell_are_unknown_everywhere_in_its_row() -> None:
+    """Its calls have costs, and no tokens: no column, and nothing in a list, says 0."""
+    events = [dataclasses.replace(event, usage=None) for event in stuck(20) if not isinstance(event, Message)]
+    costs = [dataclasses.replace(event, usage=Usage(model="m-1", cost_usd=0.01)) for event in events]
+    (row,) = result_batch([check_events(costs, run_id="r")]).to_pylist()
+    assert row["waste"]
+    assert row["waste"][0]["tools"]
+    assert row["tools"]
+    assert {path: value for path, value in places(row) if "tokens" in path[-1] and value is not None} == {}
+    (row,) = result_batch([check_events(stuck(20), run_id="r")]).to_pylist()
+    assert all(value is not None for path, value in places(row) if path[-1] == "tokens")
+
+
+def places(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Each scalar of plain data, and where it is."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in inner:
+        yield from places(item, (*path, str(key)))
+    if not isinstance(value, dict | list):
+        yield path, value
 
 
 @settings(max_examples=10)

@@ -305,20 +305,19 @@ class _Fold:
 
     def _take_waste(self, row: Mapping[str, Any]) -> None:
         tools = self._by["tool"]
-        are_tokens_known = row["tokens"] is not None
         loops = Action(row["action"]).rank >= Action.ESCALATE.rank
         for line in row["tools"]:
             tool = tools[line["name"]]
             tool.runs += 1
             tool.loops += loops
-            tool.whole.add(*_amount(line, are_tokens_known))
+            tool.whole.add(*_amount(line))
         for waste in row["waste"]:
             part = self._waste[waste["kind"]]
             part.runs += 1
             part.count += waste["count"]
-            part.amount.add(*_amount(waste, are_tokens_known))
+            part.amount.add(*_amount(waste))
             for line in waste["tools"]:
-                amount = _amount(line, are_tokens_known)
+                amount = _amount(line)
                 part.tools[line["name"]].add(*amount)
                 tool = tools[line["name"]]
                 (tool.wasted if waste["kind"] in WASTED else tool.avoidable).add(*amount)
@@ -372,10 +371,10 @@ def _rank(part: _Sum | ArchiveWaste) -> tuple[float, int]:
     return -(part.cost_usd or 0.0), -(part.tokens or 0)
 
 
-def _amount(line: Mapping[str, Any], are_tokens_known: bool) -> tuple[float | None, int | None]:  # noqa: FBT001
-    """Dollars and tokens of a line of a bill, whose tokens are 0 where its run told none."""
+def _amount(line: Mapping[str, Any]) -> tuple[float | None, int | None]:
+    """Dollars and tokens of a line of a bill."""
     amount = line["amount"]
-    return amount["cost_usd"], amount["tokens"] if are_tokens_known else None
+    return amount["cost_usd"], amount["tokens"]
 
 
 def _wasteful(lines: Iterable[ArchiveLine]) -> tuple[ArchiveLine, ...]:

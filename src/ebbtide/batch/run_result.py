@@ -14,7 +14,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, get_type_hints
 
 from ebbtide.batch.arrow_types import arrow_library, arrow_type
-from ebbtide.budget.bill.bill import BillLine, WasteLine
+from ebbtide.batch.result_lines import ResultLine, ResultWaste, result_lines, result_waste
+from ebbtide.budget.bill.bill import BillLine
 from ebbtide.clock import calendar_seconds
 from ebbtide.codec import to_wire
 from ebbtide.errors import TranscriptError, error_text
@@ -138,11 +139,11 @@ class RunResult:
     degraded: int | None = None
     faults: tuple[str, ...] | None = None
     findings: tuple[RunFinding, ...] | None = None
-    waste: tuple[WasteLine, ...] | None = None
-    agents: tuple[BillLine, ...] | None = None
-    models: tuple[BillLine, ...] | None = None
-    tools: tuple[BillLine, ...] | None = None
-    contents: tuple[BillLine, ...] | None = None
+    waste: tuple[ResultWaste, ...] | None = None
+    agents: tuple[ResultLine, ...] | None = None
+    models: tuple[ResultLine, ...] | None = None
+    tools: tuple[ResultLine, ...] | None = None
+    contents: tuple[ResultLine, ...] | None = None
     decisions: tuple[RunDecision, ...] | None = None
     rounds: tuple[RoundPoint, ...] | None = None
 
@@ -210,11 +211,11 @@ def result_of(run_id: str | None, summary: RunSummary) -> RunResult:
         degraded=summary.degraded,
         faults=summary.faults,
         findings=summary.findings,
-        waste=bill.waste,
-        agents=bill.agents,
-        models=bill.models,
-        tools=bill.tools,
-        contents=bill.contents,
+        waste=result_waste(bill.waste, are_tokens_known=are_tokens_known),
+        agents=result_lines(bill.agents, are_tokens_known=are_tokens_known),
+        models=result_lines(bill.models, are_tokens_known=are_tokens_known),
+        tools=result_lines(bill.tools, are_tokens_known=are_tokens_known),
+        contents=result_lines(bill.contents, are_tokens_known=are_tokens_known),
         decisions=summary.decisions,
         rounds=summary.rounds,
     )
