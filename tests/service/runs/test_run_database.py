@@ -47,7 +47,7 @@ LETTERS = {
     "100": {"100%"},
     "nothing": set(),
 }
-TABLES = ("runs", "events", "checks", "states", "spending", "exports", "alerts", "session_files")
+TABLES = ("runs", "events", "checks", "states", "charged", "spending", "exports", "alerts", "session_files")
 
 
 @pytest.fixture

@@ -1,9 +1,14 @@
 """Budgets that the runs of a service share: who is asked, who is ended, and what is told."""
 
+import json
+import sqlite3
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing, suppress
 from typing import Any
 
+import httpx
 import pytest
 
 from ebbtide import ModelCall, Usage
@@ -106,3 +111,52 @@ def test_what_was_spent_outlives_a_kill(bounded_service) -> None:
 def test_budgets_that_cannot_be(start_shared) -> None:
     with pytest.raises(RuntimeError, match="expected at least one"):
         start_shared("--budgets", "b.toml", files={"b.toml": "[budgets]\nstore = 'x.db'\n"})
+
+
+def test_a_kill_between_the_disk_and_the_budget(start_shared, wait_for) -> None:
+    """A call that was on disk, and not yet charged, is charged at the next start, and once."""
+    slow = FILE.replace("lease_s = 1\n", "lease_s = 60\n")
+    service = start_shared("--budgets", "ebbtide.toml", files={"ebbtide.toml": slow})
+    with ServiceClient(service.url) as client:
+        spend(client, "k", 0.25, seq=1, project="tight-3")
+        assert budget(client, "project:tight-3:day")["spent_usd"] == 0.25
+    with closing(sqlite3.connect(service.folder / "budgets.db", isolation_level=None)) as others:
+        others.execute("BEGIN EXCLUSIVE")  # the service waits here, between the two
+        event = json.dumps({"seq": 2, "kind": "llm", "cost_usd": 0.5})
+        sending = threading.Thread(target=_post, args=(f"{service.url}/v1/runs/k/events", event))
+        sending.start()
+        with closing(sqlite3.connect(service.file)) as runs:
+            wait_for(lambda: runs.execute("SELECT count(*) FROM events").fetchone() == (2,))
+        service.kill()
+        sending.join()
+        others.execute("ROLLBACK")
+    for _ in range(3):
+        service.start()
+        with ServiceClient(service.url) as client:
+            assert budget(client, "project:tight-3:day")["spent_usd"] == 0.75
+            assert client.run("k")["cost_usd"] == 0.75
+        service.kill()
+
+
+def test_what_was_spent_before_there_were_budgets(start_shared) -> None:
+    """It stays uncharged when budgets are set, also after a crash, and when they were away for a while."""
+    service = start_shared(files={"budgets.toml": FILE})
+    with ServiceClient(service.url) as client:
+        spend(client, "k", 0.25, seq=1, project="tight-4")
+    for options, cost in (((), 0.25), (("--budgets", "budgets.toml"), 0.5), ((), 0.25)):
+        service.kill()
+        service.options = options
+        service.start()
+        with ServiceClient(service.url) as client:
+            seq = client.run("k")["events"] + 1
+            spend(client, "k", cost, seq=seq, project="tight-4")
+    service.kill()
+    service.options = ("--budgets", "budgets.toml")
+    service.start()
+    with ServiceClient(service.url) as client:
+        assert budget(client, "project:tight-4:day")["spent_usd"] == 0.5
+
+
+def _post(url: str, body: str) -> None:
+    with suppress(httpx.TransportError):
+        httpx.post(url, content=body)

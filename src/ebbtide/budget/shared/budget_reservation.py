@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ebbtide.budget.shared.budget import budget_units
-from ebbtide.budget.shared.budget_store import NOTHING, CallCharge, Lease
+from ebbtide.budget.shared.budget_store import NOTHING, CallCharge, Lease, named_charge
 from ebbtide.budget.shared.store_link import StoreLink
 from ebbtide.budget.tally import UNITS
 from ebbtide.errors import StoreError
@@ -53,6 +53,16 @@ class BudgetReservation:
         self._has_cost = cost is not None
         tell = self._link.settle_later if later else self._link.settle
         tell(self._lease, self._charge, before or NOTHING)
+
+    def settle_as(self, charge_id: str, cost_usd: float | None) -> BudgetReservation:
+        """Settle it as `Budgets.charge` does, under an id that another process can tell."""
+        if self._lease is None:
+            return self
+        lease = named_charge(self._lease, charge_id)
+        charge = BudgetReservation(self._link, lease, is_bound=self._is_bound)
+        charge.settle(cost_usd)
+        self.release()
+        return charge
 
     def release(self) -> None:
         """Give back what was set aside for a call that was not made."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Final, Protocol
 
@@ -11,6 +11,8 @@ from ebbtide.budget.shared.budget_refusal import RefusalReason
 
 #: Seconds that a store remembers a slot of a run, a day or a month after it was of use.
 RETENTION_S: Final = 62 * 24 * 3600.0
+#: Seconds within which a charge with a name counts once.
+NAMED_S: Final = 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +114,11 @@ class CallCharge:
 
 
 NOTHING = CallCharge(0)
+
+
+def named_charge(lease: Lease, charge_id: str) -> Lease:
+    """A lease under an id that another process can tell, kept until nobody charges it again."""
+    return replace(lease, lease_id=charge_id, seconds=max(lease.seconds, NAMED_S))
 
 
 class BudgetStore(Protocol):

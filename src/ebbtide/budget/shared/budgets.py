@@ -22,6 +22,7 @@ from ebbtide.budget.shared.budget_store import (
     Lease,
     Refusal,
     SlotStanding,
+    named_charge,
 )
 from ebbtide.budget.shared.store_link import StoreLink
 from ebbtide.budget.shared.store_place import open_budget_store
@@ -225,18 +226,21 @@ class Budgets:
             now = answer.now
         raise StoreError(f"the clock of the store of budgets does not stand still at {now:.0f}")
 
-    def charge(self, cost_usd: float | None) -> BudgetReservation:
+    def charge(self, cost_usd: float | None, *, charge_id: str | None = None) -> BudgetReservation:
         """Charge what was spent without a reservation; a store that is away is told later.
 
         Args:
             cost_usd: Dollars. None where nobody knows: as much is charged as a call of unknown cost sets
                 aside, and it counts as unpriced until the reservation that this gives is settled.
+            charge_id: Names it, so that it counts once within an hour, whichever process charges it.
         """
         try:
             now = self._link.now()
         except StoreError:
             now = system_clock()
         lease = self._lease(uuid.uuid4().hex, None, self._slots(now))
+        if lease is not None and charge_id is not None:
+            lease = named_charge(lease, charge_id)
         charge = BudgetReservation(self._link, lease, is_bound=False)
         charge.settle(cost_usd)
         return charge

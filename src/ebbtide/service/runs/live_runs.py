@@ -16,6 +16,7 @@ from ebbtide.budget.shared.budgets import Budgets
 from ebbtide.budget.tally import usd
 from ebbtide.errors import StoreError, error_text
 from ebbtide.events.event import Event
+from ebbtide.service.runs.charge_marks import ChargeMarks
 from ebbtide.service.runs.run_database import PersonAct, RunDatabase
 from ebbtide.service.runs.run_event import RunEvent, run_event
 from ebbtide.service.runs.run_origin import RunOrigin
@@ -25,6 +26,7 @@ from ebbtide.service.runs.stuck_from import StuckFrom, stuck_from
 from ebbtide.supervision.facts import PersonFacts
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.runs.advice import Advice
+from ebbtide.supervision.runs.run_budgets import RunBudgets
 from ebbtide.supervision.runs.run_store import RunStanding, RunStore
 from ebbtide.supervision.runs.runs import Runs
 from ebbtide.supervision.runs.watched_run import standing_of
@@ -95,6 +97,7 @@ class LiveRuns:
         self.budgets = budgets
         self._project_of = project_of
         self._spenders = RunSpenders(database)
+        self._charges = ChargeMarks(database)
         self._past: set[str] = set()  # runs whose past is read
         self._runs = Runs(
             lambda _: Supervisor(prices=self.prices),
@@ -117,11 +120,15 @@ class LiveRuns:
         return self._runs.last_fault
 
     def resume(self) -> None:
-        """List the runs as they stand of which the last process was killed before it could.
+        """Charge and list what the last process was killed before it could.
 
         Raises:
-            StoreError: They cannot be read.
+            StoreError: The runs cannot be read, or not written.
         """
+        if self.budgets is not None:
+            budgets = RunBudgets(self.budgets, self._spender, self._fault)
+            self._charges.charge_rest(budgets, lambda: Supervisor(prices=self.prices))
+        self._charges.begin(has_budgets=self.budgets is not None)
         for run_id in self.database.lagging():
             self.note(run_id, now=0.0)  # nothing was heard of it since
 
@@ -147,6 +154,8 @@ class LiveRuns:
             QueueFullError: Too much waits to be written.
         """
         self._name(run_id, origin)
+        if self.budgets is not None:
+            self._runs.get(run_id)  # once they are in the log, who fetches the run has them, uncharged
         future = self.database.append(run_id, events, origin, self._clock() if now is None else now)
         for listener in () if is_past else self.on_events:
             future.add_done_callback(partial(_tell_events, listener, events, origin))
@@ -160,6 +169,7 @@ class LiveRuns:
             self._runs.record(run_id, event, place=place, charges=not is_past)
         finally:
             self._past.discard(run_id)
+        self._mark(run_id, place)
 
     def note(self, run_id: str, *, now: float | None = None) -> Verdict:
         """Show a run as it stands; what holds. It was heard of now, unless another time is given."""
@@ -188,6 +198,7 @@ class LiveRuns:
         except (StoreError, TimeoutError) as error:
             self._fault("database", error)
         verdict = self._runs.record(run_id, event, place=place)
+        self._mark(run_id, place)
         self.note(run_id)
         return self._ending(run_id) or verdict
 
@@ -307,6 +318,15 @@ class LiveRuns:
         if self.budgets is not None:
             self.budgets.close()
         self.database.close()
+
+    def _mark(self, run_id: str, place: int) -> None:
+        """Note that an event was charged, where the store of budgets has taken it."""
+        if self.budgets is None or not place or self.budgets.waiting:
+            return
+        try:
+            self._charges.put(run_id, place)
+        except StoreError as error:
+            self._fault("database", error)
 
     def _spender(self, run_id: str) -> Spender:
         """Who pays for a run; nobody by name, where the database cannot say."""

@@ -255,6 +255,10 @@ class RunDatabase:
         """Have something else written, and wait for it, as `DatabaseWriter.write`."""
         return self._writer.write(run)
 
+    def write_soon(self, run: Callable[[Session], object]) -> None:
+        """As `write`, for what nobody waits for."""
+        self._writer.submit(run, can_wait=True)
+
     def read(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """The rows of a query.
 

@@ -76,7 +76,7 @@ AUDIT: Final = "INSERT INTO audit (at, act, run_id, caller, detail) VALUES (?, ?
 ERASE: Final = (
     *(
         f"DELETE FROM {table} WHERE run = (SELECT number FROM runs WHERE run_id = ?)"  # noqa: S608
-        for table in ("events", "checks", "states", "spending")
+        for table in ("events", "checks", "states", "charged", "spending")
     ),
     *(f"DELETE FROM {table} WHERE run_id = ?" for table in ("alerts", "runs")),  # noqa: S608
 )

@@ -119,21 +119,30 @@ class RunBudgets:
         is_known = cost or is_priced or has_failed
         return EventCost(event.chain_id, event.agent, is_call, cost / UNITS if is_known else None)
 
-    def charge(self, run_id: str, spending: EventCost | None) -> None:
-        """Charge what an event took."""
+    def charge(self, run_id: str, spending: EventCost | None, place: int = 0) -> None:
+        """Charge what an event took.
+
+        Args:
+            run_id: Its run.
+            spending: What it took; None where there is nothing to charge.
+            place: Its place in a log, from which it may be charged again; 0 where it is in none.
+        """
         if self._budgets is None or spending is None:
             return
         chain_id, agent, is_call, cost_usd = spending
         budgets = self._of(self._budgets, run_id, agent)
+        charge_id = f"{run_id} {place}" if place else None
         asker = None
         if is_call:
             asker, call = self._taken(run_id, chain_id)
         else:
             call = self._unpriced.pop((run_id, chain_id), None)
-        if call is not None:
+        if call is not None and is_call and charge_id is not None:
+            call = call.settle_as(charge_id, cost_usd)
+        elif call is not None:
             call.settle(cost_usd)
         elif cost_usd != 0.0:
-            call = budgets.charge(cost_usd)
+            call = budgets.charge(cost_usd, charge_id=charge_id)
         with self._lock:
             if cost_usd is None and call is not None:
                 _limit(self._unpriced)[run_id, chain_id] = call

@@ -149,7 +149,7 @@ class Runs:
                 verdict = run.record(event, place)
                 spending = self._budgets.spending(event, before, run.supervisor.tally) if charges else None
             change = run.change(verdict)
-        self._budgets.charge(run_id, spending)  # without the lock: the store may take long
+        self._budgets.charge(run_id, spending, place)  # without the lock: the store may take long
         self._report(run_id, change)
         return verdict
 

@@ -38,6 +38,9 @@ CREATE TABLE states (
     state BYTEA NOT NULL
 );
 
+-- Up to which place a run was charged to the budgets; run 0 stands for all that have no row.
+CREATE TABLE charged (run BIGINT PRIMARY KEY, place BIGINT NOT NULL);
+
 -- What a run took of a model on a day (UTC, days since 1970); an unpriced call has tokens and no cost.
 CREATE TABLE spending (
     run BIGINT NOT NULL, day BIGINT NOT NULL, model TEXT NOT NULL,

@@ -38,6 +38,9 @@ CREATE TABLE states (
     state BLOB NOT NULL
 );
 
+-- Up to which place a run was charged to the budgets; run 0 stands for all that have no row.
+CREATE TABLE charged (run INTEGER PRIMARY KEY, place INTEGER NOT NULL);
+
 -- What a run took of a model on a day (UTC, days since 1970); an unpriced call has tokens and no cost.
 CREATE TABLE spending (
     run INTEGER NOT NULL, day INTEGER NOT NULL, model TEXT NOT NULL,

@@ -1,0 +1,110 @@
+"""How far the log of each run was charged to the budgets, so that a crash leaves nothing uncharged."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+from ebbtide.database.session import Session
+from ebbtide.errors import StoreError
+from ebbtide.service.runs.run_database import RunDatabase
+from ebbtide.service.runs.run_source import RunSource
+from ebbtide.supervision.runs.run_budgets import RunBudgets
+from ebbtide.supervision.runs.watched_run import WatchedRun
+from ebbtide.supervision.supervisor import Supervisor
+
+_ALL: Final = 0  # the number of no run, as in the next
+_MARK_ALL: Final = "INSERT INTO charged (run, place) SELECT 0, coalesce(max(place), 0) FROM events"
+_MARK: Final = """
+INSERT INTO charged (run, place) SELECT number, CAST(? AS BIGINT) FROM runs WHERE run_id = ?
+ON CONFLICT (run) DO UPDATE SET place = excluded.place
+"""
+_BEHIND: Final = """
+SELECT run_id, coalesce(charged.place, CAST(? AS BIGINT)) FROM runs
+JOIN (SELECT run, max(place) AS latest FROM events WHERE place > ? GROUP BY run) AS news ON news.run = number
+LEFT JOIN charged ON charged.run = number
+WHERE news.latest > coalesce(charged.place, CAST(? AS BIGINT)) AND source != ?
+"""
+
+
+class ChargeMarks:
+    """Notes which events were charged, a moment after it.
+
+    Args:
+        database: The runs.
+    """
+
+    def __init__(self, database: RunDatabase) -> None:
+        self._database = database
+        self._lock = threading.Lock()
+        self._places: dict[str, int] = {}  # to be written
+
+    def put(self, run_id: str, place: int) -> None:
+        """Note that a run was charged up to a place.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        with self._lock:
+            is_waiting = bool(self._places)
+            self._places[run_id] = place
+        if is_waiting:
+            return
+        try:
+            self._database.write_soon(self._write)
+        except StoreError:
+            with self._lock:
+                self._places.clear()  # the next one tries again
+            raise
+
+    def charge_rest(self, budgets: RunBudgets, make: Callable[[], Supervisor]) -> None:
+        """Charge what is in the log and was not charged. What was charged less than an hour ago counts once.
+
+        What was there before there were budgets counts as charged. Of what session files tell nobody knows
+        whether it was to be charged: it is left out.
+
+        Args:
+            budgets: Of the runs.
+            make: Makes the supervisor that tells what an event took beside those before it.
+
+        Raises:
+            StoreError: The log cannot be read.
+        """
+        for run_id, latest in self._behind():
+            run = WatchedRun(make(), time.time())
+            for place, event in self._database.since(run_id, 0):
+                item, before = run.placed(event), run.supervisor.tally.cost
+                run.record(item, place)
+                if place > latest:
+                    spending = budgets.spending(item, before, run.supervisor.tally)
+                    budgets.charge(run_id, spending, place)
+
+    def _behind(self) -> list[tuple[str, int]]:
+        """Runs with events that were not charged, and the place of the latest that was."""
+        rows = self._database.read("SELECT place FROM charged WHERE run = ?", (_ALL,))
+        if not rows:
+            return []
+        first = rows[0][0]
+        behind = self._database.read(_BEHIND, (first, first, first, RunSource.SESSION_FILE))
+        return [(run_id, place) for run_id, place in behind]
+
+    def begin(self, *, has_budgets: bool) -> None:
+        """Count all that is in the log as charged, from now on; without budgets nothing is counted.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+
+        def write(session: Session) -> None:
+            session.run("DELETE FROM charged")
+            if has_budgets:
+                session.run(_MARK_ALL)
+
+        self._database.write(write)
+
+    def _write(self, session: Session) -> None:
+        with self._lock:
+            places, self._places = self._places, {}
+        session.run_many(_MARK, [(place, run_id) for run_id, place in places.items()])
