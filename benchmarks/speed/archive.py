@@ -1,9 +1,8 @@
 """What an archive costs: the fixed part of a short run, all cores beside one, rows beside files, and memory.
 
-    python -m benchmarks.speed.archive [--runs N] [--longest N]
-
-Runs are made by a seeded generator: calls of tools of which a tenth are known already, each behind a call of
-a model that tells tokens and a cost (`usage`), or a thought as well (`words`).
+It is a part of `benchmarks.speed.fleet`. Runs are made by a seeded generator: calls of tools of which a tenth
+are known already, each behind a call of a model that tells tokens and a cost (`usage`), or a thought as well
+(`words`).
 
 - `fixed`: processor time of a run of 20 to 60 events, least of many rounds, as a line through five lengths:
   what it takes beside its events, and for each of them; from events at hand and from a file, with its row.
@@ -18,7 +17,6 @@ a model that tells tokens and a cost (`usage`), or a thought as well (`words`).
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import resource
@@ -36,7 +34,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.measure import setup, write_result
 from benchmarks.speed.check import machine
 from ebbtide.batch.archived_run import EventsRun, FileRun
 from ebbtide.batch.checking_runs import check_run
@@ -130,6 +127,8 @@ def command(*arguments: str | Path) -> dict[str, float]:
         "import resource, runpy, sys, json\n"
         "try:\n    runpy.run_module('ebbtide', run_name='__main__')\n"
         "except SystemExit as end:\n    assert not end.code, end.code\n"
+        "import multiprocessing\n"
+        "for child in multiprocessing.active_children():\n    child.join()\n"
         "own = next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1]\n"
         "children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss\n"
         "print(json.dumps([int(own), children]), file=sys.stderr)\n"
@@ -184,17 +183,15 @@ def checked(folder: Path, source: str, jobs: int) -> dict[str, float]:
     return command(*arguments)
 
 
-def main() -> None:
-    """Measure and write the result."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--runs", type=int, default=4_000, help="runs of the archive")
-    parser.add_argument("--longest", type=int, default=50_000, help="events of the long run")
-    options = parser.parse_args()
-    count = options.runs
+def measure(count: int, longest: int) -> dict[str, Any]:
+    """All of it.
+
+    Args:
+        count: Runs of the archive.
+        longest: Events of the long run.
+    """
     result: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory(prefix="ebbtide-archive-") as place:
         home = Path(place)
         result["fixed"] = fixed(home)
         write_archive(home / "whole", count)
@@ -215,7 +212,8 @@ def main() -> None:
         }
         print(f"rows: {result['rows']}")
         write_archive(home / "quarter", count // 4)
-        write_archive(home / "long", count // 4, longest=options.longest)
+        write_archive(home / "long", count // 4, longest=longest)
+        result["longest"] = longest
         result["memory"] = {
             "a quarter, files": checked(home / "quarter", "runs", 2),
             "whole, files": two,
@@ -226,8 +224,4 @@ def main() -> None:
         }
         for name, row in result["memory"].items():
             print(f"memory, {name}: {row}")
-    write_result("speed-archive", {"runs": result, "setup": setup("duckdb", "pyarrow")})
-
-
-if __name__ == "__main__":
-    main()
+    return result

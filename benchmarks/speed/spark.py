@@ -1,18 +1,18 @@
 """Archives and streams on Spark beside the pool of this machine, on the same runs.
 
-    python -m benchmarks.speed.spark [--runs 1000 10000] [--longest 20000] [--stream-runs 50000]
-
-Runs are made: nine of ten have 20 to 60 events, the others 200, and one has 20,000. Each engine checks the
-same files into Parquet, and its start stands apart. The rows are compared. A stream is killed with
-its process in the middle and begun again; its rows are those of `advance`.
+It is a part of `benchmarks.speed.fleet`. Runs are made: nine of ten have 20 to 60 events, the others 200, and
+one is long. Each engine checks the same files into Parquet, Spark also the same events as rows; its start
+stands apart. The rows are compared. A stream is killed with its process in the middle and begun again; its
+rows are those of `advance`.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,7 +25,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.measure import setup, write_result
 from benchmarks.spark_session import local_spark
 from ebbtide.batch.archive import ArchiveTask, check_files
 from ebbtide.batch.archive_files import files_at
@@ -46,52 +45,46 @@ _MAP = RowMap(run="run", order="seq", format="ebbtide")
 _FIELDS = "run string, seq bigint, ts double, name string, args string, result string, cost_usd double"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--runs", type=int, nargs="*", default=[1_000, 10_000], help="sizes of the archive")
-    parser.add_argument("--longest", type=int, default=20_000, help="events of the longest run of each")
-    parser.add_argument("--stream-runs", type=int, default=50_000, help="live runs of the stream; 0 for none")
-    parser.add_argument("--cores", type=int, default=2)
-    parser.add_argument("--streaming", type=Path, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.streaming is not None:
-        _stream(options.streaming, options.cores)
-        return
-    with tempfile.TemporaryDirectory(prefix="ebbtide-spark-") as folder:
-        if options.runs:
-            _archives(Path(folder), options.runs, options.longest, options.cores)
-        if options.stream_runs:
-            _killed_stream(Path(folder), options.stream_runs, options.cores)
+def archives(sizes: list[int], longest: int, cores: int) -> dict[str, Any]:
+    """The pool and Spark on archives of several sizes.
+
+    Args:
+        sizes: Runs of each.
+        longest: Events of the longest run of each.
+        cores: That both may use.
+    """
+    with tempfile.TemporaryDirectory(prefix="ebbtide-spark-") as place:
+        folder = Path(place)
+        begin = time.perf_counter()
+        spark = local_spark(folder, _SETTINGS, master=f"local[{cores}]")
+        _on_spark(spark, _written(folder / "first", 50, 200))
+        start_s = round(time.perf_counter() - begin, 1)
+        print(f"Spark starts in {start_s} s, its first job with it; {cores} cores")
+        results = [_archive(spark, folder, size, longest, cores) for size in sizes]
+        spark.stop()
+    return {"start_s": start_s, "cores": cores, "sizes": results}
 
 
-def _archives(folder: Path, sizes: list[int], longest: int, cores: int) -> None:
-    begin = time.perf_counter()
-    spark = local_spark(folder, _SETTINGS, master=f"local[{cores}]")
-    _on_spark(spark, _written(folder / "first", 50, 200))
-    start_s = round(time.perf_counter() - begin, 1)
-    print(f"Spark starts in {start_s} s, its first job with it; {cores} cores")
-    sizes_results = []
-    for size in sizes:
-        place = _written(folder / str(size), size, longest)
-        pool_s, pool_table = _in_pool(place, folder / f"{size}.parquet", cores)
-        spark_s, spark_table = _on_spark(spark, place)
-        assert _rows(pool_table) == _rows(spark_table), "the rows are not the same"
-        result = {
-            "runs": size,
-            "longest": longest,
-            "events": sum(row["events"] for row in pool_table.to_pylist()),
-            "pool_s": round(pool_s, 1),
-            "spark_s": round(spark_s, 1),
-            "of_the_pool": round(pool_s / spark_s, 2),
-            "load": round(os.getloadavg()[0], 1),
-        }
-        sizes_results.append(result)
-        print(f"the same rows: {result}")
-    spark.stop()
-    report = {"start_s": start_s, "sizes": sizes_results, "setup": setup("pyspark", "pyarrow")}
-    write_result(f"speed-spark-longest-{longest}", report)
+def _archive(spark: Any, folder: Path, size: int, longest: int, cores: int) -> dict[str, Any]:
+    place = _written(folder / str(size), size, longest)
+    pool_s, pool_table = _in_pool(place, folder / f"{size}.parquet", cores)
+    spark_s, spark_table = _on_spark(spark, place)
+    assert _rows(pool_table) == _rows(spark_table), "the rows of Spark are not those of the pool"
+    rows_s, rows_table = _on_rows(spark, place)
+    assert _nameless(pool_table) == _nameless(rows_table), "the rows of a table are not those of files"
+    shutil.rmtree(place)
+    result = {
+        "runs": size,
+        "longest": longest,
+        "events": sum(pool_table["events"].to_pylist()),
+        "pool_s": round(pool_s, 1),
+        "spark_s": round(spark_s, 1),
+        "spark_rows_s": round(rows_s, 1),
+        "of_the_pool": round(pool_s / spark_s, 2),
+        "load": round(os.getloadavg()[0], 1),
+    }
+    print(f"the same rows: {result}")
+    return result
 
 
 def _in_pool(place: Path, output: Path, cores: int) -> tuple[float, pa.Table]:
@@ -110,8 +103,26 @@ def _on_spark(spark: Any, place: Path) -> tuple[float, pa.Table]:
     return took, pq.read_table(output)
 
 
+def _on_rows(spark: Any, place: Path) -> tuple[float, pa.Table]:
+    """The same events as rows of a table, as they lie in their files."""
+    from ebbtide.batch import spark as engine
+
+    begin = time.perf_counter()
+    output = str(place) + "-rows-results"
+    events = spark.read.schema(_FIELDS).json(str(place))
+    engine.check_rows(events, row_map=_MAP).write.mode("overwrite").parquet(output)
+    took = time.perf_counter() - begin
+    return took, pq.read_table(output)
+
+
 def _rows(table: pa.Table) -> list[dict[str, Any]]:
     return sorted(table.to_pylist(), key=lambda row: row["run_id"])
+
+
+def _nameless(table: pa.Table) -> list[dict[str, Any]]:
+    """The rows by the numbers of the runs: a run is called by its file here, and by its column there."""
+    rows = {int(re.findall(r"\d+", row["run_id"])[-1]): row for row in table.to_pylist()}
+    return [rows[number] | {"run_id": "", "source": ""} for number in sorted(rows)]
 
 
 def _written(place: Path, runs: int, longest: int) -> Path:
@@ -143,8 +154,18 @@ def _events(run: str, length: int, chance: random.Random) -> Iterator[dict[str, 
         }
 
 
-def _killed_stream(folder: Path, runs: int, cores: int) -> None:
-    """Every run gets ten events in the first file, and four more in one of the others."""
+def killed_stream(runs: int, cores: int) -> dict[str, Any]:
+    """A stream that is killed: every run gets ten events at first, and four more in one of four batches.
+
+    Args:
+        runs: Live ones.
+        cores: Of Spark.
+    """
+    with tempfile.TemporaryDirectory(prefix="ebbtide-stream-") as folder:
+        return _killed_stream(Path(folder), runs, cores)
+
+
+def _killed_stream(folder: Path, runs: int, cores: int) -> dict[str, Any]:
     source = folder / "stream"
     (source / "in").mkdir(parents=True)
     chance = random.Random(runs)
@@ -185,19 +206,11 @@ def _killed_stream(folder: Path, runs: int, cores: int) -> None:
     result["as_advance"] = sorted(tuple(row.values()) for row in rows) == sorted(expected)
     result["load"] = round(os.getloadavg()[0], 1)
     print(result)
-    write_result("speed-spark-stream", {**result, "setup": setup("pyspark", "pyarrow")})
+    return result
 
 
 def _process(source: Path, cores: int) -> subprocess.Popen[str]:
-    command = [
-        sys.executable,
-        "-m",
-        "benchmarks.speed.spark",
-        "--streaming",
-        str(source),
-        "--cores",
-        str(cores),
-    ]
+    command = [sys.executable, "-m", "benchmarks.speed.spark", str(source), str(cores)]
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True
     )
@@ -230,5 +243,5 @@ def _stream(source: Path, cores: int) -> None:
     spark.stop()
 
 
-if __name__ == "__main__":
-    main()
+if __name__ == "__main__":  # the process that is killed
+    _stream(Path(sys.argv[1]), int(sys.argv[2]))
