@@ -5,6 +5,7 @@ import importlib.util
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -100,6 +101,20 @@ class PostgresServer:
 
     def stop(self, mode: str = "immediate") -> None:
         self._run("pg_ctl", "-w", "-D", str(self.data), "-m", mode, "stop")
+
+    @contextlib.contextmanager
+    def stalled(self) -> Iterator[None]:
+        """None of its processes goes on meanwhile, and none of its connections breaks."""
+        postmaster = (self.data / "postmaster.pid").read_text(encoding="utf-8").split()[0]
+        listing = subprocess.run(["ps", "-o", "pid=", "--ppid", postmaster], capture_output=True, check=True)
+        processes = [int(pid) for pid in (postmaster, *listing.stdout.decode().split())]
+        for pid in processes:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in processes:
+                os.kill(pid, signal.SIGCONT)
 
     def url(self, database: str) -> str:
         return f"postgresql://postgres@/{database}?host={self.folder}"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ebbtide.errors import StoreError
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall
-from ebbtide.supervision.runs import watched_run
+from ebbtide.supervision.runs import run_reader, watched_run
 from ebbtide.supervision.runs.run_store import MemoryRunStore, ModelCheck, StoredRun
 from ebbtide.supervision.runs.runs import Runs
 
@@ -125,3 +125,34 @@ def test_a_check_that_cannot_be_kept_is_in_the_state(monkeypatch: pytest.MonkeyP
         runs.before_model("a")
     runs.save()
     assert store.load("a") is not None
+
+
+def test_a_log_that_was_away_is_read_when_it_is_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that begins anew meanwhile is not written over what the log has, and is whole again later."""
+    log, store = MemoryRunLog(), MemoryRunStore()
+    for _ in range(2):
+        log.append("a", EVENTS["same"])
+
+    def away(*_: object) -> None:
+        raise StoreError("away")
+
+    runs = Runs(log=log, store=store)
+    with monkeypatch.context() as patched:
+        patched.setattr(log, "checks", away)
+        with pytest.warns(RuntimeWarning, match="away"):
+            assert runs.before_model("a").note is None
+        assert not runs.is_whole("a")
+        runs.record("a", EVENTS["same"])  # the log could not take it
+        runs.save()
+        runs.end("a")
+        assert store.load("a") is None
+        assert runs.before_model("a").note is None
+    place = log.append("a", EVENTS["same"])
+    runs.record("a", EVENTS["same"], place=place)
+    assert runs.get("a").tally.events < 3
+    monkeypatch.setattr(run_reader.time, "monotonic", lambda: float("inf"))
+    assert not runs.is_at_hand("a")
+    assert runs.get("a").tally.events == 3
+    assert runs.is_whole("a")
+    assert runs.before_model("a").note is not None
+    assert [check.number for check in log.checks("a")] == [1]

@@ -19,7 +19,12 @@ _FORM: Final = (
     "a password has %40 for @, %2F for /, %3A for : and %25 for %"
 )
 # A server that has vanished without a word is given up after some 30 seconds, on either side.
-_WATCH: Final[dict[str, Any]] = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 4}
+_WATCH: Final[dict[str, Any]] = {
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 4,
+    "tcp_user_timeout": 30_000,
+}
 _SETTINGS: Final = (
     "SET client_encoding = 'UTF8'; SET lock_timeout = {lock_ms}; "
     "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4"

@@ -11,6 +11,10 @@ from typing import Any, Final
 from ebbtide.database.session import Question, Values, Write
 from ebbtide.errors import StoreError
 
+_UNREACHED: Final = (
+    "the server cannot be reached, or lets nobody in: see that it runs, and that host, port, database, user "
+    "and password of the URL are right. Nothing was recorded, and the next call connects anew"
+)
 _BATCH: Final = 500  # rows of a stream that are asked for at once
 
 
@@ -136,7 +140,8 @@ class PostgresErrors:
                 "look whether it was recorded",
                 recorded=None,
             ) from error
-        raise StoreError(f"{self._name}: {message}; {_hint(error, is_gone=is_gone)}") from error
+        hint = _UNREACHED if session is None and _is_operational(error) else _hint(error, is_gone=is_gone)
+        raise StoreError(f"{self._name}: {message}; {hint}") from error
 
 
 def _hint(error: Any, *, is_gone: bool) -> str:

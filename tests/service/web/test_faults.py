@@ -267,3 +267,66 @@ def test_a_clock_that_jumps(tmp_path) -> None:
     again = LiveRuns(RunDatabase(tmp_path / "runs.db"))
     assert again.get("a").tally.events == 2 * len(times) + 1
     again.close()
+
+
+def test_a_server_that_goes_away(start, own_postgres, wait_for) -> None:
+    """Nothing is acknowledged while PostgreSQL is gone, and no run is held up; then all goes on as it was."""
+    service = start(db=own_postgres.url("postgres"))
+    for run_id in ("a", "b"):
+        service.send(run_id, *(call(seq, args={}, result="none") for seq in (1, 2)))
+    service.client.post("/v1/runs/b/stop", json={"reason": "enough"})
+    service.end()
+    service.start()
+    own_postgres.stop()
+    body = json.dumps(call(3, args={}, result="none"))
+    for path in ("a/events", "a/stop", "new/events"):
+        answer = service.client.post(f"/v1/runs/{path}", content=body if "events" in path else None)
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "2"), answer.text
+        assert "PostgreSQL postgres on this machine" in answer.json()["detail"]
+    start_s = time.monotonic()
+    assert (service.check("a")["action"], service.check("b")["action"]) == ("allow", "stop")
+    assert time.monotonic() - start_s < 5
+    assert service.get("/healthz")["faults"]
+    assert service.client.get("/v1/now").status_code == 503
+    own_postgres.start()
+    wait_for(lambda: service.client.post("/v1/runs/a/events", content=body).status_code == 200)
+    wait_for(lambda: service.get("/v1/runs/a")["events"] == 3)
+    wait_for(lambda: service.check("a")["note"])
+    assert service.get("/v1/runs/b")["stop_reason"] == "enough"
+    own_postgres.stop("fast")
+    own_postgres.start()
+    assert service.get("/v1/runs/a")["events"] == 3
+    assert service.send("a", call(4))["events"] == 1
+    assert service.end() == 0
+
+
+def test_a_server_that_stalls(start, own_postgres) -> None:
+    """A run that is watched goes on; what was sent is acknowledged when the server goes on."""
+    service = start(db=own_postgres.url("postgres"))
+    service.send("a", *(call(seq, args={}, result="none") for seq in (1, 2, 3)))
+    with own_postgres.stalled():
+        sender = threading.Thread(target=service.send, args=("b", call(1)))
+        sender.start()
+        start_s = time.monotonic()
+        assert service.check("a")["note"] is not None
+        assert service.check("a")["note"] is None
+        assert time.monotonic() - start_s < 5
+        assert sender.is_alive()
+    sender.join()
+    assert service.get("/v1/runs/b")["events"] == 1
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ("127.0.0.1:1/runs", "PostgreSQL runs on 127.0.0.1: .* see that it runs"),
+        ("127.0.0.1:1/ru@ns", "the URL of PostgreSQL cannot be read"),
+        ("?host=/nowhere", "PostgreSQL default database on this machine: .* see that it runs"),
+    ],
+)
+def test_a_server_that_is_not_there_at_the_start(start, place: str, words: str) -> None:
+    """It says so at once, and what to look at; nobody sees the password."""
+    with pytest.raises(RuntimeError, match=words) as raised:
+        start(db=f"postgresql://ann:marmalade@{place}")
+    assert "marmalade" not in str(raised.value)
+    assert "Traceback" not in str(raised.value)

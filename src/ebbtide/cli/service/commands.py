@@ -148,7 +148,10 @@ def serve(
     db: Annotated[
         str | None,
         Option(
-            "--db", metavar="FILE|URL", help="The file of the runs; without it, one of yours on this machine."
+            "--db",
+            metavar="FILE|URL",
+            envvar="EBBTIDE_DB",
+            help="File of the runs, or postgresql:// URL; else a file in your data folder.",
         ),
     ] = None,
     token: Token = None,

@@ -35,6 +35,7 @@ from ebbtide.supervision.verdict import Verdict
 from ebbtide.text.redaction import redacted
 
 _WAIT_S: Final = 0.2  # that a hook waits for the disk: its agent waits for it
+_HAND_OVER_S: Final = 2.0  # that a check waits for the disk: its run waits for it
 _MOST: Final = 1000  # runs at hand, some 60 KB each
 _IDLE_S: Final = 900.0
 _SAVE_EVERY_S: Final = 5.0  # between two looks for runs of which much is in the log alone
@@ -94,6 +95,7 @@ class LiveRuns:
         self.on_events: list[EventsListener] = []
         self._stops = database.stops()
         self._stuck: dict[str, StuckFrom] = {}  # runs that are stuck
+        self._unread: dict[str, None] = {}  # runs whose past the database could not tell; the next first
         self.budgets = budgets
         self._project_of = project_of
         self._spenders = RunSpenders(database)
@@ -131,6 +133,13 @@ class LiveRuns:
         self._charges.begin(has_budgets=self.budgets is not None)
         for run_id in self.database.lagging():
             self.note(run_id, now=0.0)  # nothing was heard of it since
+
+    def read_again(self) -> None:
+        """List the runs as they stand whose past could not be read, as far as it can be now."""
+        for run_id in tuple(self._unread):
+            self.note(run_id, now=0.0)  # nothing was heard of it since
+            if run_id in self._unread:  # likely the others cannot be read either
+                return
 
     def append(
         self,
@@ -172,11 +181,18 @@ class LiveRuns:
         self._mark(run_id, place)
 
     def note(self, run_id: str, *, now: float | None = None) -> Verdict:
-        """Show a run as it stands; what holds. It was heard of now, unless another time is given."""
+        """Show a run as it stands; what holds. It was heard of now, unless another time is given.
+
+        One that cannot be read stays as it is listed, until it can be.
+        """
         supervisor = self._runs.get(run_id)
         verdict = self._ending(run_id) or supervisor.verdict()
         latest = self._clock() if now is None else now
         standing = standing_of(run_id, supervisor.tally, verdict, latest=latest)
+        self._unread.pop(run_id, None)
+        if not self._runs.is_whole(run_id):
+            self._unread[run_id] = None
+            return verdict
         stuck = stuck_from(verdict, standing.cost_usd)
         if stuck is None:
             self._stuck.pop(run_id, None)
@@ -223,10 +239,11 @@ class LiveRuns:
         return advice
 
     async def handed_over(self) -> None:
-        """Wait until what was handed over is on disk, so that nobody is told twice; a fault is counted."""
+        """Wait a little until what was handed over is on disk: nobody is told twice. A fault is counted."""
         try:
-            await asyncio.wrap_future(self.database.flush())
-        except StoreError as error:
+            async with asyncio.timeout(_HAND_OVER_S):
+                await asyncio.wrap_future(self.database.flush())
+        except (StoreError, TimeoutError) as error:
             self._fault("database", error)
 
     def get(self, run_id: str) -> Supervisor:
@@ -300,6 +317,7 @@ class LiveRuns:
         """
         self.database.enter(act)
         self._runs.forget(act.run_id)
+        self._unread.pop(act.run_id, None)
         self._stuck.pop(act.run_id, None)
         self._spenders.forget(act.run_id)
         with self._lock:

@@ -71,6 +71,7 @@ class DatabaseWriter:
             StoreError: The writer has ended.
         """
         future: Future[_T] = Future()
+        future.set_running_or_notify_cancel()  # who waits no more takes nothing back
         with self._wake:
             if self._is_over:
                 raise StoreError(f"{self._place.name}: the service is ending. Send it again in a moment")

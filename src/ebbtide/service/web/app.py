@@ -26,6 +26,7 @@ from ebbtide.service.web import (
     sign_in,
     spans_api,
     stream_api,
+    unread_work,
     waste_work,
 )
 from ebbtide.service.web.checks_first import ChecksFirst
@@ -59,6 +60,7 @@ PARTS: Final = (
     Part(sign_in.router),
     Part(work=session_work.watch_sessions),
     Part(work=retention.erase_old_runs),
+    Part(work=unread_work.read_again),
 )
 _PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
     code: {"model": Problem, "description": description, "content": {"application/problem+json": {}}}

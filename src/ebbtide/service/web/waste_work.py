@@ -22,7 +22,7 @@ async def find_waste(here: Service) -> None:
         run_id = None
         try:
             run_id = await asyncio.to_thread(look_for_waste, here.runs, time.time())
-            for row in find_runs(here.runs.database, [run_id] if run_id else []):
+            for row in await asyncio.to_thread(find_runs, here.runs.database, [run_id] if run_id else []):
                 here.news.publish("run", row)
         except EbbtideError as error:
             _log.error("what a run has wasted was not found: %s", error)

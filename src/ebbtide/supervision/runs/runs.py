@@ -7,7 +7,7 @@ import time
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 from ebbtide.budget.limits import Limits
@@ -17,6 +17,7 @@ from ebbtide.events.transcript import Round
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.runs.advice import Advice
 from ebbtide.supervision.runs.run_budgets import RunBudgets
+from ebbtide.supervision.runs.run_reader import RETRY_S, RunReader
 from ebbtide.supervision.runs.run_saver import RunSaver
 from ebbtide.supervision.runs.run_store import MemoryRunStore, ModelCheck, RunLog, RunStanding, RunStore
 from ebbtide.supervision.runs.watched_run import WatchedRun
@@ -99,8 +100,8 @@ class Runs:
                 raise ConfigError(f"{name} = {shown(value)}: expected seconds, more than 0")
         if store is not None and not hasattr(store, "is_durable"):
             raise TypeError(f"store: expected a RunStore or None, not {shown(store)}")
-        self._make = make or (lambda _: Supervisor())
         self._store = MemoryRunStore() if store is None else store
+        self._reader = RunReader(make or (lambda _: Supervisor()), self._store, log, clock, self._fault)
         self._idle_s = idle_s
         self._most = most
         self._listener = listener
@@ -123,6 +124,7 @@ class Runs:
             TypeError: The id is no text, or `make` gave something else than a `Supervisor`.
             ConfigError: The run has limits, and its state cannot be read: it would start from zero.
         """
+        self._complete(run_id)
         with self._at_hand(run_id) as run:
             return run.supervisor
 
@@ -207,8 +209,9 @@ class Runs:
             stored = run.stored(run_id)
             self._leaving[run_id] = self._runs.pop(run_id)
         try:
-            self._store.save([stored])
-            run.saved(stored)
+            if run.retry_at is None:
+                self._store.save([stored])
+                run.saved(stored)
         except EbbtideError as error:
             self._fault("store", error)
         self._departed({run_id: run})
@@ -261,8 +264,14 @@ class Runs:
         return self._budgets.exist
 
     def is_at_hand(self, run_id: str) -> bool:
-        """Whether a run is in memory."""
-        return run_id in self._runs
+        """Whether a run is in memory, and nothing of it is still to be read."""
+        run = self._runs.get(run_id)
+        return run is not None and not run.is_due()
+
+    def is_whole(self, run_id: str) -> bool:
+        """Whether a run is as the store and the log have it; one that could not be read is not."""
+        run = self._runs.get(run_id)
+        return run is None or run.retry_at is None
 
     @contextmanager
     def _at_hand(self, run_id: str) -> Iterator[WatchedRun]:
@@ -296,40 +305,28 @@ class Runs:
 
     def _fetch(self, run_id: str, departures: int) -> None:
         """Make a run, or read it from the store; one that came or went since `departures` is left alone."""
-        supervisor = self._make(run_id)
-        if not isinstance(supervisor, Supervisor):
-            raise TypeError(f"make({run_id!r:.60}) gave {type(supervisor).__name__}: expected a Supervisor")
-        run = WatchedRun(supervisor, self._clock())
-        try:
-            stored = self._store.load(run_id)
-            if stored is not None:
-                supervisor.load(stored.state)
-                run = WatchedRun(supervisor, self._clock(), stored)
-            if self._log is not None:
-                run.catch_up(run_id, self._log)
-        except EbbtideError as error:
-            if supervisor.limits is not None:
-                raise ConfigError(
-                    f"run {run_id!r:.60} has limits, and what it took so far cannot be read: {error}. "
-                    "Mend the store, or `forget` the run to let it start from zero"
-                ) from error
-            self._fault("store", error)
-            run = self._anew(run_id)
+        run = self._reader.read(run_id)
         with self._lock:
             # Another thread may have had it at hand, and put it away again, since it was read.
             if run_id not in self._runs and run_id not in self._leaving and self._departures == departures:
                 self._runs[run_id] = run
 
-    def _anew(self, run_id: str) -> WatchedRun:
-        """A run whose state cannot be read: from the log alone, as far as that goes."""
-        run = WatchedRun(self._make(run_id), self._clock())
-        if self._log is not None:
-            with suppress(EbbtideError):
-                run.catch_up(run_id, self._log)
-        return run
+    def _complete(self, run_id: str) -> None:
+        """Read what a run at hand was before, where that could not be read when it came."""
+        with self._lock:
+            run = self._runs.get(run_id)
+            if run is None or not run.is_due():
+                return
+            run.retry_at = time.monotonic() + RETRY_S
+            revision = run.revision
+        whole = self._reader.read_again(run_id)
+        with self._lock:
+            # What came meanwhile may not be in it: the next try has that too.
+            if whole is not None and self._runs.get(run_id) is run and run.revision == revision:
+                self._runs[run_id] = whole
 
     def _log_check(self, run_id: str, run: WatchedRun, agent: str | None, now: float | None) -> None:
-        if self._log is None:
+        if self._log is None or run.retry_at is not None:  # whose checks are not counted from their first
             return
         try:
             self._log.add_check(run_id, ModelCheck(run.checks, run.place, agent, now))

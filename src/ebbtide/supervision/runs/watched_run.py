@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import warnings
 from collections import deque
 from dataclasses import replace
@@ -37,6 +38,7 @@ class WatchedRun:
         place: Of its latest event in the log, as in `StoredRun`.
         checks: How often its model was asked for.
         unlogged: The revision at which something changed that no log tells.
+        retry_at: When to read again what it was before, on `time.monotonic`; None where it is whole.
     """
 
     __slots__ = (
@@ -50,6 +52,7 @@ class WatchedRun:
         "has_own_time",
         "latest",
         "place",
+        "retry_at",
         "revision",
         "saved_revision",
         "supervisor",
@@ -62,6 +65,7 @@ class WatchedRun:
         if stored is not None:
             self.place, self.checks, self.revision = stored.place, stored.checks, stored.revision
         self.latest = now
+        self.retry_at: float | None = None
         self.saved_revision = self.unlogged = self.revision
         self._steps = self._saved_steps = self._saving_steps = 0  # events and checks since it was made
         self.has_own_time = False
@@ -107,8 +111,14 @@ class WatchedRun:
         self.change(self.check(check.agent, check.at))
         self.checks = check.number
 
+    def is_due(self) -> bool:
+        """Whether it is time to read what it was before, which could not be read when it was made."""
+        return self.retry_at is not None and time.monotonic() >= self.retry_at
+
     def lags(self, *, has_log: bool) -> bool:
         """Whether its state is to be saved: it has changed, by more than is soon taken up from a log."""
+        if self.retry_at is not None:
+            return False  # the log knows more
         if not has_log or self.unlogged > self.saved_revision:
             return self.saved_revision != self.revision
         return self._steps - self._saved_steps > _MOST_BEHIND
