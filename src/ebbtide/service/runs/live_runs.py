@@ -19,6 +19,7 @@ from ebbtide.events.event import Event
 from ebbtide.service.runs.charge_marks import ChargeMarks
 from ebbtide.service.runs.run_database import PersonAct, RunDatabase
 from ebbtide.service.runs.run_event import RunEvent, run_event
+from ebbtide.service.runs.run_listeners import EventsListener, RunListener, VerdictListener, tell_events
 from ebbtide.service.runs.run_origin import RunOrigin
 from ebbtide.service.runs.run_source import RunSource
 from ebbtide.service.runs.run_spenders import RunSpenders
@@ -39,13 +40,6 @@ _HAND_OVER_S: Final = 2.0  # that a check waits for the disk: its run waits for 
 _MOST: Final = 1000  # runs at hand, some 60 KB each
 _IDLE_S: Final = 900.0
 _SAVE_EVERY_S: Final = 5.0  # between two looks for runs of which much is in the log alone
-
-#: Told of a run whose verdict has changed, and what holds now.
-VerdictListener = Callable[[str, Verdict], object]
-#: Told of events that are on disk now, which is to take no time.
-EventsListener = Callable[[Sequence[RunEvent], RunOrigin], object]
-#: Told of a run that was heard of.
-RunListener = Callable[[RunStanding], object]
 
 
 class LiveRuns:
@@ -167,7 +161,7 @@ class LiveRuns:
             self._runs.get(run_id)  # once they are in the log, who fetches the run has them, uncharged
         future = self.database.append(run_id, events, origin, self._clock() if now is None else now)
         for listener in () if is_past else self.on_events:
-            future.add_done_callback(partial(_tell_events, listener, events, origin))
+            future.add_done_callback(partial(tell_events, listener, events, origin))
         return future
 
     def take(self, run_id: str, event: Event, place: int, *, is_past: bool = False) -> None:
@@ -405,11 +399,3 @@ class LiveRuns:
     def _fault(self, where: str, error: Exception) -> None:
         self.faults[where] = self.faults.get(where, 0) + 1
         self._runs.last_fault = f"{where}: {error_text(error)}"
-
-
-def _tell_events(
-    listener: EventsListener, events: Sequence[RunEvent], origin: RunOrigin, future: Future[list[int]]
-) -> None:
-    """Tell of those that were not there before."""
-    if future.exception() is None:
-        listener([item for item, place in zip(events, future.result(), strict=True) if place], origin)
