@@ -378,11 +378,7 @@ class LiveRuns:
             self._tell(run_id, verdict)
 
     def _tell(self, run_id: str, verdict: Verdict) -> None:
-        for listener in self.on_verdict:
-            try:
-                listener(run_id, verdict)
-            except Exception as error:  # noqa: BLE001 - the run does not notice
-                self._fault("listener", error)
+        self._call(self.on_verdict, run_id, verdict)
 
     def _show(self, standing: RunStanding, stuck: StuckFrom | None = None) -> None:
         standing = redacted(standing) if self._redact else standing
@@ -390,10 +386,13 @@ class LiveRuns:
             self.database.note(standing, stuck)
         except StoreError as error:
             self._fault("database", error)
-        for listener in self.on_run:
+        self._call(self.on_run, standing)
+
+    def _call(self, listeners: Sequence[Callable[..., object]], *news: object) -> None:
+        for listener in listeners:
             try:
-                listener(standing)
-            except Exception as error:  # noqa: BLE001 - likewise
+                listener(*news)
+            except Exception as error:  # noqa: BLE001 - the run does not notice
                 self._fault("listener", error)
 
     def _fault(self, where: str, error: Exception) -> None:
