@@ -1,6 +1,8 @@
 """Live runs on a stream of Spark: what `advance` says of their events, however often the stream begins."""
 
+import datetime as dt
 import time
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,8 +12,11 @@ from ebbtide.batch.row_map import RowMap
 from ebbtide.batch.spark import struct_of
 from ebbtide.batch.spark_stream import verdict_changes
 from ebbtide.batch.verdict_changes import advance, change_schema
+from ebbtide.codec import to_wire
 from ebbtide.errors import ConfigError
+from ebbtide.events.event import ModelCall, ToolCall
 from ebbtide.events.event_json import read_event
+from ebbtide.events.usage import Usage
 
 KINDS = {
     "run": pa.string(),
@@ -128,6 +133,61 @@ def test_remarks_on_runs(spark, tmp_path):
         ("a", 2, "silent", "nothing was heard of it for 1 s"),
         ("a", 2, "unreadable", "at.s 1780000001.0: None: expected the name of a tool"),
     ]
+
+
+def test_the_calls_of_live_spans(spark, tmp_path, project):
+    """As the page says: of the collector's table, each call of a tool or a model is an event at its end."""
+    page = (project / "docs" / "spark.md").read_text(encoding="utf-8")
+    (block,) = (part for part in page.split("```") if part.startswith("py\ncalls = spans"))
+    calls = {"chat": {"gen_ai.request.model": "m-1", "gen_ai.usage.input_tokens": "900"}}
+    calls["execute_tool"] = {
+        "gen_ai.tool.name": "search",
+        "gen_ai.tool.call.arguments": '{"q": "invoice"}',
+        "gen_ai.tool.call.result": "nothing",
+    }
+    calls["invoke_agent"] = {"gen_ai.usage.input_tokens": "9000"}  # the sum, which is told last
+    at = dt.datetime(2026, 11, 2, 9, tzinfo=dt.UTC)
+    rows = [
+        {
+            "Timestamp": at + dt.timedelta(seconds=seq),
+            "TraceId": run,
+            "SpanAttributes": list((calls[kind] | {"gen_ai.operation.name": kind}).items()),
+            "Duration": 500_000_000,
+            "StatusCode": "Ok",
+        }
+        for run in ("a", "b")
+        for seq, kind in enumerate([*(["chat", "execute_tool"] * 8), "invoke_agent"])
+    ]
+    kinds = {"Timestamp": pa.timestamp("us", "UTC"), "SpanAttributes": pa.map_(pa.string(), pa.string())}
+    schema = pa.schema(
+        [(name, kinds.get(name, pa.int64() if name == "Duration" else pa.string())) for name in rows[0]]
+    )
+    (tmp_path / "in").mkdir()
+    for number in range(3):  # in two batches or more, and in no order
+        pq.write_table(
+            pa.Table.from_pylist(rows[number::3][::-1], schema), tmp_path / "in" / f"{number}.parquet"
+        )
+    spans = spark.readStream.schema(struct_of(schema)).parquet(str(tmp_path / "in"))
+    scope = {"spans": spans, "verdict_changes": verdict_changes}
+    exec(block.removeprefix("py\n"), scope)  # noqa: S102 - our own page
+    spark.conf.set(NO_DATA, "false")
+    writer = (
+        scope["changes"]
+        .writeStream.format("parquet")
+        .option("checkpointLocation", str(tmp_path / "checkpoint"))
+    )
+    assert (
+        writer.option("path", str(tmp_path / "out")).trigger(availableNow=True).start().awaitTermination(200)
+    )
+    events = []
+    for seq in range(16):
+        usage = Usage(model="m-1", input_tokens=900)
+        call = ToolCall(name="search", args={"q": "invoice"}, result="nothing")
+        event = call if seq % 2 else ModelCall(usage=usage)
+        events.append(replace(event, ts=at.timestamp() + seq + 0.5))
+    changes = [change for run in "ab" for change in advance(None, events, run_id=run)[1]]
+    assert written(spark, tmp_path) == [to_wire(change) for change in changes]
+    assert {change.kind for change in changes} == {"repeat"}
 
 
 def test_what_no_stream_can_take_is_refused(spark):
