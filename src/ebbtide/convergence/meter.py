@@ -25,13 +25,12 @@ from ebbtide.convergence.score import ConvergenceScore, RoundSummary
 from ebbtide.convergence.signal import Signal
 from ebbtide.convergence.stability import Stability, StabilityMeter
 from ebbtide.convergence.witness import WorkOutcome
-from ebbtide.engine_state import EngineState, restoring, sealed
+from ebbtide.engine_state import EngineState
 from ebbtide.errors import ConfigError, TranscriptError, expect, shown
 from ebbtide.events.transcript import Round, Transcript
 from ebbtide.profile import Profile
 from ebbtide.text.embedding.vectors import Embedder
 
-_STATE_SCHEMA = 2
 _RECENT = 16  # rounds that a round's size is compared with; bounded, so that a long run costs no more a round
 
 
@@ -79,6 +78,7 @@ class ConvergenceMeter(EngineState):
     """
 
     _MAGIC = b"EBBC\x01"
+    _SCHEMA = 2
     _OWNER = "a meter"
 
     def __init__(
@@ -219,10 +219,9 @@ class ConvergenceMeter(EngineState):
             consensus=self._consensus.latest if self._consensus else None,
         )
 
-    def to_state(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """Everything that the meter knows, as plain data that JSON can carry."""
-        state = {
-            "schema": _STATE_SCHEMA,
+        return {
             "profile": self._profile.to_dict(),
             "said": self._claims.to_state(),
             "asked": self._question_novelty.to_state(),
@@ -236,45 +235,35 @@ class ConvergenceMeter(EngineState):
             "low_run": list(self._low_run),
             "latest": to_wire(self._latest) if self._latest else None,
         }
-        return sealed(state)
+
+    def restore(self, content: Mapping[str, Any]) -> None:
+        """Take up what `content` gave; for a meter of the same profile that has read nothing yet."""
+        self._claims.restore(content["said"])
+        self._question_novelty.restore(content["asked"])
+        if self._stability:
+            self._stability.restore(content["latest_texts"])
+        if self._consensus:
+            self._consensus.restore(content["consensus"])
+        self._composite = from_wire(Composite, content["composite"])
+        if self._outcome:
+            self._outcome.restore(content["outcome"])
+        self._rounds = {entry["round"]: from_wire(RoundSummary, entry) for entry in content["rounds"]}
+        self._flags = [from_wire(GamingFlag, entry) for entry in content["flags"]]
+        self._questions = tuple(content["questions"])
+        self._low_run = [Readiness(name) for name in content["low_run"]]
+        latest = content["latest"]
+        self._latest = from_wire(Recommendation, latest) if latest else None
 
     @classmethod
-    def from_state(
-        cls, state: Mapping[str, Any], *, explain: bool = False, embedder: Embedder | None = None
+    def _made_for(
+        cls, content: Mapping[str, Any], *, explain: bool = False, embedder: Embedder | None = None
     ) -> Self:
-        """The meter that `to_state` described; it goes on as if nothing had happened.
-
-        Args:
-            state: What `to_state` gave.
-            explain: As for a new meter.
-            embedder: The one that the meter had, if it had one. Vectors are not in the state: every claim is
-                embedded again, which a cache on disk makes cheap.
-
-        Raises:
-            ConfigError: The state is of another version, or not a state.
-        """
-        with restoring(state, _STATE_SCHEMA, cls._OWNER):
-            if (state["latest_texts"] is None) != (embedder is None):
-                had = "without" if embedder else "with"
-                raise ConfigError(f"the state is of a meter {had} an embedder; give it back the same way")
-            profile = Profile.from_dict({"base": "spec", **state["profile"]})
-            meter = cls(profile, explain=explain, embedder=embedder)
-            meter._claims.restore(state["said"])
-            meter._question_novelty.restore(state["asked"])
-            if meter._stability:
-                meter._stability.restore(state["latest_texts"])
-            if meter._consensus:
-                meter._consensus.restore(state["consensus"])
-            meter._composite = from_wire(Composite, state["composite"])
-            if meter._outcome:
-                meter._outcome.restore(state["outcome"])
-            meter._rounds = {entry["round"]: from_wire(RoundSummary, entry) for entry in state["rounds"]}
-            meter._flags = [from_wire(GamingFlag, entry) for entry in state["flags"]]
-            meter._questions = tuple(state["questions"])
-            meter._low_run = [Readiness(name) for name in state["low_run"]]
-            latest = state["latest"]
-            meter._latest = from_wire(Recommendation, latest) if latest else None
-        return meter
+        """The profile is in the state. Vectors are not: every claim is embedded again."""
+        if (content["latest_texts"] is None) != (embedder is None):
+            had = "without" if embedder else "with"
+            raise ConfigError(f"the state is of a meter {had} an embedder; give it back the same way")
+        profile = Profile.from_dict({"base": "spec", **content["profile"]})
+        return cls(profile, explain=explain, embedder=embedder)
 
     def _with_consensus(
         self, recommendation: Recommendation, reading: ConsensusReading | None, *, blocked: bool

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import UNITS, Tally
@@ -20,7 +20,7 @@ from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.next_call import loop_of
 from ebbtide.divergence.signals import LoopSignal, Measurement
 from ebbtide.divergence.state import chain_state, restore_chain
-from ebbtide.engine_state import EngineState, restoring, sealed
+from ebbtide.engine_state import EngineState
 from ebbtide.errors import LONGEST, ConfigError, error_text, expect, shown, warn_degraded
 from ebbtide.events.event import Event, Phase, ToolCall, content, is_plain_event, is_total, title
 from ebbtide.events.shipped_tools import shipped
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from ebbtide.divergence.snapshot import MonitorSnapshot
 
 _Event = TypeVar("_Event", bound=Event)
-_SCHEMA = 3
 _STARTED = Phase.STARTED  # reading a member off its enum takes as long as a call
 _SHOWN = 160  # characters of a call that a signal shows
 _NUMBERS = 1 << 62  # numbers of events that a state can carry
@@ -71,6 +70,7 @@ class LoopMonitor(EngineState):
     """
 
     _MAGIC = b"EBBL\x03"
+    _SCHEMA = 3
     _OWNER = "a monitor"
 
     def __init__(
@@ -238,12 +238,8 @@ class LoopMonitor(EngineState):
                 dropped_chains=self.chains.losses,
             )
 
-    def to_state(self) -> dict[str, Any]:
-        """Everything that later signals depend on, as plain data that JSON can carry."""
-        return sealed({"schema": _SCHEMA, **self.content()})
-
     def content(self) -> dict[str, Any]:
-        """The same without a version and a seal, for a state around it that has both."""
+        """Everything that later signals depend on, as plain data that JSON can carry."""
         with self._lock:
             return {
                 "chains": self.chains.to_state(),
@@ -260,27 +256,6 @@ class LoopMonitor(EngineState):
         self.latest = self.chains.latest
         self.degraded, self.last_fault, self._duplicates = content["counts"]
         self._warns = not self.degraded
-
-    @classmethod
-    def from_state(
-        cls,
-        state: Mapping[str, Any],
-        profile: Profile = Profile.DEFAULT,
-        *,
-        tools: ToolPolicies | None = None,
-        prices: Prices | None = None,
-        live_chains: int = LIVE_CHAINS,
-        max_chains: int = MOST_CHAINS,
-    ) -> Self:
-        """The monitor that `to_state` described; with the same profile and tools, it goes on from there.
-
-        Raises:
-            ConfigError: The state is of another version, or not a state.
-        """
-        monitor = cls(profile, tools=tools, prices=prices, live_chains=live_chains, max_chains=max_chains)
-        with restoring(state, _SCHEMA, cls._OWNER):
-            monitor.restore(state)
-        return monitor
 
     def _settings(self) -> dict[str, Any]:
         return self._how

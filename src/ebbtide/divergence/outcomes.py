@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Mapping
-from copy import deepcopy
 from typing import Any, NamedTuple
 
 from ebbtide.divergence.command_effects import Command
@@ -255,23 +254,16 @@ class Outcomes:
     def _settle_changes(self) -> Finding | None:
         finding = None
         while self._changes:
-            tool, key, args, now, event = self._changes.popleft()
-            finding = self.undone.change(tool, settled(key), args, now, event)
+            finding = self.undone.change(*self._changes.popleft())
         return finding
 
     def to_state(self) -> dict[str, Any]:
         """All that later findings depend on."""
-        # Reading a state changes nothing: what waits is settled in copies.
-        read_back, undone = deepcopy(self.read_back), deepcopy(self.undone)
-        for args in self._deeds:
-            read_back.change(args)
-        for tool, key, args, now, event in self._changes:
-            undone.change(tool, settled(key), args, now, event)
         return {
             "attempts": [[head, attempts.to_state()] for head, attempts in self.recurrences.heads.items()],
             "stagnation": self.stagnation.to_state(),
-            "read_back": read_back.to_state(),
-            "undone": undone.to_state(),
+            "read_back": self.read_back.to_state(self._deeds),
+            "undone": self.undone.to_state(self._changes),
             "watch": [self._is_close, self._calm, self._rest, self._stale],
             "calls": [
                 [call.tool, settled(call.key).hex(), *call[2:4], _effect_of(call), *call[6:]]

@@ -53,10 +53,11 @@ class RoundReader:
         return self._meter.update(item)
 
     def to_state(self) -> dict[str, Any] | None:
-        """The state of the meter; None before the first round."""
-        return self._meter.to_state() if self._meter else None
+        """The content of the meter; None before the first round."""
+        return self._meter.content() if self._meter else None
 
     def restore(self, state: Mapping[str, Any], claims: int) -> None:
         """Take up what `to_state` gave, and how many claims that was."""
-        self._meter = ConvergenceMeter.from_state(state, embedder=self._embedder)
+        self._meter = ConvergenceMeter(self._profile, embedder=self._embedder)
+        self._meter.restore(state)
         self.claims = claims

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from ebbtide.budget.limit_alerts import LimitAlerts
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.shared.budget_refusal import BudgetRefusal
 from ebbtide.budget.tally import Tally
-from ebbtide.engine_state import EngineState, restoring, sealed, unpack_state
+from ebbtide.engine_state import EngineState, restoring, unpack_state
 from ebbtide.errors import LONGEST, ConfigError, error_text, expect, shown, warn_degraded
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.tool_policy import ToolPolicies
@@ -29,8 +29,6 @@ from ebbtide.text.embedding.vectors import Embedder
 
 if TYPE_CHECKING:
     from ebbtide.supervision.supervisor_snapshot import SupervisorSnapshot
-
-_SCHEMA = 3
 
 
 class Supervisor(EngineState):
@@ -67,6 +65,7 @@ class Supervisor(EngineState):
     """
 
     _MAGIC = b"EBBS\x03"
+    _SCHEMA = 3
     _OWNER = "a supervisor"
 
     def __init__(
@@ -331,34 +330,16 @@ class Supervisor(EngineState):
                 last_fault=self._last_fault or run.monitor.last_fault,
             )
 
-    def to_state(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """Everything that later verdicts depend on, as plain data that JSON can carry."""
         with self._lock:
-            counts = [self._degraded, self._last_fault]
-            state = {"schema": _SCHEMA, "run": self._run.to_state(), "counts": counts}
-        return sealed(state)
+            return {"run": self._run.to_state(), "counts": [self._degraded, self._last_fault]}
 
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any], profile: Profile = Profile.DEFAULT, **how: Any) -> Self:
-        """The supervisor that `to_state` described; made the same way, it goes on from there.
-
-        Args:
-            state: What `to_state` gave.
-            profile: The profile that it had.
-            how: The other arguments that it was made with.
-
-        Raises:
-            ConfigError: The state is of another version, or not a state.
-        """
-        supervisor = cls(profile, **how)
-        supervisor._restore(state)
-        return supervisor
-
-    def _restore(self, state: Mapping[str, Any]) -> None:
-        with restoring(state, _SCHEMA, self._OWNER):
-            self._run.restore(state["run"])
-            self._degraded, self._last_fault = state["counts"]
-            self._warns = not (self._degraded or self._run.monitor.degraded)
+    def restore(self, content: Mapping[str, Any]) -> None:
+        """Take up what `content` gave; for a supervisor that has seen nothing yet."""
+        self._run.restore(content["run"])
+        self._degraded, self._last_fault = content["counts"]
+        self._warns = not (self._degraded or self._run.monitor.degraded)
 
     def load(self, data: bytes) -> None:
         """Take up what `to_bytes` gave; for a supervisor that has seen nothing yet.
@@ -369,7 +350,9 @@ class Supervisor(EngineState):
         with self._lock:
             if self.events:
                 raise ConfigError(f"load after {self.events} events: expected a new supervisor")
-            self._restore(unpack_state(data, self._MAGIC, self._OWNER))
+            state = unpack_state(data, self._MAGIC, self._OWNER)
+            with restoring(state, self._SCHEMA, self._OWNER, is_sealed=False):
+                self.restore(state)
 
     def _settings(self) -> dict[str, Any]:
         return self._arguments

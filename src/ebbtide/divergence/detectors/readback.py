@@ -7,7 +7,7 @@ shell is not meant: that all tests pass after each edit is how it should be.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ebbtide.divergence.loop_registry import Finding, LoopRegistry
@@ -46,13 +46,7 @@ class ReadBack:
 
     def change(self, args: object) -> None:
         """Take a deed that went well."""
-        if not isinstance(args, Mapping) or len(args) < 2:
-            return
-        for thing in set(_things(args)):
-            count = self.deeds.pop(thing, 0)
-            if len(self.deeds) >= _THINGS:
-                del self.deeds[next(iter(self.deeds))]
-            self.deeds[thing] = count + 1
+        _count(self.deeds, args)
 
     def look(  # noqa: PLR0917
         self, tool: str, call: Key, args: object, answer: Key, now: int, event: int
@@ -95,10 +89,13 @@ class ReadBack:
             is_proof=False,
         )
 
-    def to_state(self) -> list[Any]:
-        """All that later findings depend on."""
+    def to_state(self, pending: Iterable[object] = ()) -> list[Any]:
+        """All that later findings depend on, with what `change` has still to be told; nothing changes."""
+        deeds = dict(self.deeds)
+        for args in pending:
+            _count(deeds, args)
         looks = [[call.hex(), look[0].hex(), *look[1:]] for call, look in self.looks.items()]
-        return [[[thing.hex(), count] for thing, count in self.deeds.items()], looks]
+        return [[[thing.hex(), count] for thing, count in deeds.items()], looks]
 
     def restore(self, state: list[Any]) -> None:
         """Take up what `to_state` gave."""
@@ -108,6 +105,16 @@ class ReadBack:
             bytes.fromhex(call): (bytes.fromhex(answer), count, times, event)
             for call, answer, count, times, event in looks
         }
+
+
+def _count(deeds: dict[Key, int], args: object) -> None:
+    if not isinstance(args, Mapping) or len(args) < 2:
+        return
+    for thing in set(_things(args)):
+        count = deeds.pop(thing, 0)
+        if len(deeds) >= _THINGS:
+            del deeds[next(iter(deeds))]
+        deeds[thing] = count + 1
 
 
 def _things(args: Mapping[Any, Any]) -> list[Key]:

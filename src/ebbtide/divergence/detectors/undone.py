@@ -10,16 +10,19 @@ It is a suspicion: switching to and fro can be a comparison.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ebbtide.divergence.loop_registry import Finding, LoopRegistry
 from ebbtide.divergence.signals import LoopKind
-from ebbtide.events.identity import Key, key_of
+from ebbtide.events.identity import Key, key_of, settled
 from ebbtide.profile.divergence import LoopRules
 
 _CONTENT = 12  # characters from which a value is content
 _THINGS = 32  # that are followed at once
+# Thing -> the latest change of it, those before, times turned round, number of the first event.
+_Changes = dict[Key, tuple[Key, tuple[Key, ...], int, int]]
 
 
 class Undone:
@@ -35,8 +38,7 @@ class Undone:
     def __init__(self, rules: LoopRules, registry: LoopRegistry) -> None:
         self._rules = rules
         self._registry = registry
-        # Thing -> the latest change of it, those before, times turned round, number of the first event.
-        self.things: dict[Key, tuple[Key, tuple[Key, ...], int, int]] = {}
+        self.things: _Changes = {}
 
     def reset(self) -> None:
         """Begin afresh: another task, or another run."""
@@ -47,28 +49,16 @@ class Undone:
 
         Args:
             tool: Its name.
-            call: Key of the call.
+            call: Key of the call, settled or not.
             args: Its arguments.
             now: Place among the counted calls.
             event: Number of the event.
         """
         least = self._rules.undone_changes
-        if least is None or not isinstance(args, Mapping) or len(args) < 2 or not _has_content(args):
+        if least is None:
             return None
         finding = None
-        for thing in _things(tool, args):
-            before = self.things.pop(thing, None)
-            if len(self.things) >= _THINGS:
-                del self.things[next(iter(self.things))]
-            if before is None:
-                self.things[thing] = (call, (), 0, event)
-                continue
-            latest, earlier, times, first = before
-            if call == latest:
-                self.things[thing] = before
-                continue
-            times = times + 1 if call in earlier else 0
-            self.things[thing] = (call, (*earlier[-3:], latest), times, first if times > 1 else event)
+        for thing, times, first in _turned(self.things, tool, call, args, event):
             if times >= least and finding is None:
                 finding = self._registry.streak(
                     LoopKind.UNDONE_CHANGES,
@@ -83,11 +73,15 @@ class Undone:
                 )
         return finding
 
-    def to_state(self) -> list[Any]:
-        """All that later findings depend on."""
+    def to_state(self, pending: Iterable[tuple[str, Key, object, int, int]] = ()) -> list[Any]:
+        """All that later findings depend on, with what `change` has still to be told; nothing changes."""
+        things = dict(self.things)
+        if self._rules.undone_changes is not None:
+            for tool, call, args, _, event in pending:
+                deque(_turned(things, tool, call, args, event), maxlen=0)
         return [
             [thing.hex(), latest.hex(), [call.hex() for call in earlier], times, event]
-            for thing, (latest, earlier, times, event) in self.things.items()
+            for thing, (latest, earlier, times, event) in things.items()
         ]
 
     def restore(self, state: list[Any]) -> None:
@@ -101,6 +95,29 @@ class Undone:
             )
             for thing, latest, earlier, times, event in state
         }
+
+
+def _turned(
+    things: _Changes, tool: str, call: Key, args: object, event: int
+) -> Iterator[tuple[Key, int, int]]:
+    """Take a deed; yield what it changed, how often that was turned round, and the first event of it."""
+    if not isinstance(args, Mapping) or len(args) < 2 or not _has_content(args):
+        return
+    call = settled(call)
+    for thing in _things(tool, args):
+        before = things.pop(thing, None)
+        if len(things) >= _THINGS:
+            del things[next(iter(things))]
+        if before is None:
+            things[thing] = (call, (), 0, event)
+            continue
+        latest, earlier, times, first = before
+        if call == latest:
+            things[thing] = before
+            continue
+        times = times + 1 if call in earlier else 0
+        things[thing] = (call, (*earlier[-3:], latest), times, first if times > 1 else event)
+        yield thing, times, first
 
 
 def _has_content(args: Mapping[Any, Any]) -> bool:
