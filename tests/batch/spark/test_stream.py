@@ -96,7 +96,7 @@ def test_a_stream_that_is_begun_anew_says_the_same(spark, tmp_path):
         for number in files:
             write(tmp_path / "in", number, FILES[number])
         spark.conf.set(NO_DATA, "false")  # or it would look for what to forget, and never end
-        query = stream(spark, tmp_path).trigger(availableNow=True).start()
+        query = stream(spark, tmp_path, buckets=2).trigger(availableNow=True).start()
         assert query.awaitTermination(200)
         assert query.exception() is None
     rows = written(spark, tmp_path)
@@ -194,3 +194,5 @@ def test_what_no_stream_can_take_is_refused(spark):
     """Spans need the ones around them, and so a whole run."""
     with pytest.raises(ConfigError, match="format 'ebbtide'"):
         verdict_changes(spark.range(1), row_map="langfuse")
+    with pytest.raises(ConfigError, match="buckets=0"):
+        verdict_changes(spark.range(1), buckets=0)
