@@ -96,12 +96,12 @@ class EngineState:
         cls, state: Mapping[str, Any], args: tuple[Any, ...], settings: Mapping[str, Any], *, is_sealed: bool
     ) -> Self:
         with restoring(state, cls._SCHEMA, cls._OWNER, is_sealed=is_sealed):
-            made = cls._made_for(state, *args, **settings)
-            made.restore(state)
-        return made
+            engine = cls._blank_for(state, *args, **settings)
+            engine.restore(state)
+        return engine
 
     @classmethod
-    def _made_for(cls, content: Mapping[str, Any], *args: Any, **settings: Any) -> Self:  # noqa: ARG003
+    def _blank_for(cls, content: Mapping[str, Any], *args: Any, **settings: Any) -> Self:  # noqa: ARG003
         """An object that has seen nothing, made as the one of the state was."""
         return cls(*args, **settings)
 

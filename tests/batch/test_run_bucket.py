@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.batch.run_bucket import LiveRun, RunBucket
+from ebbtide.batch.run_bucket import StreamedRun, RunBucket
 
 RUNS = st.builds(
-    LiveRun, state=st.binary(max_size=40), heard_ms=st.integers(0, 1 << 50), is_silent=st.booleans()
+    StreamedRun, state=st.binary(max_size=40), heard_ms=st.integers(0, 1 << 50), is_silent=st.booleans()
 )
 BUCKETS = st.builds(
     RunBucket,
@@ -35,6 +35,6 @@ def test_a_run_is_told_silent_once_until_it_is_heard(bucket, before_ms):
 
 def test_what_was_not_heard_for_long_is_forgotten():
     """One that was heard at the very time stays."""
-    bucket = RunBucket(runs={name: LiveRun(state=b"", heard_ms=ms) for name, ms in (("a", 4), ("b", 5))})
+    bucket = RunBucket(runs={name: StreamedRun(state=b"", heard_ms=ms) for name, ms in (("a", 4), ("b", 5))})
     bucket.forget(5)
     assert list(bucket.runs) == ["b"]

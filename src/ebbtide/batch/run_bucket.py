@@ -17,7 +17,7 @@ _HEAD = 4  # bytes of the length of the head
 
 
 @dataclass(slots=True, kw_only=True)
-class LiveRun:
+class StreamedRun:
     """What is kept of a run between two batches.
 
     Args:
@@ -40,7 +40,7 @@ class RunBucket:
         timer_ms: When the engine will ask whether one is silent; None where it will not.
     """
 
-    runs: dict[str, LiveRun] = field(default_factory=dict)
+    runs: dict[str, StreamedRun] = field(default_factory=dict)
     timer_ms: int | None = None
 
     @classmethod
@@ -50,7 +50,7 @@ class RunBucket:
         timer_ms, heads = json.loads(data[_HEAD:start])
         ends = accumulate((length for *_, length in heads), initial=start)
         runs = {
-            run_id: LiveRun(state=data[begin:end], heard_ms=heard_ms, is_silent=is_silent)
+            run_id: StreamedRun(state=data[begin:end], heard_ms=heard_ms, is_silent=is_silent)
             for (run_id, heard_ms, is_silent, _), (begin, end) in zip(heads, pairwise(ends), strict=True)
         }
         return cls(runs=runs, timer_ms=timer_ms)
@@ -67,7 +67,7 @@ class RunBucket:
         for run_id in [run_id for run_id, run in self.runs.items() if run.heard_ms < before_ms]:
             del self.runs[run_id]
 
-    def silent(self, before_ms: int) -> Iterator[tuple[str, LiveRun]]:
+    def silent(self, before_ms: int) -> Iterator[tuple[str, StreamedRun]]:
         """The runs of which nothing was heard since, each once."""
         for run_id, run in self.runs.items():
             if not run.is_silent and run.heard_ms <= before_ms:

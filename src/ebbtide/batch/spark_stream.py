@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ebbtide.batch.row_map import RowMap
 from ebbtide.batch.rows_run import plain_row
-from ebbtide.batch.run_bucket import LiveRun, RunBucket
+from ebbtide.batch.run_bucket import StreamedRun, RunBucket
 from ebbtide.batch.spark import bare_columns, struct_of
 from ebbtide.batch.verdict_changes import VerdictChange, advance, change_schema, remark
 from ebbtide.codec import to_wire
@@ -186,7 +186,7 @@ class SparkRunProcessor:
             faults.append(error_text(error))
             state = None
         else:
-            bucket.runs[run_id] = LiveRun(state=state, heard_ms=now_ms)
+            bucket.runs[run_id] = StreamedRun(state=state, heard_ms=now_ms)
             yield from changes
         for fault in faults:
             yield remark(state, self.options, run_id=run_id, kind=_UNREADABLE, reason=fault)

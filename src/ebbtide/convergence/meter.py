@@ -255,7 +255,7 @@ class ConvergenceMeter(EngineState):
         self._latest = from_wire(Recommendation, latest) if latest else None
 
     @classmethod
-    def _made_for(
+    def _blank_for(
         cls, content: Mapping[str, Any], *, explain: bool = False, embedder: Embedder | None = None
     ) -> Self:
         """The profile is in the state. Vectors are not: every claim is embedded again."""
