@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ebbtide.batch.row_map import RowMap
 from ebbtide.batch.rows_run import plain_row
-from ebbtide.batch.run_bucket import StreamedRun, RunBucket
+from ebbtide.batch.run_bucket import RunBucket, StreamedRun
 from ebbtide.batch.spark import bare_columns, struct_of
 from ebbtide.batch.verdict_changes import VerdictChange, advance, change_schema, remark
 from ebbtide.codec import to_wire
