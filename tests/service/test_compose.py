@@ -14,6 +14,7 @@ import yaml
 
 from ebbtide.budget.shared.budgets import Budgets
 from ebbtide.cli.service.commands import serve
+from ebbtide.service.runs.run_place import run_place
 
 SECRETS = {"EBBTIDE_TOKEN": "a-token-for-tests-alone", "POSTGRES_PASSWORD": "p"}
 
@@ -59,7 +60,17 @@ def test_the_service_takes_what_it_is_started_with(compose, dockerfile: str) -> 
     assert set(service["environment"]) <= {option.envvar for option in serve.params}
     state = re.search(r"EBBTIDE_STATE=(\S+)", dockerfile)
     assert state
-    assert f"runs:{state[1]}" in service["volumes"]
+    assert f"state:{state[1]}" in service["volumes"]
+
+
+def test_what_is_kept_is_in_the_database_of_the_file(compose) -> None:
+    """Runs and decisions, in the one that the server makes, at the name that it has in the network."""
+    services = compose["services"]
+    password = services["postgres"]["environment"]["POSTGRES_PASSWORD"]
+    database = services["postgres"]["environment"]["POSTGRES_DB"]
+    for variable in ("EBBTIDE_DB", "EBBTIDE_LOG"):
+        url = services["ebbtide"]["environment"][variable].replace(password, "secret")
+        assert run_place(url).name == f"PostgreSQL {database} on postgres"
 
 
 def test_budgets_of_the_example(project: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ebbtide import ModelCall, StoredRun, ToolCall, Usage
+from ebbtide import Candidate, DecisionLog, ModelCall, StoredRun, ToolCall, Usage
 from ebbtide.budget.prices import Prices
 from ebbtide.errors import ConfigError, StoreError
 from ebbtide.events.event import Event
@@ -283,6 +283,8 @@ def test_tables_of_somebody_else_are_left_alone(postgres_url: str) -> None:
 
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute("CREATE TABLE runs (mine TEXT)")
+        with DecisionLog.open(postgres_url) as log:
+            log.add(Candidate(description="Use PostgreSQL because there are many writers"))
         database = RunDatabase(postgres_url)
         add(database, "a", tool(1))
         assert connection.execute("SELECT * FROM runs").fetchall() == []
