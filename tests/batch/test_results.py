@@ -75,6 +75,7 @@ LISTS = {
     "contents": "name amount first count failures event",
     "decisions": "event agent text kept by_person accepted carried_out reason duplicate_of supersedes",
     "rounds": "number event agent novelty_rate new_claims claims readiness signal chain_id",
+    "steps": "action kind event events_after calls_after tokens_after usd_after",
 }
 
 

@@ -7,10 +7,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from ebbtide.batch.run_outcomes import RunOutcomes
 from ebbtide.batch.run_result import ResultStatus, RunResult, result_batch, result_schema
-from ebbtide.batch.verdict_outcomes import ended_runs, load_outcomes, wilson
-from ebbtide.cli.archive.archive_calibrate import calibrate_archive
+from ebbtide.batch.verdict_outcomes import ended_by_results
+from ebbtide.cli.archive.archive_calibrate import calibrate_results
 from ebbtide.errors import ConfigError
+from ebbtide.rate import Rate
+from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.summary.run_summary import LadderStep
 
 # The run, its verdict and kind, what it cost and what came after the verdict, and whether it succeeded.
 ROWS = [
@@ -21,8 +25,21 @@ ROWS = [
     ("e", "nudge", "repeat", 1.0, None, False),
     ("f", "allow", None, 1.0, None, True),
     ("g", "allow", None, 1.0, None, True),
+    ("i", "stop", "repeat", 1.0, 0.0, True),
     ("unknown", "stop", "repeat", 9.0, 9.0, None),
 ]
+
+
+def step(action: str, kind: str | None, saved: float | None, events_after: int = 4) -> LadderStep:
+    """Where the run came to its verdict."""
+    return LadderStep(
+        action=Action(action),
+        kind=kind,
+        event=9,
+        events_after=events_after,
+        calls_after=events_after // 2,
+        usd_after=saved,
+    )
 
 
 @pytest.fixture
@@ -36,11 +53,16 @@ def results(tmp_path: Path) -> Path:
             action=action,
             kind=kind,
             cost_usd=cost,
-            saved_usd=saved,
+            steps=() if action == "allow" else (step(action, kind, saved),),
         )
         for name, action, kind, cost, saved, _ in ROWS
+        if name != "i"
     ]
     rows.append(RunResult(run_id="h", source="made", status=ResultStatus.UNREADABLE))
+    at_its_end = (step("stop", "repeat", 0.0, events_after=0),)
+    rows.append(
+        RunResult(run_id="i", source="made", status=ResultStatus.CHECKED, cost_usd=1.0, steps=at_its_end)
+    )
     path = tmp_path / "results.parquet"
     pq.write_table(pa.Table.from_batches([result_batch(rows)], result_schema()), path)
     return path
@@ -56,9 +78,12 @@ def outcomes(tmp_path: Path) -> Path:
 
 
 def test_what_each_step_of_the_ladder_would_have_ended(results: Path, outcomes: Path) -> None:
-    """In all and by kind; a run without an outcome counts nowhere."""
-    lines = ended_runs(results, load_outcomes(outcomes, "run_id", "solved"))
-    table = [(line.action, line.kind, line.runs, line.failed, line.lost_successes) for line in lines]
+    """In all and by kind; a run without an outcome counts nowhere, and one at its end was not ended."""
+    lines = ended_by_results(results, RunOutcomes.load(outcomes, "run_id", "solved"))
+    table = [
+        (line.ended.action, line.kind, line.ended.runs, line.ended.failed, line.ended.lost_successes)
+        for line in lines
+    ]
     assert table == [
         ("stop", None, 3, 2, 1),
         ("stop", "repeat", 2, 2, 0),
@@ -68,11 +93,12 @@ def test_what_each_step_of_the_ladder_would_have_ended(results: Path, outcomes: 
         ("escalate", "cycle", 1, 0, 1),
         ("escalate", "stuck_rounds", 1, 1, 0),
     ]
-    stop = lines[0]
-    assert (stop.saved_usd, stop.lost_usd, stop.lost_share) == (2.0, 4.0, pytest.approx(1 / 3))
-    assert (stop.precision_low, stop.precision_high) == wilson(2, 3)
-    assert (stop.lost_low, stop.lost_high) == wilson(1, 3)
-    assert lines[3].saved_usd == 4.0
+    stop = lines[0].ended
+    assert (stop.saved_usd, stop.saved_calls, stop.priced, stop.lost_usd) == (2.0, 4, 2, 4.0)
+    assert stop.lost_share == 0.25
+    assert (stop.precision_low, stop.precision_high) == Rate(hits=2, total=3).interval
+    assert (stop.lost_low, stop.lost_high) == Rate(hits=1, total=4).interval
+    assert lines[3].ended.saved_usd == 4.0
 
 
 def test_the_screen_and_the_json_say_the_same(
@@ -80,10 +106,11 @@ def test_the_screen_and_the_json_say_the_same(
 ) -> None:
     """Each line of the one is a row of the other."""
     monkeypatch.setenv("COLUMNS", "160")
-    calibrate_archive([results], outcomes, run="run_id", outcome="solved", as_json=True)
+    known_outcomes = RunOutcomes.load(outcomes, "run_id", "solved")
+    calibrate_results([results], known_outcomes, as_json=True)
     wire = json.loads(capsys.readouterr().out)
-    assert (wire["outcomes"], len(wire["lines"])) == (7, 7)
-    calibrate_archive([results], outcomes, run="run_id", outcome="solved", as_json=False)
+    assert (wire["outcomes"], len(wire["lines"])) == (8, 7)
+    calibrate_results([results], known_outcomes, as_json=False)
     rows = capsys.readouterr().out.splitlines()
     assert len(rows) == 9
     assert rows[2].split()[:3] == ["3", "2", "67%"]
@@ -94,7 +121,7 @@ def test_words_for_outcomes(words: tuple[str, str], tmp_path: Path) -> None:
     """Those that tables have."""
     path = tmp_path / "o.csv"
     path.write_text(f"run_id,state\na,{words[0]}\nb,{words[1]}\nc,\n")
-    assert load_outcomes(path, "run_id", "state") == {"a": True, "b": False}
+    assert RunOutcomes.load(path, "run_id", "state").by_run == {"a": True, "b": False}
 
 
 def test_what_cannot_be_used_says_why(results: Path, tmp_path: Path) -> None:
@@ -102,13 +129,16 @@ def test_what_cannot_be_used_says_why(results: Path, tmp_path: Path) -> None:
     path = tmp_path / "o.csv"
     path.write_text("run_id,state\na,perhaps\n")
     with pytest.raises(ConfigError, match="state = 'perhaps': expected one of true"):
-        load_outcomes(path, "run_id", "state")
-    with pytest.raises(ConfigError, match="no column 'stat'; did you mean state"):
-        load_outcomes(path, "run_id", "stat")
+        RunOutcomes.load(path, "run_id", "state")
+    path.write_text("run_id,state\na,yes\na,no\n")
+    with pytest.raises(ConfigError, match="'a' has two outcomes"):
+        RunOutcomes.load(path, "run_id", "state")
+    with pytest.raises(ConfigError, match="no column 'stat' among run_id, state; did you mean state"):
+        RunOutcomes.load(path, "run_id", "stat")
     with pytest.raises(ConfigError, match="no table of outcomes"):
-        load_outcomes(tmp_path / "gone.parquet", "run_id", "state")
-    with pytest.raises(ConfigError, match="an outcome for none of its runs"):
-        ended_runs(results, {"z": True})
+        RunOutcomes.load(tmp_path / "gone.parquet", "run_id", "state")
+    with pytest.raises(ConfigError, match="an outcome for none of the runs"):
+        ended_by_results(results, RunOutcomes(by_run={"z": True}))
 
 
 @pytest.mark.parametrize("kind", ["json", "jsonl"])
@@ -121,8 +151,6 @@ def test_outcomes_as_json_by_the_names_of_files(kind: str, results: Path, tmp_pa
     rows = [{"run": name, "resolved": solved} for name, *_, solved in ROWS]
     text = json.dumps(rows) if kind == "json" else "\n".join(map(json.dumps, rows))
     (tmp_path / f"outcomes.{kind}").write_text(text)
-    outcomes = load_outcomes(tmp_path / f"outcomes.{kind}", "run", "resolved")
-    counts = [
-        (line.action, line.kind, line.failed, line.lost_successes) for line in ended_runs(path, outcomes)
-    ]
-    assert counts[0] == ("stop", None, 2, 1)
+    outcomes = RunOutcomes.load(tmp_path / f"outcomes.{kind}", "run", "resolved")
+    first = ended_by_results(path, outcomes)[0]
+    assert (first.kind, first.ended.failed, first.ended.lost_successes) == (None, 2, 1)

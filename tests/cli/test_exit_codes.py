@@ -39,6 +39,7 @@ LINES = {
     "archive calibrate": {
         0: "archive calibrate RESULTS --outcomes OUTCOMES --outcome solved",
         2: "archive calibrate RESULTS --outcomes OUTCOMES --outcome absent",
+        51: f"archive calibrate {STUCK} BROKEN --outcomes OUTCOMES --outcome solved",
     },
     "archive report": {0: "archive report RESULTS", 2: f"archive report {STUCK}"},
     "watch": {0: f"watch --until-end {STUCK}", 2: f"watch {GONE}"},
@@ -152,7 +153,7 @@ def words(here, tmp_path: Path) -> dict[str, str]:
     files["RESULTS"] = tmp_path / "checked.parquet"
     here("archive", "check", STUCK, "-o", files["RESULTS"])
     files["OUTCOMES"] = tmp_path / "outcomes.csv"
-    files["OUTCOMES"].write_text(f"run_id,solved\n{STUCK},false\n")
+    files["OUTCOMES"].write_text(f"run_id,solved\n{STUCK},false\nbroken,true\n")
     return (
         names | {word: str(path) for word, path in files.items()} | {"LINK": f"depends_on={names['OTHER']}"}
     )

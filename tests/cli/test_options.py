@@ -24,6 +24,7 @@ METAVARS = {
     "N",
     "NAME",
     "NAME=KEY,...",
+    "NAME=V,...",
     "NAME|FILE",
     "P",
     "S",
@@ -76,7 +77,7 @@ def test_one_name_means_one_thing() -> None:
     assert {flag: meaning for flag, meaning in meanings.items() if len(meaning) > 1} == {}
 
 
-WRITERS = ["archive check", "calibrate", "decisions audit", "decisions train"]
+WRITERS = ["archive check", "archive calibrate", "calibrate", "decisions audit", "decisions train"]
 
 
 @pytest.mark.parametrize("name", WRITERS)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ebbtide.checking import check_events, check_trace
+from ebbtide.checking import check_events, check_trace, refuse_nothing
 from ebbtide.errors import ConfigError, TranscriptError, error_text
 from ebbtide.events.event import Event
 from ebbtide.events.transcript import Round
@@ -35,6 +35,13 @@ class ArchivedRun(Protocol):
             EbbtideError: It cannot be read.
         """
 
+    def read(self) -> Iterator[Event | Round]:
+        """Its events, in order.
+
+        Raises:
+            EbbtideError: It cannot be read, or no event of it can be.
+        """
+
 
 @dataclass(frozen=True, slots=True)
 class FileRun:
@@ -56,10 +63,16 @@ class FileRun:
 
     def summary(self, options: RunOptions) -> RunSummary:
         """As `ArchivedRun.summary`."""
+        return check_trace(self._trace(), options)
+
+    def read(self) -> Iterator[Event | Round]:
+        """As `ArchivedRun.read`."""
+        return events_of(self._trace())
+
+    def _trace(self) -> Trace:
         if "://" not in self.source:
-            return check_trace(open_trace(self.source, is_named=self.is_named), options)
-        pieces = pieces_at(self.source)
-        return check_trace(Trace.of(pieces, source=self.source, is_named=self.is_named), options)
+            return open_trace(self.source, is_named=self.is_named)
+        return Trace.of(pieces_at(self.source), source=self.source, is_named=self.is_named)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,9 +93,13 @@ class EventsRun:
 
     def summary(self, options: RunOptions) -> RunSummary:
         """As `ArchivedRun.summary`."""
+        return check_events(self.read(), options, source=self.source, form=self.form)
+
+    def read(self) -> Iterator[Event | Round]:
+        """As `ArchivedRun.read`."""
         if self.run_id is None:
             raise TranscriptError("the run has no id", source=self.source)
-        return check_events(self.events, options, source=self.source, form=self.form)
+        return iter(self.events)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +131,24 @@ class RefusedRun:
 
     def summary(self, _options: RunOptions) -> RunSummary:
         """As `ArchivedRun.summary`."""
-        raise TranscriptError(self.what, source=self.source, line=self.line, no_trace=self.no_trace)
+        raise self._error()
+
+    def read(self) -> Iterator[Event | Round]:
+        """As `ArchivedRun.read`."""
+        raise self._error()
+
+    def _error(self) -> TranscriptError:
+        return TranscriptError(self.what, source=self.source, line=self.line, no_trace=self.no_trace)
+
+
+def events_of(trace: Trace) -> Iterator[Event | Round]:
+    """The events of an open trace.
+
+    Raises:
+        TranscriptError: Nothing in it can be read.
+    """
+    yield from trace
+    refuse_nothing(trace.source, trace.events, trace.faults)
 
 
 def file_system(url: str) -> tuple[Any, str]:

@@ -5,10 +5,10 @@ Nothing here has a clock or remembers anything between runs, so a run comes to t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ebbtide.batch.archived_run import ArchivedRun, EventsRun
 from ebbtide.batch.run_result import ResultStatus, RunResult, refusal, result_batch, result_of
@@ -20,6 +20,8 @@ from ebbtide.text.redaction import redact
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+Answer = TypeVar("Answer")
 
 _DEFAULTS = RunOptions()
 _ROWS = 64  # of a batch: enough for Arrow, and few to lose
@@ -35,16 +37,34 @@ def check_run(
         options: By what it is judged.
         most_seconds: How long it may take; None does not bound it.
     """
+
+    def judge(run: ArchivedRun) -> RunResult:
+        return result_of(run.run_id, run.summary(options))
+
+    return guarded(run, judge, redacts=options.redact, most_seconds=most_seconds)
+
+
+def guarded(
+    run: ArchivedRun, judge: Callable[[ArchivedRun], Answer], *, redacts: bool, most_seconds: float | None
+) -> Answer | RunResult:
+    """What is made of a run, or why nothing could be made of it.
+
+    Args:
+        run: It.
+        judge: What makes it.
+        redacts: Whether keys and passwords are masked in what is said of an error.
+        most_seconds: How long it may take; None does not bound it.
+    """
     try:
         with time_bound(most_seconds):
-            return result_of(run.run_id, run.summary(options))
+            return judge(run)
     except OutOfTime as error:
         reason = TimeoutError(str(error))
         return refusal(run.run_id, run.source, reason, status=ResultStatus.OUT_OF_TIME)
     except Exception as error:  # noqa: BLE001 - one run, or a fault in one reader, must not hide the others
         result = refusal(run.run_id, run.source, error)
         # It may quote what could not be read.
-        return replace(result, error=redact(result.error or "")) if options.redact else result
+        return replace(result, error=redact(result.error or "")) if redacts else result
 
 
 def check_events(

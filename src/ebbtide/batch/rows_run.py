@@ -11,12 +11,15 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from uuid import UUID
 
-from ebbtide.batch.archived_run import ArchivedRun, RefusedRun
+from ebbtide.batch.archived_run import ArchivedRun, RefusedRun, events_of
 from ebbtide.batch.arrow_types import arrow_library
 from ebbtide.batch.row_map import RowMap
 from ebbtide.checking import check_trace
+from ebbtide.events.event import Event
+from ebbtide.events.transcript import Round
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.run_summary import RunSummary
+from ebbtide.traces.reading import Trace
 from ebbtide.traces.record_trace import trace_of_records
 
 if TYPE_CHECKING:
@@ -93,20 +96,27 @@ class RowsRun:
         """As `ArchivedRun.summary`; few rows are plain data at a time."""
         unordered = 0
 
-        def records() -> Iterator[dict[str, Any]]:
+        def rows() -> Iterator[Mapping[str, Any]]:
             nonlocal unordered
             for row in plain_rows(self.pieces):
                 unordered += row.get(self.row_map.order) is None
-                yield self.row_map.record_of(row)
+                yield row
 
-        trace = trace_of_records(records(), source=self.source, form=self.row_map.format)
-        summary = check_trace(trace, options)
+        summary = check_trace(self._trace(rows()), options)
         if not unordered:
             return summary
         fault = f"{unordered:,} of {self.num_rows:,} rows have no {self.row_map.order}: they come last"
         return dataclasses.replace(
             summary, faults=(fault, *summary.faults), degraded=summary.degraded + unordered
         )
+
+    def read(self) -> Iterator[Event | Round]:
+        """As `ArchivedRun.read`."""
+        return events_of(self._trace(plain_rows(self.pieces)))
+
+    def _trace(self, rows: Iterable[Mapping[str, Any]]) -> Trace:
+        records = map(self.row_map.record_of, rows)
+        return trace_of_records(records, source=self.source, form=self.row_map.format)
 
 
 def held_run(run_id: str, pieces: Iterable[RowPiece], source: str, row_map: RowMap) -> RowsRun | RefusedRun:

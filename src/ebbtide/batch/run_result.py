@@ -19,7 +19,13 @@ from ebbtide.budget.bill.bill import BillLine
 from ebbtide.clock import calendar_seconds
 from ebbtide.codec import to_wire
 from ebbtide.errors import TranscriptError, error_text
-from ebbtide.supervision.summary.run_summary import RoundPoint, RunDecision, RunFinding, RunSummary
+from ebbtide.supervision.summary.run_summary import (
+    LadderStep,
+    RoundPoint,
+    RunDecision,
+    RunFinding,
+    RunSummary,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -94,6 +100,8 @@ class RunResult:
         contents: The bill by what the tokens carried.
         decisions: What sounded like a decision, and what the gate made of it.
         rounds: The conversation, round by round.
+        steps: Where the verdict first became as strict as a nudge, a finalize, an escalate, a stop, and what
+            came after that.
     """
 
     run_id: str | None
@@ -146,6 +154,7 @@ class RunResult:
     contents: tuple[ResultLine, ...] | None = None
     decisions: tuple[RunDecision, ...] | None = None
     rounds: tuple[RoundPoint, ...] | None = None
+    steps: tuple[LadderStep, ...] | None = None
 
 
 @cache
@@ -218,6 +227,7 @@ def result_of(run_id: str | None, summary: RunSummary) -> RunResult:
         contents=result_lines(bill.contents, are_tokens_known=are_tokens_known),
         decisions=summary.decisions,
         rounds=summary.rounds,
+        steps=summary.steps,
     )
 
 

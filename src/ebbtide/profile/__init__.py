@@ -97,14 +97,28 @@ class Profile:
         name = rest.pop("name", profile.name)
         if not isinstance(name, str):
             raise ConfigError(f"name = {name!r}: expected a text")
+        return dataclasses.replace(profile, name=name).changed(rest)
+
+    def changed(self, table: Mapping[str, Any]) -> Profile:
+        """This profile with other values of some settings.
+
+        Args:
+            table: The settings by section, as in a file.
+
+        Raises:
+            ConfigError: An unknown key or a value out of range.
+
+        >>> Profile.DEFAULT.changed({"divergence": {"copies": 4}}).divergence.copies
+        4
+        """
         sections: dict[str, Any] = {}
-        names = [part.name for part in dataclasses.fields(cls) if part.name != "name"]
-        for section, values in rest.items():
+        names = [part.name for part in dataclasses.fields(self) if part.name != "name"]
+        for section, values in table.items():
             if section not in names:
                 raise ConfigError(f"[{section}]: no such table; {offer(section, names)}")
             if not isinstance(values, Mapping):
                 raise ConfigError(f"{section} = {values!r:.60}: expected a table")
-            current = getattr(profile, section)
+            current = getattr(self, section)
             fields = [part.name for part in dataclasses.fields(current)]
             for key in values:
                 if key not in fields:
@@ -113,7 +127,7 @@ class Profile:
                 sections[section] = dataclasses.replace(current, **values)
             except ConfigError as error:
                 raise ConfigError(f"{section}.{error}") from error
-        return dataclasses.replace(profile, name=name, **sections)
+        return dataclasses.replace(self, **sections)
 
     def to_dict(self) -> dict[str, Any]:
         """Every value, as plain data; `from_dict` reads it back."""

@@ -1,62 +1,55 @@
-"""`ebbtide archive calibrate`: what verdicts would have saved and cost, by how the runs came out."""
+"""`ebbtide archive calibrate` of results: what their verdicts would have saved and cost."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from ebbtide.batch.verdict_outcomes import EndedRuns, ended_runs, load_outcomes
-from ebbtide.cli.lines import Line, cell_width, columns, print_lines, terminal_width
+from ebbtide.batch.ended_runs import EndedRuns
+from ebbtide.batch.run_outcomes import RunOutcomes
+from ebbtide.batch.verdict_outcomes import VerdictLine, ended_by_results
+from ebbtide.cli.archive.ended_table import ended_table
+from ebbtide.cli.lines import print_lines
 from ebbtide.cli.terminal import print_json
 from ebbtide.codec import to_wire
-from ebbtide.report.wording import money
-
-_HEADERS = ("runs", "failed", "right", "95%", "successes lost", "saved", "about")
-_LEAST_WIDTH = 20  # of the last column
 
 
-def calibrate_archive(
-    results: Sequence[Path], outcomes: Path, *, run: str, outcome: str, as_json: bool
-) -> None:
+def are_results(source: str) -> bool:
+    """Whether a source is a file of results, or a folder of such files as Spark writes them."""
+    path = Path(source)
+    return "://" not in source and (path.suffix == ".parquet" or any(path.glob("*.parquet")))
+
+
+def calibrate_results(results: Sequence[Path], outcomes: RunOutcomes, *, as_json: bool) -> None:
     """Print what the verdicts in files of results would have saved, and what they would have cost.
 
     Args:
         results: Files of results, one a setting.
-        outcomes: A table of how the runs came out.
-        run: Its column that names the run.
-        outcome: Its column that says whether it succeeded.
+        outcomes: How the runs came out.
         as_json: Print JSON.
 
     Raises:
         ConfigError: A file cannot be used.
     """
-    known_outcomes = load_outcomes(outcomes, run, outcome)
-    lines = [line for path in results for line in ended_runs(path, known_outcomes)]
+    lines = {path: ended_by_results(path, outcomes) for path in results}
     if as_json:
-        print_json({"schema": 1, "outcomes": len(known_outcomes), "lines": [to_wire(line) for line in lines]})
+        wire = [
+            {"results": line.results, "kind": line.kind, **to_wire(line.ended)}
+            for of_file in lines.values()
+            for line in of_file
+        ]
+        print_json({"schema": 1, "outcomes": len(outcomes.by_run), "lines": wire})
         return
-    for path in results:
+    for path, of_file in lines.items():
+        rows: list[tuple[str, EndedRuns] | str] = [
+            str(path),
+            *((_about(line), line.ended) for line in of_file),
+        ]
         print_lines(
-            [Line.safe(str(path), "bold"), *_table([line for line in lines if line.results == str(path)])]
+            ended_table(rows, is_priced=any(line.ended.saved_usd is not None for line in of_file))[1:]
         )
 
 
-def _table(lines: Sequence[EndedRuns]) -> list[Line]:
-    rows = [[Line(name, "dim") for name in _HEADERS], *map(_row, lines)]
-    widths = [max(cell_width(row[place].text) for row in rows) for place in range(len(_HEADERS) - 1)]
-    rest = max(_LEAST_WIDTH, terminal_width() - sum(widths) - 2 * len(widths))
-    return columns(rows, [*widths, rest], right=range(len(_HEADERS) - 1))
-
-
-def _row(line: EndedRuns) -> list[Line]:
-    share = "" if line.lost_share is None else f" ({line.lost_low:.1%} to {line.lost_high:.1%})"
-    level = "stop" if line.action == "stop" else "escalate or stop"
-    return [
-        Line(f"{line.runs:,}"),
-        Line(f"{line.failed:,}"),
-        Line("" if line.precision is None else f"{line.precision:.0%}"),
-        Line(f"{line.precision_low:.0%} to {line.precision_high:.0%}" if line.runs else ""),
-        Line(f"{line.lost_successes:,}{share}"),
-        Line("" if line.saved_usd is None else money(line.saved_usd)),
-        Line.safe(level if line.kind is None else f"{level}: {line.kind.replace('_', ' ')}"),
-    ]
+def _about(line: VerdictLine) -> str:
+    level = "stop" if line.ended.action == "stop" else "escalate or stop"
+    return level if line.kind is None else f"{level}: {line.kind.replace('_', ' ')}"

@@ -19,6 +19,7 @@ from ebbtide.batch.arrow_types import arrow_library
 from ebbtide.batch.row_map import RowMap
 from ebbtide.batch.run_result import RESULT_VERSION, ResultStatus
 from ebbtide.batch.table_rows import open_table
+from ebbtide.cli.archive.bad_runs import print_bad_runs
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.progress import progress_bar
 from ebbtide.cli.settings.options import current_settings
@@ -26,9 +27,7 @@ from ebbtide.cli.terminal import print_json, print_line
 from ebbtide.report.plurals import count
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.run_options import RunOptions
-from ebbtide.text.redaction import redact
 
-_SHOWN = 10  # runs that could not be checked
 _IRRELEVANT = frozenset(("sources", "output", "jobs", "as_json"))  # to what a run comes to
 
 
@@ -132,14 +131,5 @@ def _print(counts: ArchiveCounts, output: Path, *, resumed: int) -> None:
     print_line(f"{count(counts.runs[ResultStatus.CHECKED], 'run')} checked: {verdicts}")
     if resumed:
         print_line(f"{resumed:,} of them had been checked before")
-    if counts.runs[ResultStatus.NO_TRACE]:
-        print_line(f"{count(counts.runs[ResultStatus.NO_TRACE], 'file')} that are no traces")
-    bad = counts.runs[ResultStatus.UNREADABLE] + counts.runs[ResultStatus.OUT_OF_TIME]
-    if bad:
-        print_line(f"{count(bad, 'run')} could not be checked:")
-    for run in counts.bad_runs[:_SHOWN]:
-        place = "" if run.line is None else f"line {run.line}: "
-        print_line(f"  {run.run_id or run.source}: {place}{redact(run.error)}")
-    if bad > _SHOWN:
-        print_line(f"  and {bad - _SHOWN:,} more")
+    print_bad_runs(counts.runs, counts.bad_runs)
     print_line(f"{output}: what it says is shown by `ebbtide archive report {output}`")

@@ -5,15 +5,39 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from ebbtide.cli.declaration import Argument, CommandGroup, Option
+from ebbtide.cli.declaration import Argument, CommandGroup, Option, WordChoice
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.options import with_run_options
-from ebbtide.cli.shared_options import OUTPUT, AsJson, Jobs, Page
+from ebbtide.cli.shared_options import OUTPUT, AsJson, Jobs, Output, Page
 from ebbtide.errors import ConfigError
+from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.run_options import RunOptions
 
 _ROWS = "Tables"
-_RUN = "The column that names the run."
+_ENDINGS = ("stop", "escalate", "finalize", "nudge")
+
+Sources = Annotated[
+    list[str], Argument(metavar="FILE|DIR|URL...", help="Files, folders, patterns, and URLs such as s3://...")
+]
+RunTimeout = Annotated[
+    float, Option("--run-timeout", metavar="S", at_least=0, help="Give up a run that takes longer.")
+]
+Rows = Annotated[bool, Option("--rows", help="The sources are tables: a row a span or event.", section=_ROWS)]
+RowMapName = Annotated[
+    str | None,
+    Option(
+        "--map",
+        metavar="NAME|FILE",
+        help="What their columns are: otlp-clickhouse, langfuse, mlflow, phoenix, or a TOML file.",
+        section=_ROWS,
+    ),
+]
+RunColumn = Annotated[
+    str | None, Option("--run", metavar="COLUMN", help="The column that names the run.", section=_ROWS)
+]
+OrderColumn = Annotated[
+    str | None, Option("--order", metavar="COLUMN", help="The column that orders it.", section=_ROWS)
+]
 
 archive = CommandGroup(name="archive", help="Check many runs into one file, and see what it says.")
 
@@ -29,31 +53,14 @@ archive = CommandGroup(name="archive", help="Check many runs into one file, and 
 @with_run_options
 def check(
     options: RunOptions,
-    sources: Annotated[
-        list[str],
-        Argument(metavar="FILE|DIR|URL...", help="Files, folders, patterns, and URLs such as s3://..."),
-    ],
+    sources: Sources,
     output: Annotated[Path, Option("--output", "--out", "-o", metavar="FILE", help=OUTPUT)],
     jobs: Jobs = None,
-    run_timeout: Annotated[
-        float, Option("--run-timeout", metavar="S", at_least=0, help="Give up a run that takes longer.")
-    ] = 300.0,
-    rows: Annotated[
-        bool, Option("--rows", help="The sources are tables: a row a span or event.", section=_ROWS)
-    ] = False,
-    row_map: Annotated[
-        str | None,
-        Option(
-            "--map",
-            metavar="NAME|FILE",
-            help="What their columns are: otlp-clickhouse, langfuse, mlflow, phoenix, or a TOML file.",
-            section=_ROWS,
-        ),
-    ] = None,
-    run: Annotated[str | None, Option("--run", metavar="COLUMN", help=_RUN, section=_ROWS)] = None,
-    order: Annotated[
-        str | None, Option("--order", metavar="COLUMN", help="The column that orders it.", section=_ROWS)
-    ] = None,
+    run_timeout: RunTimeout = 300.0,
+    rows: Rows = False,
+    row_map: RowMapName = None,
+    run: RunColumn = None,
+    order: OrderColumn = None,
     as_json: AsJson = False,
 ) -> None:
     """Check all runs of an archive, and write one row a run to a Parquet file.
@@ -68,8 +75,7 @@ def check(
     check = ArchiveCheck(
         sources=sources, options=options, output=output, jobs=jobs, run_timeout=run_timeout or None
     )
-    if not rows and (row_map or run or order):
-        raise ConfigError("--map, --run and --order are about tables: say --rows, too")
+    _refuse_columns(rows=rows, row_map=row_map, run=run, order=order)
     raise SystemExit(
         check.of_rows(row_map, run, order, as_json=as_json) if rows else check.of_files(as_json=as_json)
     )
@@ -93,11 +99,17 @@ def report(
     report_archive(results, html=html, everything=everything, as_json=as_json)
 
 
-@archive.command()
+@archive.command(
+    name="calibrate",
+    exits={
+        Exit.BAD_INPUT: "wrong usage, a file that cannot be used, or no better setting to write",
+        Exit.PARTLY: "some runs could not be checked: they are listed",
+    },
+)
+@with_run_options
 def calibrate(
-    results: Annotated[
-        list[Path], Argument(metavar="FILE...", help="Results of `ebbtide archive check`, one a setting.")
-    ],
+    options: RunOptions,
+    sources: Sources,
     outcomes: Annotated[
         Path,
         Option("--outcomes", metavar="FILE", help="Table of how the runs came out: Parquet, CSV or JSON."),
@@ -105,14 +117,76 @@ def calibrate(
     outcome: Annotated[
         str, Option("--outcome", metavar="COLUMN", help="The column that says whether the run succeeded.")
     ],
-    run: Annotated[str | None, Option("--run", metavar="COLUMN", help=_RUN, section=_ROWS)] = None,
+    outcome_run: Annotated[
+        str, Option("--outcome-run", metavar="COLUMN", help="The column of the outcomes that names the run.")
+    ] = "run_id",
+    sweep: Annotated[
+        list[str] | None,
+        Option(
+            "--sweep",
+            metavar="NAME=V,...",
+            help="Try these values of a setting of the profile, such as divergence.copies=3,4. Repeatable: "
+            "all combinations.",
+        ),
+    ] = None,
+    end_at: Annotated[
+        str, Option("--end-at", type=WordChoice(_ENDINGS), help="The mildest verdict that ends a run.")
+    ] = _ENDINGS[0],
+    lose_at_most: Annotated[
+        str | None,
+        Option(
+            "--lose-at-most",
+            metavar="P",
+            help="Name the setting that saves most and surely loses no more successes, such as 2%.",
+        ),
+    ] = None,
+    output: Output = None,
+    jobs: Jobs = None,
+    run_timeout: RunTimeout = 300.0,
+    rows: Rows = False,
+    row_map: RowMapName = None,
+    run: RunColumn = None,
+    order: OrderColumn = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure what verdicts would have saved, and how many successes they would have cost.
+    """Measure what ending runs at their verdicts would have saved, and which successes it would have cost.
 
-    For each file of results, for stop and for escalate or stop, in all and by kind of finding: the runs that
-    would have been ended, how many of them failed, and the money after the verdict.
+    Of traces: by verdict, and under other settings, each with intervals; without --sweep, those that matter.
+    --output writes the profile that --lose-at-most names. Of results of `archive check`: by kind of finding.
     """
-    from ebbtide.cli.archive.archive_calibrate import calibrate_archive
+    from ebbtide.batch.run_outcomes import RunOutcomes
+    from ebbtide.cli.archive.archive_calibrate import are_results, calibrate_results
+    from ebbtide.cli.archive.archive_sweep import SweepRequest, share_of
 
-    calibrate_archive(results, outcomes, run=run or "run_id", outcome=outcome, as_json=as_json)
+    _refuse_columns(rows=rows, row_map=row_map, run=run, order=order)
+    if output is not None and lose_at_most is None:
+        raise ConfigError("--output writes the setting that --lose-at-most names: say that, too")
+    share = None if lose_at_most is None else share_of(lose_at_most)
+    results = [] if rows else [source for source in sources if are_results(source)]
+    if results and len(results) < len(sources):
+        raise ConfigError(f"{results[0]} holds results, and other sources are traces: name one kind")
+    if results and (sweep or share is not None):
+        raise ConfigError(f"{results[0]} was judged already: to try other settings, name the traces")
+    known_outcomes = RunOutcomes.load(outcomes, outcome_run, outcome)
+    if results:
+        calibrate_results([Path(source) for source in results], known_outcomes, as_json=as_json)
+        return
+    request = SweepRequest(
+        sources=sources,
+        options=options,
+        outcomes=known_outcomes,
+        sweeps=sweep or (),
+        end_at=Action(end_at),
+        lose_at_most=share,
+        output=output,
+        jobs=jobs,
+        run_timeout=run_timeout or None,
+    )
+    raise SystemExit(
+        request.of_rows(row_map, run, order, as_json=as_json) if rows else request.of_files(as_json=as_json)
+    )
+
+
+def _refuse_columns(*, rows: bool, **columns: str | None) -> None:
+    if not rows and any(columns.values()):
+        raise ConfigError("--map, --run and --order are about tables: say --rows, too")

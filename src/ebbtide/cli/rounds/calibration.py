@@ -15,6 +15,7 @@ from ebbtide.cli.rounds.labels import load_labels
 from ebbtide.cli.rounds.pr_plot import precision_recall_svg
 from ebbtide.cli.rounds.scoring_options import SemanticLevel
 from ebbtide.cli.terminal import console, plain, print_json, styled
+from ebbtide.cli.written_file import write_file
 from ebbtide.convergence.calibration.labelled import LabelledPair, LabelledTranscript, PairFields
 from ebbtide.convergence.calibration.pairs import MeasureReport, PairCalibration, calibrate_pairs
 from ebbtide.convergence.calibration.profile_file import profile_toml
@@ -76,13 +77,13 @@ def calibrate(
         if result.fitted is not None and output is None:
             console().print("--output NAME.toml writes it, and --profile NAME.toml uses it.", style="dim")
     if plot and isinstance(result, PairCalibration):
-        _write(plot, precision_recall_svg(_headline(result), result.measures))
+        write_file(plot, precision_recall_svg(_headline(result), result.measures))
     if output is None:
         return True
     if result.fitted is None:
         print(f"{plain(str(output))} not written: no better thresholds were found", file=sys.stderr)
         return False
-    _write(output, profile_toml(result.fitted, _remarks(result)))
+    write_file(output, profile_toml(result.fitted, _remarks(result)))
     return True
 
 
@@ -97,14 +98,6 @@ def _print_report(result: PairCalibration | StopCalibration, problem: str | None
 def _progress(profiles: Sequence[Profile]) -> Iterator[Profile]:
     progress = console(stderr=True)
     yield from track(profiles, "Trying", console=progress, transient=True, disable=not progress.is_terminal)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be written: {error.strerror or error}") from error
-    print(f"wrote {plain(str(path))}", file=sys.stderr)
 
 
 def _headline(result: PairCalibration | StopCalibration) -> str:

@@ -27,6 +27,7 @@ from ebbtide.supervision.summary.call_reviewer import CallReviewer
 from ebbtide.supervision.summary.ending import EndingReader, EndKind
 from ebbtide.supervision.summary.fact_counter import FactCounter
 from ebbtide.supervision.summary.findings import LoopNote, OtherNotes, most_expensive_first
+from ebbtide.supervision.summary.ladder_steps import LadderSteps
 from ebbtide.supervision.summary.run_summary import RoundPoint, RunFinding, RunSummary, Saving, Spending
 from ebbtide.supervision.summary.sentences import run_reason
 from ebbtide.supervision.summary.spending import since, spending_of, together
@@ -107,6 +108,7 @@ class RunRecorder:
         self._ignored: set[Hashable] = set()
         self._points: list[RoundPoint] = []
         self._highest = self._previous = self.supervisor.verdict()
+        self._steps = LadderSteps(self.supervisor.tally)
         self._stretches: list[_Stretch] = []
         self._latest_news = 0  # the event that brought a new answer, or a round with new claims
         self._facts = FactCounter()
@@ -130,6 +132,7 @@ class RunRecorder:
             self._previous = verdict
             if verdict.rank > self._highest.rank:
                 self._highest = verdict
+                self._steps.add(verdict)
             if open_stretch is not None and verdict.rank < open_stretch.verdict.rank:
                 self._stretches[-1] = open_stretch._replace(end=before)
             elif verdict.ends and (not self._stretches or self._stretches[-1].end is not None):
@@ -239,6 +242,7 @@ class RunRecorder:
         latest = self.supervisor.verdict()
         if latest.rank > self._highest.rank:
             self._highest = latest
+            self._steps.add(latest)
         highest = self._highest
         if isinstance(highest.facts, DryRoundFacts):
             is_same = latest.kind == highest.kind and latest.action is highest.action
@@ -268,6 +272,7 @@ class RunRecorder:
             rounds=tuple(sorted(self._points, key=lambda point: point.event)),
             converged=signals[-1].value if signals else None,
             saving=self._saving(),
+            steps=self._steps.listed(),
             decisions=self._decisions.listed() if self._decisions else (),
             decisions_left_out=self._decisions.left_out if self._decisions else 0,
             chains=tuple(self._histories),

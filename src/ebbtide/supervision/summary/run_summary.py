@@ -176,6 +176,29 @@ class Saving:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LadderStep:
+    """Where the verdict first became so strict, and what the run took from there to its end.
+
+    Args:
+        action: What was to be done.
+        kind: What it was about, as in `RunFinding.kind`.
+        event: The event at which it came.
+        events_after: Events after it; 0 where there was nothing left to end.
+        calls_after: Those of them that are calls of tools and models.
+        tokens_after: Their tokens; None where not known.
+        usd_after: Their dollars; None where not known.
+    """
+
+    action: Action
+    kind: str | None
+    event: int
+    events_after: int
+    calls_after: int
+    tokens_after: int | None = None
+    usd_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
     """One event of the timeline.
 
@@ -226,6 +249,7 @@ class RunSummary:
             those are the first 1,000, and those on which a verdict could depend.
         converged: The last signal of the convergence engine; None where there was no round.
         saving: None where nothing would have ended the run before its end.
+        steps: Where the verdict became stricter than ever before, from nudge on, in order.
         decisions: In the order of the run, the first 2,000.
         decisions_left_out: How many more there were.
         chains: Names of its chains.
@@ -253,6 +277,7 @@ class RunSummary:
     rounds: tuple[RoundPoint, ...] = ()
     converged: str | None = None
     saving: Saving | None = None
+    steps: tuple[LadderStep, ...] = ()
     decisions: tuple[RunDecision, ...] = ()
     decisions_left_out: int = 0
     chains: tuple[str, ...] = ()
