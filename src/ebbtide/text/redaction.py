@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache, partial
+from operator import is_not
 from typing import Any, Final, TypeVar
 
 from ebbtide.text.secret_rules import PLACEHOLDERS, SECRET_FIELD, SECRET_RULES, SecretForm, SecretRule
@@ -139,7 +140,7 @@ def _mapped(value: Any, change: Callable[[str], str], known: dict[str, str], dep
         parts = [
             item if type(item) in _TEXTLESS else _mapped(item, change, known, depth + 1) for item in value
         ]
-        if all(new is old for new, old in zip(parts, value, strict=True)):
+        if not any(map(is_not, parts, value)):
             return value
         return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
     names = _fields_of(kind)
