@@ -192,7 +192,7 @@ def test_a_run_has_a_page_with_its_report_that_goes_on(shared_service, opened) -
         expect(page.locator("#name")).to_have_text("a b")
         report = page.frame_locator("#report iframe:not(.is-next)")
         expect(report.locator(".verdict .source")).to_have_text("a b")
-        expect(page.locator("#facts")).to_contain_text("$1.50 · 6 events")
+        expect(page.locator("#facts")).to_contain_text("$1.50 · $1.00 wasted · 6 events")
         shared_service.send("a b", *turns(7, 3, result="x"))
         expect(page.locator("#word")).to_have_text("stuck", timeout=WITHIN_MS)
         expect(page.locator("#facts")).to_contain_text("12 events", timeout=WITHIN_MS)

@@ -32,3 +32,21 @@ def test_it_is_what_the_summary_says_and_grows(service) -> None:
     )
     (group,) = service.get("/v1/spending", by="project")["groups"]
     assert group["wasted_usd"] == service.get("/v1/runs/a")["wasted_usd"]
+
+
+def test_who_is_looked_at_does_not_wait_for_the_others(service) -> None:
+    """Beside a run that takes a minute, a stuck one is there in seconds, and one that is opened at once."""
+    steps = [
+        {"kind": "tool", "name": "read", "args": {"n": n}, "result": f"page {n}"} for n in range(1, 10_001)
+    ]
+    service.send("long", *({"seq": seq, **step} for seq, step in enumerate(steps, 1)))
+    time.sleep(1.5)  # until it is looked at
+    start = time.monotonic()
+    service.send("stuck", *turns(1, 6))
+    service.send("opened", *turns(1, 2))
+    assert service.client.get("/v1/runs/opened/report.html").status_code == 200
+    assert service.get("/v1/runs/opened")["wasted_usd"] is not None
+    assert service.get("/v1/runs/stuck")["stuck_since"] is not None
+    assert wasted(service, "stuck")
+    assert time.monotonic() - start < 5
+    assert service.get("/v1/runs/long")["wasted_usd"] is None

@@ -6,6 +6,7 @@ import dataclasses
 import math
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from ebbtide import __version__
 from ebbtide.checking import check_events
@@ -47,12 +48,25 @@ def summary(
     return dataclasses.replace(outcome, over=is_over)
 
 
-def report(runs: LiveRuns, run_id: str, *, redact: bool = True, silent_after_s: float = math.inf) -> str:
-    """The page of one run, as `ebbtide check --html` writes it; arguments and errors as of `summary`."""
+def report(
+    runs: LiveRuns,
+    outcome: RunSummary,
+    row: dict[str, Any] | None,
+    *,
+    redact: bool = True,
+    silent_after_s: float = math.inf,
+) -> str:
+    """The page of one run, as `ebbtide check --html` writes it.
+
+    Args:
+        runs: The runs.
+        outcome: What it came to, as `summary` says.
+        row: As it is listed; None where it is not.
+        redact: As for `summary`.
+        silent_after_s: Likewise.
+    """
     provenance = Provenance(
         version=__version__, profile=RunOptions().profile.name, prices=runs.prices.origin, masked=redact
     )
-    outcome = summary(runs, run_id, redact=redact, silent_after_s=silent_after_s)
-    row = find_run(runs.database, run_id)
     state = "" if row is None else state_line(row, time.time(), silent_after_s=silent_after_s)
     return page([outcome], provenance=provenance, state=state)

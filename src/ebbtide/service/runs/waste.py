@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Final, TypeVar
 
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.run_report import summary
 from ebbtide.supervision.summary.headline import Course
+from ebbtide.supervision.summary.run_summary import RunSummary
 
 _Item = TypeVar("_Item")
 
 _WORK_S: Final = 0.001  # after which requests have their turn
 _REST_S: Final = 0.02  # it takes a twentieth of a processor, however many runs there are
+_REST_OF_STUCK_S: Final = 0.004  # a person waits for those, and they are few
 _QUIET_S: Final = 10.0  # without an event, after which a run is looked at as it is
 _LATEST_S: Final = 30 * 86_400.0  # runs that were silent for longer are left as they are
 # A run that goes on is looked at again when it has grown by a half, so that all looks take three times as
@@ -23,33 +26,55 @@ SELECT run_id, events FROM runs
 WHERE events != wasted_events AND latest >= ? AND (latest < ? OR events >= 1.5 * wasted_events + 10)
 ORDER BY latest DESC LIMIT 1
 """
+_NEXT_STUCK: Final = """
+SELECT run_id, events FROM runs
+WHERE stuck_since IS NOT NULL AND events != wasted_events AND latest >= ?
+    AND (latest < ? OR events >= 1.5 * wasted_events)
+ORDER BY latest DESC LIMIT 1
+"""
 
 
-def look_for_waste(runs: LiveRuns, now: float) -> str | None:
+def look_for_waste(runs: LiveRuns, now: float, *, is_stuck: bool = False) -> str | None:
     """Find out what of one run bought nothing; which run, None where all are known.
 
     Args:
         runs: The runs.
         now: Seconds since 1970.
+        is_stuck: Whether only those are looked at that are stuck, and faster.
 
     Raises:
         StoreError: The database cannot be read or written.
     """
-    rows = runs.database.read(_NEXT, (now - _LATEST_S, now - _QUIET_S))
+    rows = runs.database.read(_NEXT_STUCK if is_stuck else _NEXT, (now - _LATEST_S, now - _QUIET_S))
     if not rows:
         return None
     run_id, events = rows[0]
-    outcome = summary(runs, run_id, pace=_unhurried)
-    wasted_usd = None if outcome.course is Course.UNKNOWN else outcome.bill.wasted.cost_usd
-    query = "UPDATE runs SET wasted_usd = ?, wasted_events = ? WHERE run_id = ?"
-    runs.database.write(lambda session: session.run(query, (wasted_usd, events, run_id)))
+    rest_s = _REST_OF_STUCK_S if is_stuck else _REST_S
+    keep_waste(runs, run_id, events, summary(runs, run_id, pace=partial(_unhurried, rest_s=rest_s)))
     return str(run_id)
 
 
-def _unhurried(items: Iterable[_Item]) -> Iterator[_Item]:
+def keep_waste(runs: LiveRuns, run_id: str, events: int, outcome: RunSummary) -> None:
+    """Keep what of a run bought nothing.
+
+    Args:
+        runs: The runs.
+        run_id: The run.
+        events: How many events it had then, at least.
+        outcome: What it came to.
+
+    Raises:
+        StoreError: It cannot be written.
+    """
+    wasted_usd = None if outcome.course is Course.UNKNOWN else outcome.bill.wasted.cost_usd
+    query = "UPDATE runs SET wasted_usd = ?, wasted_events = ? WHERE run_id = ? AND wasted_events <= ?"
+    runs.database.write(lambda session: session.run(query, (wasted_usd, events, run_id, events)))
+
+
+def _unhurried(items: Iterable[_Item], *, rest_s: float) -> Iterator[_Item]:
     start = time.monotonic()
     for item in items:
         yield item
         if time.monotonic() - start > _WORK_S:
-            time.sleep(_REST_S)
+            time.sleep(rest_s)
             start = time.monotonic()

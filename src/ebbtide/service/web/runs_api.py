@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
-from ebbtide.service.runs.listing import RunFilter, RunOrder, SpendingBy, find_run, list_runs, spending
+from ebbtide.errors import StoreError
+from ebbtide.service.runs.listing import (
+    RunFilter,
+    RunOrder,
+    SpendingBy,
+    find_run,
+    find_runs,
+    list_runs,
+    spending,
+)
 from ebbtide.service.runs.moments import moment
 from ebbtide.service.runs.now import now_answer
 from ebbtide.service.runs.run_report import report, summary
+from ebbtide.service.runs.waste import keep_waste
 from ebbtide.service.web.answers import NowAnswer, RunFields, RunList, SpendingAnswer, VerdictAnswer
 from ebbtide.service.web.events_api import verdict_fields
 from ebbtide.service.web.people_api import refuse_unknown
@@ -99,9 +110,10 @@ async def run_summary(here: Here, run_id: RunId) -> PlainJson:
 async def run_report(here: Here, run_id: RunId) -> HTMLResponse:
     """Show the report of a run, as `ebbtide check --html` writes it."""
     await refuse_unknown(here, run_id)
-    settings = here.settings
-    make = partial(report, redact=settings.redact, silent_after_s=settings.silent_after_s)
-    page = await asyncio.to_thread(make, here.runs, run_id)
+    page = await asyncio.to_thread(_report, here, run_id)
+    await asyncio.wrap_future(here.runs.database.flush())
+    for row in await asyncio.to_thread(find_runs, here.runs.database, [run_id]):
+        here.news.publish("run", row)  # what it has wasted is known now
     return HTMLResponse(page, headers={"Content-Security-Policy": _REPORT_POLICY})
 
 
@@ -135,6 +147,16 @@ def state_of_now(here: Service) -> dict[str, Any]:
     """What is stuck now; it reads the database."""
     settings = here.settings
     return now_answer(here.runs.database, time.time(), silent_after_s=settings.silent_after_s)
+
+
+def _report(here: Service, run_id: str) -> str:
+    """The report of a run, beside which is kept what the run has wasted: somebody looks at it now."""
+    settings, row = here.settings, find_run(here.runs.database, run_id)
+    outcome = summary(here.runs, run_id, redact=settings.redact, silent_after_s=settings.silent_after_s)
+    if row is not None:
+        with suppress(StoreError):  # it is looked for again
+            keep_waste(here.runs, run_id, row["events"], outcome)
+    return report(here.runs, outcome, row, redact=settings.redact, silent_after_s=settings.silent_after_s)
 
 
 def _moment(words: str | None) -> float | None:

@@ -13,15 +13,19 @@ from ebbtide.service.runs.waste import look_for_waste
 from ebbtide.service.web.service import Service
 
 _log = logging.getLogger(__name__)
-_REST_S: Final = 2.0  # where all are known
+_REST_S: Final = 1.0  # where all are known
 
 
 async def find_waste(here: Service) -> None:
-    """Find it, and tell who listens."""
+    """Find it, and tell who listens; runs that are stuck do not wait for the others."""
+    await asyncio.gather(_find(here, is_stuck=True), _find(here, is_stuck=False))
+
+
+async def _find(here: Service, *, is_stuck: bool) -> None:
     while True:
         run_id = None
         try:
-            run_id = await asyncio.to_thread(look_for_waste, here.runs, time.time())
+            run_id = await asyncio.to_thread(look_for_waste, here.runs, time.time(), is_stuck=is_stuck)
             for row in await asyncio.to_thread(find_runs, here.runs.database, [run_id] if run_id else []):
                 here.news.publish("run", row)
         except EbbtideError as error:
