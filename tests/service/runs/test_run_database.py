@@ -258,6 +258,47 @@ def test_what_fails_leaves_the_others(database) -> None:
     assert all(isinstance(future.exception(), StoreError) for future in futures[::3])
 
 
+def test_what_is_noted_outlives_a_fault(database) -> None:
+    """Of many notes of a run the latest is written, again where the first try failed."""
+    add(database, "a", tool(1))
+
+    def write(session: Any, values: Any) -> None:
+        session.run(query)
+        batches.append(dict(values))
+
+    batches: list[dict[str, int]] = []
+    latest, query = database.latest_values(write), "SELECT no_such"
+    for value in range(5):
+        latest.put("a", value)
+    database.flush().result()
+    assert batches == []
+    query = "SELECT 1"
+    latest.put("b", 7)
+    database.flush().result()
+    latest.put("c", 8)
+    database.flush().result()
+    assert batches == [{"a": 4, "b": 7}, {"c": 8}]
+
+
+def test_a_service_that_was_cut_off_writes_no_more(postgres_url: str) -> None:
+    """Where another one has taken its place meanwhile, until that one has ended."""
+    import psycopg
+
+    first = RunDatabase(postgres_url)
+    add(first, "a", tool(1))
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'ebbtide'"
+        )
+    second = RunDatabase(postgres_url)
+    with pytest.raises(StoreError, match="another service has this database"):
+        add(first, "a", tool(2))
+    add(second, "a", tool(3))
+    second.close()
+    assert [bool(place) for place in add(first, "a", tool(2), tool(3))] == [True, False]
+    first.close()
+
+
 def test_one_service_has_it(db: str) -> None:
     """The second is refused until the first has ended, and what was kept is there then."""
     first = RunDatabase(db)

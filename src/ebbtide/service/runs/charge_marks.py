@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from ebbtide.database.session import Session
-from ebbtide.errors import StoreError
 from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.runs.run_source import RunSource
 from ebbtide.supervision.runs.run_budgets import RunBudgets
@@ -38,8 +36,7 @@ class ChargeMarks:
 
     def __init__(self, database: RunDatabase) -> None:
         self._database = database
-        self._lock = threading.Lock()
-        self._places: dict[str, int] = {}  # to be written
+        self._marks = database.latest_values(_write)
 
     def put(self, run_id: str, place: int) -> None:
         """Note that a run was charged up to a place.
@@ -47,17 +44,7 @@ class ChargeMarks:
         Raises:
             StoreError: It cannot be written.
         """
-        with self._lock:
-            is_waiting = bool(self._places)
-            self._places[run_id] = place
-        if is_waiting:
-            return
-        try:
-            self._database.write_soon(self._write)
-        except StoreError:
-            with self._lock:
-                self._places.clear()  # the next one tries again
-            raise
+        self._marks.put(run_id, place)
 
     def charge_rest(self, budgets: RunBudgets, make: Callable[[], Supervisor]) -> None:
         """Charge what is in the log and was not charged. What was charged less than an hour ago counts once.
@@ -104,7 +91,6 @@ class ChargeMarks:
 
         self._database.write(write)
 
-    def _write(self, session: Session) -> None:
-        with self._lock:
-            places, self._places = self._places, {}
-        session.run_many(_MARK, [(place, run_id) for run_id, place in places.items()])
+
+def _write(session: Session, places: Mapping[str, int]) -> None:
+    session.run_many(_MARK, [(place, run_id) for run_id, place in places.items()])

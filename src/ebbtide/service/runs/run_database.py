@@ -6,18 +6,17 @@ It is the `RunStore` and the `RunLog` of the registry. One thread writes.
 from __future__ import annotations
 
 import os
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeVar
 
 from ebbtide.database.session import Session
 from ebbtide.database.session_pool import SessionPool
-from ebbtide.errors import StoreError
 from ebbtide.events.event import Event
 from ebbtide.service.runs import statements
+from ebbtide.service.runs.latest_values import LatestValues
 from ebbtide.service.runs.run_event import RunEvent, plain_name, plain_text, stored_event
 from ebbtide.service.runs.run_origin import RunOrigin
 from ebbtide.service.runs.run_place import run_place
@@ -78,9 +77,7 @@ class RunDatabase:
         self._place = run_place(where)
         self._writer = DatabaseWriter(self._place)
         self._readers = SessionPool(self._place.name, self._place.reader)
-        self._lock = threading.Lock()
-        self._standings: dict[str, _Standing] = {}  # to be written with what is written next
-        self._is_noted = False  # a job waits that writes them
+        self._standings = self.latest_values(_write_standings)
 
     def append(
         self, run_id: str, events: Sequence[RunEvent], origin: RunOrigin, now: float
@@ -165,17 +162,7 @@ class RunDatabase:
             standing: How it stands.
             stuck: From where on it is stuck; the first that is told stays until it is stuck no more.
         """
-        with self._lock:
-            self._standings[standing.run_id] = _Standing(standing, stuck)
-            if self._is_noted:
-                return
-            self._is_noted = True
-            try:
-                future = self._writer.submit(self._write_standings, can_wait=True)
-            except StoreError:
-                self._is_noted = False
-                raise
-        future.add_done_callback(self._standings_done)
+        self._standings.put(standing.run_id, _Standing(standing, stuck))
 
     def annotate(self, run_id: str, note: str) -> None:
         """Say what to know of a run before judging it, soon; an empty text says nothing."""
@@ -255,9 +242,9 @@ class RunDatabase:
         """Have something else written, and wait for it, as `DatabaseWriter.write`."""
         return self._writer.write(run)
 
-    def write_soon(self, run: Callable[[Session], object]) -> None:
-        """As `write`, for what nobody waits for."""
-        self._writer.submit(run, can_wait=True)
+    def latest_values(self, write: Callable[[Session, Mapping[str, _T]], None]) -> LatestValues[_T]:
+        """As `LatestValues`, with the writer of this database."""
+        return LatestValues(self._writer, write)
 
     def read(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """The rows of a query.
@@ -277,26 +264,12 @@ class RunDatabase:
         self._writer.close()
         self._readers.close()
 
-    def _write_standings(self, session: Session) -> dict[str, _Standing]:
-        """Write what was noted; it."""
-        with self._lock:
-            standings = dict(self._standings)
-            self._is_noted = False
-        for run, _ in standings.values():
-            if not run.events:  # it has only asked, which may be written after this
-                _run_number(session, run.run_id, RunOrigin(), run.latest, run.latest)
-        session.run_many(statements.STANDING, [_standing_row(item) for item in standings.values()])
-        return standings
 
-    def _standings_done(self, future: Future[dict[str, _Standing]]) -> None:
-        """What is written is noted no more; what is not waits for the next."""
-        with self._lock:
-            if future.exception() is not None:
-                self._is_noted = False
-                return
-            for run_id, item in future.result().items():
-                if self._standings.get(run_id) is item:
-                    del self._standings[run_id]
+def _write_standings(session: Session, standings: Mapping[str, _Standing]) -> None:
+    for run, _ in standings.values():
+        if not run.events:  # it has only asked, which may be written after this
+            _run_number(session, run.run_id, RunOrigin(), run.latest, run.latest)
+    session.run_many(statements.STANDING, [_standing_row(item) for item in standings.values()])
 
 
 def _standing_row(item: _Standing) -> tuple[Any, ...]:
