@@ -1,7 +1,10 @@
 """An archive under many settings: runs whose answer is known by construction, and the same as one by one."""
 
 import json
-from collections.abc import Sequence
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -9,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ebbtide.batch.archive_files import files_at
-from ebbtide.batch.archive_pool import RunChunk
+from ebbtide.batch.archive_pool import RunChunk, check_chunks
 from ebbtide.batch.archive_sweep import ArchiveSweep, SweepCounter, SweepTask, best_line, sweep_files
 from ebbtide.batch.archived_run import ArchivedRun, EventsRun
 from ebbtide.batch.checking_runs import check_run
@@ -126,6 +129,51 @@ def test_what_is_given_up_is_listed() -> None:
         swept(named_settings(RunOptions(), []), [archived(["stuck"])], RunOutcomes(by_run={"z": True}))
 
 
+class Deadly:
+    """A run that takes its process with it."""
+
+    source = run_id = "failed"
+
+    def read(self) -> Iterator[Event]:
+        os.kill(os.getpid(), signal.SIGKILL)
+        yield from ()
+
+
+def endless() -> Iterator[Event]:
+    while True:
+        yield ToolCall(name="read", args={}, result="page")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="neither SIGKILL nor alarms there")
+def test_a_run_that_ends_its_process_or_takes_for_ever_is_listed() -> None:
+    """All others are judged, as `archive check` would."""
+    trials = named_settings(RunOptions(), [])
+    task = SweepTask(options=(RunOptions(),), most_seconds=2.0)
+    counter = SweepCounter(settings=trials, outcomes=OUTCOMES)
+    chunks = [
+        RunChunk((*archived(["stuck"]), Deadly(), *archived(["late"]))),
+        RunChunk(tuple(archived(["healthy"]))),
+    ]
+    for judged in check_chunks(chunks, task, lambda: "", jobs=2):
+        counter.add(judged)
+    counter.add(task.check(RunChunk((EventsRun(run_id="unpriced", source="made", events=endless()),))))
+    sweep = counter.result()
+    assert (sweep.runs, sweep.without_run) == (3, 4)
+    assert [(bad.run_id, bad.status) for bad in sweep.bad_runs] == [
+        ("failed", "unreadable"),
+        ("unpriced", "out_of_time"),
+    ]
+
+
+def test_one_outcome_is_of_one_run() -> None:
+    """Else it would count for a run that it was not said of."""
+    runs = [EventsRun(run_id=f"{week}/a.jsonl", source="made", events=pages(1)) for week in ("old", "new")]
+    with pytest.raises(ConfigError, match=r"'a' may be new/a\.jsonl and old/a\.jsonl"):
+        swept(named_settings(RunOptions(), []), [runs], RunOutcomes(by_run={"a": True}))
+    by_folder = RunOutcomes(by_run={"old": True, "new": False})
+    assert swept(named_settings(RunOptions(), []), [runs], by_folder).successes == 1
+
+
 def test_nothing_depends_on_processes_or_order(tmp_path: Path) -> None:
     """One process and two, files in any order: the same to the last digit."""
     by_run = {}
@@ -196,7 +244,8 @@ def test_the_best_setting_loses_little_and_saves_most() -> None:
         for name in ("stuck", "healthy")
     ]
     runs.append(EventsRun(run_id="late.0", source="made", events=RUNS["late"][0]))
-    sweep = swept(named_settings(RunOptions(), ["divergence.copies=3,4,6"]), [runs])
+    outcomes = RunOutcomes(by_run={run.run_id: RUNS[run.run_id.partition(".")[0]][1] for run in runs})
+    sweep = swept(named_settings(RunOptions(), ["divergence.copies=3,4,6"]), [runs], outcomes)
     best = best_line(sweep, Action.STOP, 0.07)
     assert best is not None
     assert best.setting.words == "divergence.copies = 4"

@@ -139,6 +139,11 @@ def test_what_cannot_be_used_says_why(results: Path, tmp_path: Path) -> None:
         RunOutcomes.load(tmp_path / "gone.parquet", "run_id", "state")
     with pytest.raises(ConfigError, match="an outcome for none of the runs"):
         ended_by_results(results, RunOutcomes(by_run={"z": True}))
+    rows = pq.read_table(results).to_pylist()[:2]
+    twice = [{**row, "run_id": f"{number}/a.json"} for number, row in enumerate(rows)]
+    pq.write_table(pa.Table.from_pylist(twice, result_schema()), tmp_path / "twice.parquet")
+    with pytest.raises(ConfigError, match=r"'a' may be 0/a\.json and 1/a\.json"):
+        ended_by_results(tmp_path / "twice.parquet", RunOutcomes(by_run={"a": True}))
 
 
 @pytest.mark.parametrize("kind", ["json", "jsonl"])

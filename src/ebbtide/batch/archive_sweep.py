@@ -159,7 +159,7 @@ class SweepCounter:
     _runs: int = 0
     _successes: int = 0
     _priced: int = 0
-    _names: set[str] = field(default_factory=set)
+    _runs_of: dict[str, str] = field(default_factory=dict)
     _statuses: Counter[str] = field(default_factory=Counter)
     _bad_runs: list[BadRun] = field(default_factory=list)
     _counters: list[list[EndedCounter]] = field(init=False)
@@ -168,7 +168,11 @@ class SweepCounter:
         self._counters = [[EndedCounter(action) for action in ENDINGS] for _ in self.settings]
 
     def add(self, judged: JudgedChunk) -> int:
-        """Count the runs of a chunk; how many there were."""
+        """Count the runs of a chunk; how many there were.
+
+        Raises:
+            ConfigError: One outcome would be that of two runs.
+        """
         for run in judged.runs:
             self._add_run(run)
         for result in judged.bad_runs:
@@ -191,7 +195,8 @@ class SweepCounter:
             self.without_outcome += 1
             return
         succeeded = self.outcomes.by_run[name]
-        self._names.add(name)
+        if self._runs_of.setdefault(name, run.run_id) != run.run_id:
+            raise self.outcomes.two_of(name, sorted([self._runs_of[name], run.run_id]))
         self._runs += 1
         self._successes += succeeded
         self._priced += run.cost_usd is not None
@@ -224,7 +229,7 @@ class SweepCounter:
             successes=self._successes,
             priced=self._priced,
             without_outcome=self.without_outcome,
-            without_run=len(self.outcomes.by_run) - len(self._names),
+            without_run=len(self.outcomes.by_run) - len(self._runs_of),
             statuses=self._statuses,
             bad_runs=tuple(
                 sorted(self._bad_runs, key=lambda bad: (bad.run_id or "", bad.source, bad.error))[:_LISTED]
@@ -250,7 +255,7 @@ def sweep_files(
         progress: Called with the number of runs that were gone through, again and again.
 
     Raises:
-        ConfigError: There is an outcome for none of them.
+        ConfigError: There is an outcome for none of them, or one for two.
     """
     due = [file for file in files if counter.outcomes.name_of(file.run.run_id) is not None]
     counter.without_outcome = len(files) - len(due)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -28,7 +29,7 @@ class RunOutcomes:
     """Whether runs succeeded.
 
     Args:
-        by_run: By the id of the run, or by the name of its file: without the folders, or the endings, too.
+        by_run: By the id of the run, or by the name of its file, with or without endings, or of its folder.
         source: The table.
         column: Its column that names the runs.
     """
@@ -37,24 +38,27 @@ class RunOutcomes:
     source: str = "<outcomes>"
     column: str = "run_id"
 
-    def of(self, run_id: str | None) -> bool | None:
-        """Whether a run succeeded; None where that is not known."""
-        name = self.name_of(run_id)
-        return None if name is None else self.by_run[name]
-
     def name_of(self, run_id: str | None) -> str | None:
         """What the table calls a run; None where it is not in it.
 
-        >>> RunOutcomes(by_run={"a.traj": True}).name_of("runs/a.traj.json.gz")
-        'a.traj'
+        >>> outcomes = RunOutcomes(by_run={"a.traj": True, "task 7": False})
+        >>> outcomes.name_of("runs/a.traj.json.gz"), outcomes.name_of("runs/task 7/steps.json")
+        ('a.traj', 'task 7')
         """
-        name = run_id or ""
-        if name in self.by_run:
-            return name
-        name = name.rpartition("/")[2]
-        while name and name not in self.by_run:
-            name = name.rpartition(".")[0]
-        return name or None
+        if run_id is None or run_id in self.by_run:
+            return run_id
+        *folders, name = run_id.split("/")
+        endings = accumulate(name.split("."), "{}.{}".format)
+        names = [*reversed(list(endings)), *reversed(folders)]
+        return next((name for name in names if name in self.by_run), None)
+
+    def two_of(self, name: str, runs: Sequence[str | None]) -> ConfigError:
+        """What to say where one outcome would be that of two runs."""
+        listed = " and ".join(str(run)[:80] for run in runs)
+        return ConfigError(
+            f"{self.source}: {name!r:.80} may be {listed}. Name the runs as they are named here, "
+            "with their folders"
+        )
 
     def none_of(self, runs: str) -> ConfigError:
         """What to say where there is an outcome for no run at all."""

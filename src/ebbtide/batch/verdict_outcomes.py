@@ -50,13 +50,16 @@ def ended_by_results(results: Path, outcomes: RunOutcomes) -> list[VerdictLine]:
     counters: dict[Action, defaultdict[str | None, EndedCounter]] = {
         level: defaultdict(partial(EndedCounter, level)) for level in _LEVELS
     }
-    successes = runs = priced = 0
+    runs: dict[str, str] = {}
+    successes = priced = 0
     for batch in result_batches(results, _COLUMNS):
         for row in batch.to_pylist():
-            succeeded = outcomes.of(row["run_id"]) if row["status"] == ResultStatus.CHECKED else None
-            if succeeded is None:
+            name = outcomes.name_of(row["run_id"]) if row["status"] == ResultStatus.CHECKED else None
+            if name is None:
                 continue
-            runs += 1
+            if runs.setdefault(name, row["run_id"]) != row["run_id"]:
+                raise outcomes.two_of(name, [runs[name], row["run_id"]])
+            succeeded = outcomes.by_run[name]
             successes += succeeded
             priced += row["cost_usd"] is not None
             steps = [LadderStep(**step) for step in row["steps"] or ()]
