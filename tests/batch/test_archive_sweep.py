@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +17,7 @@ from ebbtide.batch.archive_pool import RunChunk, check_chunks
 from ebbtide.batch.archive_sweep import ArchiveSweep, SweepCounter, SweepTask, best_line, sweep_files
 from ebbtide.batch.archived_run import ArchivedRun, EventsRun
 from ebbtide.batch.checking_runs import check_run
-from ebbtide.batch.ended_runs import ENDINGS, EndedCounter, ending_step
+from ebbtide.batch.ended_runs import ENDINGS, EndedCounter, bootstrap, ending_step
 from ebbtide.batch.run_outcomes import RunOutcomes
 from ebbtide.batch.swept_settings import SweptSetting, default_settings, named_settings
 from ebbtide.budget.limits import Limits
@@ -148,17 +149,17 @@ def endless() -> Iterator[Event]:
 def test_a_run_that_ends_its_process_or_takes_for_ever_is_listed() -> None:
     """All others are judged, as `archive check` would."""
     trials = named_settings(RunOptions(), [])
-    task = SweepTask(options=(RunOptions(),), most_seconds=2.0)
+    task = SweepTask(options=(RunOptions(),), most_seconds=1.0)
     counter = SweepCounter(settings=trials, outcomes=OUTCOMES)
     chunks = [
-        RunChunk((*archived(["stuck"]), Deadly(), *archived(["late"]))),
+        RunChunk((*archived(["stuck"]), Deadly())),
         RunChunk(tuple(archived(["healthy"]))),
     ]
     for judged in check_chunks(chunks, task, lambda: "", jobs=2):
         counter.add(judged)
     counter.add(task.check(RunChunk((EventsRun(run_id="unpriced", source="made", events=endless()),))))
     sweep = counter.result()
-    assert (sweep.runs, sweep.without_run) == (3, 4)
+    assert (sweep.runs, sweep.without_run) == (2, 5)
     assert [(bad.run_id, bad.status) for bad in sweep.bad_runs] == [
         ("failed", "unreadable"),
         ("unpriced", "out_of_time"),
@@ -197,6 +198,23 @@ def test_nothing_depends_on_processes_or_order(tmp_path: Path) -> None:
     assert results[0] == results[1]
     assert (results[0].runs, results[0].lines[0].ended[STOP].failed) == (70, 30)
     assert [bad.run_id for bad in results[0].bad_runs] == [str(tmp_path / "broken.jsonl")]
+
+
+@given(st.lists(st.floats(0.01, 100), min_size=1, max_size=40), st.randoms())
+def test_the_bootstrap_knows_no_order(amounts: list[float], random: Random) -> None:
+    """And holds the sum itself."""
+    low, high = bootstrap(amounts)
+    assert low <= sum(amounts) <= high
+    random.shuffle(amounts)
+    assert bootstrap(amounts) == (low, high)
+
+
+def test_the_bootstrap_of_many_runs_is_that_of_the_normal_law() -> None:
+    """Of n equal amounts the sum varies as the root of n."""
+    low, high = bootstrap([2.0] * 4_000)
+    spread = 1.96 * 2.0 * 4_000**0.5
+    assert low == pytest.approx(8_000 - spread, abs=0.25 * spread)
+    assert high == pytest.approx(8_000 + spread, abs=0.25 * spread)
 
 
 CALLS = st.sampled_from("abc").map(

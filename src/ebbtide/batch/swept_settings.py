@@ -24,8 +24,8 @@ PATIENCE: Final = "patience"
 
 LIMITS: Final = "limits"  #: the section of what a run may take, which is no part of a profile
 
-#: What is swept where nothing is named, each by itself, and by which factors: with `PATIENCE` the counts
-#: together, else one value. They are the rules that end most runs, `benchmarks.quality.verdicts`.
+#: What is swept where nothing is named: the counts together, by `PATIENCE`, and one at a time the thresholds
+#: of equal calls, failures, answers and rounds without news.
 DEFAULT_FACTORS: Final = (0.7, 1.5)
 DEFAULT_NAMES: Final = (
     "divergence.copies",
