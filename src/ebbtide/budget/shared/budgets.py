@@ -91,7 +91,7 @@ class Budgets:
     ) -> None:
         self.budgets = tuple(_checked(budgets))
         for name, choice in (("when_unknown", when_unknown), ("when_away", when_away)):
-            if choice not in _CHOICES:
+            if not isinstance(choice, str) or choice not in _CHOICES:
                 raise ConfigError(f'{name} = {shown(choice)}: expected "refuse" or "allow"')
         if isinstance(lease_s, bool) or not isinstance(lease_s, int | float) or not 0 < lease_s <= 1e9:
             raise ConfigError(f"lease_s = {shown(lease_s)}: expected seconds, more than 0")
