@@ -382,3 +382,20 @@ def test_money_says_what_was_wasted_and_how_budgets_stand(start, opened, tmp_pat
         expect(page.locator("#budgets")).to_contain_text("$9.00 of $10.00")
         expect(page.locator("#budgets tr.is-near")).to_have_count(1)
     budgets.close()
+
+
+def test_a_page_stays_as_long_as_it_is_wanted(service, opened) -> None:
+    """Of many runs that report, few come into the list by themselves; one that is stuck always does."""
+    for number in range(60):
+        service.send(f"before-{number}", call(1))
+    with opened(service) as (page, _):
+        expect(page.locator("#shown")).to_have_text("50 runs, the worst first; there are more")
+        for number in range(70):
+            service.send(f"after-{number}", call(1))
+        service.send("z", *turns(1, 5))
+        expect(row(page, "z").locator(".badge")).to_have_text("stuck")
+        assert page.locator("#runs tbody tr").first.get_attribute("data-run") == "z"
+        assert page.locator("#runs tbody tr").count() == 50 + 50 + 1
+        page.locator("#more").click()
+        expect(page.locator("#runs tbody tr")).to_have_count(131)
+        expect(page.locator("#shown")).to_have_text("131 runs, the worst first")

@@ -18,7 +18,7 @@ from ebbtide.service.runs.writer import QueueFullError
 
 _log = logging.getLogger(__name__)
 _HINTS: Final = {
-    404: "See /docs for what there is.",
+    404: "See /docs for what there is. The id of a run has no slash.",
     405: "See /docs for which methods there are.",
 }
 
