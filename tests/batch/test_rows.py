@@ -19,6 +19,8 @@ import pytest
 
 from ebbtide.batch.archive import ArchiveTask, check_files, check_rows
 from ebbtide.batch.archive_files import files_at
+from ebbtide.batch.archive_summary import ArchiveSummary
+from ebbtide.batch.archive_words import tables
 from ebbtide.batch.archived_run import FileRun
 from ebbtide.batch.checking_runs import check_run
 from ebbtide.batch.result_parts import result_batches
@@ -429,6 +431,18 @@ def test_bad_lines_of_csv_are_listed_and_the_rest_is_done(delimiter: str, at: in
     assert "rows have no step: they come last" in runs[1]["faults"][0]
     assert "'dear': expected a number" in runs[1]["faults"][1]
     assert sum(row["cost_usd"] or 0.0 for row in runs) == pytest.approx(8.999)
+
+
+@pytest.mark.parametrize("content", [b"", b"\x93\x00\xff,\n\x80", b"a,b\n1,2\n", b"step\n1\n"])
+def test_a_file_of_csv_without_the_run_is_listed_and_the_rest_is_done(content: bytes, tmp_path: Path) -> None:
+    """An empty one, one that is no text, and one of another table."""
+    (tmp_path / "1.csv").write_bytes(content)
+    (tmp_path / "2.csv").write_text("session,step,kind,tool,args,result\ns9,1,tool,ls,{},a\n")
+    bad, run = checked([str(tmp_path)], EVENT_MAP, tmp_path / "out")
+    assert (bad["source"], bad["error"]) == (str(tmp_path / "1.csv"), "there is no column 'session'")
+    assert (run["run_id"], run["events"]) == ("s9", 1)
+    *_, table = tables(ArchiveSummary.load(tmp_path / "out"))
+    assert table.rows == ((str(tmp_path / "1.csv"), "there is no column 'session'"),)
 
 
 def test_a_quote_that_is_never_closed_costs_no_line_before_it(tmp_path: Path) -> None:

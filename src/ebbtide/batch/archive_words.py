@@ -79,7 +79,7 @@ def tables(summary: ArchiveSummary) -> list[ArchiveTable]:
             headers=("run", "why"),
             words=frozenset(("run", "why")),
             rows=tuple(
-                (run.run_id or _NO_NAME, ("" if run.line is None else f"line {run.line}: ") + run.error)
+                (run.run_id or run.source, ("" if run.line is None else f"line {run.line}: ") + run.error)
                 for run in summary.bad_runs
             ),
         ),

@@ -87,6 +87,11 @@ class StagedFiles:
             raise EbbtideError(f"{self.source}: {what}")
         columns = list(dict.fromkeys(name for file in files for name in file.kinds))
         refuse_missing(columns, self.row_map, self.source)
+        run = self.row_map.run
+        for file in files:
+            if run not in file.kinds:
+                self.refusals.append(RefusedRun(file.path, f"there is no column {run!r}", has_id=False))
+        files = [file for file in files if run in file.kinds]
         if self.suffix in _JSON:
             files = self._as_texts(files, columns)
         of_map = self.row_map.columns

@@ -24,7 +24,9 @@ def print_bad_runs(statuses: Mapping[str, int], bad_runs: Sequence[BadRun]) -> N
         print_line(f"{count(statuses[ResultStatus.NO_TRACE], 'file')} that are no traces")
     bad = statuses.get(ResultStatus.UNREADABLE, 0) + statuses.get(ResultStatus.OUT_OF_TIME, 0)
     if bad:
-        print_line(f"{count(bad, 'run')} could not be checked:")
+        are_runs = all(run.run_id is not None for run in bad_runs)
+        what = count(bad, "run") if are_runs else f"{bad:,} runs, files or lines"
+        print_line(f"{what} could not be checked:")
     for run in bad_runs[:_SHOWN]:
         place = "" if run.line is None else f"line {run.line}: "
         print_line(f"  {run.run_id or run.source}: {place}{redact(run.error)}")
