@@ -288,7 +288,8 @@ def test_a_service_that_was_cut_off_writes_no_more(postgres_url: str) -> None:
     add(first, "a", tool(1))
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'ebbtide'"
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE application_name = 'ebbtide' AND datname = current_database()"
         )
     second = RunDatabase(postgres_url)
     with pytest.raises(StoreError, match="another service has this database"):
