@@ -63,7 +63,10 @@ async def add_events(  # noqa: PLR0917 - a parameter of the query each
     async with here.turn(run_id):
         await here.fetch(run_id)
         origin = RunOrigin(project=project, agent=agent, user=user)
-        places = await asyncio.wrap_future(here.runs.append(run_id, events, origin))
+        keep = partial(here.runs.append, run_id, events, origin)
+        # Who pays for the run may have to be read first.
+        future = keep() if here.runs.budgets is None else await asyncio.to_thread(keep)
+        places = await asyncio.wrap_future(future)
         await _take(here, run_id, events, places)
         verdict = here.runs.note(run_id)
     repeated = places.count(0)
