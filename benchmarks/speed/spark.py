@@ -44,6 +44,7 @@ _SETTINGS = {
 }
 # Events of each run in each batch. The first that is read after the kill starts Spark's workers, too.
 _BATCHES = (10, 1, 4, 4, 1, 2, 4, 10)
+_COMPARED = 1_000  # rows at a time
 _MAP = RowMap(run="run", order="seq", format="ebbtide")
 _FIELDS = "run string, seq bigint, ts double, name string, args string, result string, cost_usd double"
 
@@ -72,9 +73,10 @@ def _archive(spark: Any, folder: Path, size: int, longest: int, cores: int) -> d
     place = _written(folder / str(size), size, longest)
     pool_s, pool_table = _in_pool(place, folder / f"{size}.parquet", cores)
     spark_s, spark_table = _on_spark(spark, place)
-    assert _rows(pool_table) == _rows(spark_table), "the rows of Spark are not those of the pool"
+    assert _are_equal(pool_table, spark_table), "the rows of Spark are not those of the pool"
     rows_s, rows_table = _on_rows(spark, place)
-    assert _nameless(pool_table) == _nameless(rows_table), "the rows of a table are not those of files"
+    nameless = [table.drop_columns(["source"]) for table in (pool_table, rows_table)]
+    assert _are_equal(*nameless, are_named=False), "the rows of a table are not those of files"
     shutil.rmtree(place)
     result = {
         "runs": size,
@@ -118,14 +120,24 @@ def _on_rows(spark: Any, place: Path) -> tuple[float, pa.Table]:
     return took, pq.read_table(output)
 
 
-def _rows(table: pa.Table) -> list[dict[str, Any]]:
-    return sorted(table.to_pylist(), key=lambda row: row["run_id"])
+def _are_equal(one: pa.Table, other: pa.Table, *, are_named: bool = True) -> bool:
+    """Whether two results say the same of each run, compared piece by piece: all of them are large.
 
-
-def _nameless(table: pa.Table) -> list[dict[str, Any]]:
-    """The rows by the numbers of the runs: a run is called by its file here, and by its column there."""
-    rows = {int(re.findall(r"\d+", row["run_id"])[-1]): row for row in table.to_pylist()}
-    return [rows[number] | {"run_id": "", "source": ""} for number in sorted(rows)]
+    Args:
+        one: Some results.
+        other: The others.
+        are_named: Whether a run has the same name in both. It is called by its file, or by a column; both end
+            with its number.
+    """
+    tables = []
+    for table in (one, other):
+        numbers = [int(re.findall(r"\d+", run_id)[-1]) for run_id in table["run_id"].to_pylist()]
+        in_order = table.take(sorted(range(len(numbers)), key=numbers.__getitem__))
+        tables.append(in_order if are_named else in_order.drop_columns(["run_id"]))
+    return len(one) == len(other) and all(
+        tables[0].slice(start, _COMPARED).to_pylist() == tables[1].slice(start, _COMPARED).to_pylist()
+        for start in range(0, len(one), _COMPARED)
+    )
 
 
 def _written(place: Path, runs: int, longest: int) -> Path:
