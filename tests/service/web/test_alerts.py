@@ -95,11 +95,9 @@ def test_a_webhook_that_is_away_is_tried_again(start, receiver: Receiver, wait_f
     service.send("b", *loop())
     wait_for(lambda: len(receiver.messages) == 4)
     wait_for(lambda: service.get("/healthz")["faults"].get("alerts_url") == 2)
-    time.sleep(2.5)
+    wait_for(lambda: "ebbtide_alerts_waiting 0.0" in service.client.get("/metrics").text)
+    assert 'ebbtide_alert_failures_total{channel="url"} 2.0' in service.client.get("/metrics").text
     assert len(receiver.messages) == 4
-    metrics = service.client.get("/metrics").text
-    assert 'ebbtide_alert_failures_total{channel="url"} 2.0' in metrics
-    assert "ebbtide_alerts_waiting 0.0" in metrics
 
 
 def test_nothing_waits_for_a_webhook(start) -> None:

@@ -40,9 +40,9 @@ def test_a_run_from_its_first_event_to_its_end(empty_service) -> None:
 
 
 @pytest.mark.parametrize("shadow", [False, True])
-def test_an_adapter_takes_the_service_for_its_registry(service, shadow: bool) -> None:
+def test_an_adapter_takes_the_service_for_its_registry(empty_service, shadow: bool) -> None:
     """What it tells is there; the service ends the run, in the shadow only a person does; then it is over."""
-    with ServiceClient(service.url) as client:
+    with ServiceClient(empty_service.url) as client:
         watch = RunWatch(runs=ServiceRuns(client, project="p", agent="x", user="ann", shadow=shadow))
         for _ in range(5):
             watch.record_tool_call("a", "ls", {"path": "."}, "a.txt")

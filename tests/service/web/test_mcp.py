@@ -84,11 +84,11 @@ async def refusal(client: Client, tool: str, **arguments: Any) -> str:
     return answer.content[0].text
 
 
-def test_the_tools_say_what_they_do(service, connect) -> None:
+def test_the_tools_say_what_they_do(empty_service, connect) -> None:
     """Each has a schema of what it answers, a short description, and says whether it changes anything."""
 
     async def check() -> None:
-        async with connect(service) as client:
+        async with connect(empty_service) as client:
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert set(tools) == READING | WRITING
         for name, tool in tools.items():
@@ -103,15 +103,15 @@ def test_the_tools_say_what_they_do(service, connect) -> None:
     anyio.run(check)
 
 
-def test_a_run_is_stuck_until_a_person_lets_it_go_on(service, connect, tmp_path: Path) -> None:
+def test_a_run_is_stuck_until_a_person_lets_it_go_on(empty_service, connect, tmp_path: Path) -> None:
     """The whole way of a run through the tools."""
-    service.send("claude:session-7", *LOOP, project="billing", agent="claude")
-    service.send("fine", LOOP[0])
+    empty_service.send("claude:session-7", *LOOP, project="billing", agent="claude")
+    empty_service.send("fine", LOOP[0])
     trace = tmp_path / "trace.jsonl"
     trace.write_text("\n".join(map(json.dumps, LOOP)), encoding="utf-8")
 
     async def check() -> None:
-        async with connect(service) as client:
+        async with connect(empty_service) as client:
             stuck = await ask(client, "stuck_now")
             assert [row["run_id"] for row in stuck["stuck"]] == ["claude:session-7"]
             assert stuck["sentence"].startswith("1 of 2 runs is stuck: claude")
@@ -138,7 +138,7 @@ def test_a_run_is_stuck_until_a_person_lets_it_go_on(service, connect, tmp_path:
             assert (await ask(client, "stuck_now"))["stuck"] == []
 
     anyio.run(check)
-    acts = service.get("/v1/audit", limit=2)["entries"]
+    acts = empty_service.get("/v1/audit", limit=2)["entries"]
     assert [(entry["act"], entry["caller"].partition(" ")[0]) for entry in acts] == [
         ("acknowledge", "mcp"),
         ("extend", "mcp"),
@@ -191,13 +191,13 @@ def test_errors_say_what_to_do(shared_service, tool: str, arguments: dict[str, A
     anyio.run(check)
 
 
-def test_keys_are_masked(service, connect) -> None:
+def test_keys_are_masked(empty_service, connect) -> None:
     key = "sk-ant-api03-" + "Ab1" * 30
     events = [{**event, "args": {"token": key}} if event["kind"] == "tool" else event for event in LOOP]
-    service.send("a", *events)
+    empty_service.send("a", *events)
 
     async def check() -> None:
-        async with connect(service) as client:
+        async with connect(empty_service) as client:
             for tool in ("explain_run", "am_i_stuck"):
                 assert key not in json.dumps(await ask(client, tool, run_id="a"))
 

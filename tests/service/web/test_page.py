@@ -33,17 +33,17 @@ def row(page: Page, run_id: str) -> Any:
     return page.locator(f"#runs tr[data-run='{run_id}']")
 
 
-def test_a_run_goes_stuck_is_seen_within_a_second_and_stopped(service, opened) -> None:
+def test_a_run_goes_stuck_is_seen_within_a_second_and_stopped(empty_service, opened) -> None:
     """The sentence, the row and what was spent follow; Stop asks first, and ends the next check."""
     for name in "abcdef":
-        service.send(name, model_call(1), project="support", agent="helper")
-    service.send("invoice-7", *turns(1, 2), project="billing", agent="invoice-agent")
-    with opened(service) as (page, _):
+        empty_service.send(name, model_call(1), project="support", agent="helper")
+    empty_service.send("invoice-7", *turns(1, 2), project="billing", agent="invoice-agent")
+    with opened(empty_service) as (page, _):
         expect(page.locator("#sentence")).to_have_text("Nothing is stuck. 7 runs are working.")
         expect(row(page, "invoice-7").locator(".badge")).to_have_text("fine")
         before = page.locator("#money .value").first.text_content()
         assert before == "$4.00"
-        service.send("invoice-7", *turns(5, 3))
+        empty_service.send("invoice-7", *turns(5, 3))
         expect(page.locator("#sentence")).to_have_text(
             re.compile(r"1 of 7 runs is stuck: invoice-agent, \d s, \$2.00 since anything new."),
             timeout=WITHIN_MS,
@@ -56,13 +56,13 @@ def test_a_run_goes_stuck_is_seen_within_a_second_and_stopped(service, opened) -
         expect(page.get_by_role("button", name="Yes, stop: invoice-agent")).to_be_focused()
         page.keyboard.press("Escape")
         expect(page.get_by_role("button", name="Stop: invoice-agent")).to_be_focused()
-        assert service.get("/v1/runs/invoice-7")["stop_reason"] is None
+        assert empty_service.get("/v1/runs/invoice-7")["stop_reason"] is None
         page.keyboard.press("Enter")
         page.keyboard.press("Enter")
         expect(page.locator("#told")).to_have_text(
             "invoice-agent is stopped: its next check ends it.", timeout=WITHIN_MS
         )
-        assert service.check("invoice-7")["end"] == "A person ended the run."
+        assert empty_service.check("invoice-7")["end"] == "A person ended the run."
         expect(row(page, "invoice-7").locator(".badge")).to_have_text("stopped", timeout=WITHIN_MS)
         expect(page.locator("#sentence")).to_have_text("Nothing is stuck. 6 runs are working.")
         expect(page.locator("#sentence")).to_be_focused()
@@ -92,11 +92,11 @@ def test_a_silent_run_can_be_stopped(start, opened) -> None:
         expect(item).to_have_count(0, timeout=WITHIN_MS)
 
 
-def test_nobody_has_reported(service, opened) -> None:
-    with opened(service) as (page, _):
+def test_nobody_has_reported(empty_service, opened) -> None:
+    with opened(empty_service) as (page, _):
         expect(page.locator("#sentence")).to_have_text("No run has reported yet.")
         expect(page.locator("#connect code")).to_have_text("ebbtide hooks install claude")
-        service.send("a", call(1))
+        empty_service.send("a", call(1))
         expect(page.locator("#sentence")).to_have_text(
             "Nothing is stuck. 1 run is working.", timeout=WITHIN_MS
         )
@@ -104,37 +104,37 @@ def test_nobody_has_reported(service, opened) -> None:
         expect(row(page, "a")).to_be_visible()
 
 
-def test_a_run_that_goes_on_is_not_told_as_if_it_were_over(service, opened) -> None:
+def test_a_run_that_goes_on_is_not_told_as_if_it_were_over(empty_service, opened) -> None:
     """Its last words look like an answer, and more may come; once it has ended, they were the answer."""
     words = {"seq": 3, "kind": "llm", "model": "small", "text": "It was paid in May.", "input_tokens": 9}
-    service.send("live", {"seq": 1, "kind": "user", "text": "When was it paid?"}, call(2), words)
-    with opened(service, "/runs/live") as (page, _):
+    empty_service.send("live", {"seq": 1, "kind": "user", "text": "When was it paid?"}, call(2), words)
+    with opened(empty_service, "/runs/live") as (page, _):
         report = page.frame_locator("#report iframe:not(.is-next)")
         expect(page.locator("#state")).to_have_text(re.compile(r"Still running, last event \d s ago\."))
         expect(report.locator("h1, [role=heading]").first).to_contain_text("GOING ON, HEALTHY")
         expect(report.locator(".state")).to_contain_text("Still running, last event on 20")
         expect(report.locator(".why").first).to_contain_text("It gave an answer: ")
-        assert service.get("/v1/runs/live/summary")["headline"] == "GOING ON"
+        assert empty_service.get("/v1/runs/live/summary")["headline"] == "GOING ON"
         before = page.locator("#state").text_content()
         expect(page.locator("#state")).not_to_have_text(before)
-        service.client.post("/v1/runs/live/end")
+        empty_service.client.post("/v1/runs/live/end")
         expect(page.locator("#state")).to_contain_text("It ended ", timeout=WITHIN_MS)
         expect(report.locator("[role=heading]").first).to_contain_text("FINISHED", timeout=10_000)
-        assert service.get("/v1/runs/live/summary")["headline"] == "FINISHED"
+        assert empty_service.get("/v1/runs/live/summary")["headline"] == "FINISHED"
 
 
-def test_filters_stand_in_the_address(service, opened) -> None:
+def test_filters_stand_in_the_address(empty_service, opened) -> None:
     """What is chosen is there after a reload, holds for news too, and is said where nothing fits."""
-    service.send("a", *turns(1, 5), project="billing", agent="x")
-    service.send("b", call(1), project="billing", agent="y")
-    service.send("c", call(1), project="support", agent="y")
-    with opened(service, "/?project=billing") as (page, _):
+    empty_service.send("a", *turns(1, 5), project="billing", agent="x")
+    empty_service.send("b", call(1), project="billing", agent="y")
+    empty_service.send("c", call(1), project="support", agent="y")
+    with opened(empty_service, "/?project=billing") as (page, _):
         expect(page.locator("#runs tbody tr")).to_have_count(2)
         page.get_by_label("Agent").select_option("y")
         expect(page.locator("#runs tbody tr")).to_have_count(1)
-        expect(page).to_have_url(f"{service.url}/?project=billing&agent=y")
-        service.send("d", call(1), project="support", agent="y")
-        service.send("e", call(1), project="billing", agent="y")
+        expect(page).to_have_url(f"{empty_service.url}/?project=billing&agent=y")
+        empty_service.send("d", call(1), project="support", agent="y")
+        empty_service.send("e", call(1), project="billing", agent="y")
         expect(row(page, "e")).to_be_visible(timeout=WITHIN_MS)
         expect(row(page, "d")).to_have_count(0)
         page.reload()
@@ -157,11 +157,11 @@ def test_more_runs_are_shown_on_demand(shared_service, opened) -> None:
         expect(page.locator("#more")).to_be_hidden()
 
 
-def test_the_keyboard_is_enough(service, opened) -> None:
+def test_the_keyboard_is_enough(empty_service, opened) -> None:
     """From run to run, into one, and to the filter; every button can be reached."""
-    service.send("a", *turns(1, 5))
-    service.send("b", call(1))
-    with opened(service) as (page, _):
+    empty_service.send("a", *turns(1, 5))
+    empty_service.send("b", call(1))
+    with opened(empty_service) as (page, _):
         page.keyboard.press("j")
         expect(row(page, "a").locator("a")).to_be_focused()
         page.keyboard.press("j")
@@ -384,15 +384,15 @@ def test_money_says_what_was_wasted_and_how_budgets_stand(start, opened, tmp_pat
     budgets.close()
 
 
-def test_a_page_stays_as_long_as_it_is_wanted(service, opened) -> None:
+def test_a_page_stays_as_long_as_it_is_wanted(empty_service, opened) -> None:
     """Of many runs that report, few come into the list by themselves; one that is stuck always does."""
     for number in range(60):
-        service.send(f"before-{number}", call(1))
-    with opened(service) as (page, _):
+        empty_service.send(f"before-{number}", call(1))
+    with opened(empty_service) as (page, _):
         expect(page.locator("#shown")).to_have_text("50 runs, the worst first; there are more")
         for number in range(70):
-            service.send(f"after-{number}", call(1))
-        service.send("z", *turns(1, 5))
+            empty_service.send(f"after-{number}", call(1))
+        empty_service.send("z", *turns(1, 5))
         expect(row(page, "z").locator(".badge")).to_have_text("stuck")
         assert page.locator("#runs tbody tr").first.get_attribute("data-run") == "z"
         assert page.locator("#runs tbody tr").count() == 50 + 50 + 1
