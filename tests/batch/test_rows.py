@@ -378,7 +378,7 @@ def test_rows_without_a_run_are_listed_and_the_rest_is_done(tmp_path: Path) -> N
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "t.parquet")
     results = checked([str(tmp_path / "t.parquet")], EVENT_MAP, tmp_path / "out")
     assert [row["run_id"] for row in results] == [None, "s1", "s2", "s3"]
-    assert results[0]["error"] == "4 rows have no session, so nobody knows their runs"
+    assert results[0]["error"] == "rows without session: 4; nobody knows their runs"
 
 
 def test_lines_that_are_no_json_are_listed_and_the_rest_is_done(tmp_path: Path) -> None:
@@ -390,7 +390,7 @@ def test_lines_that_are_no_json_are_listed_and_the_rest_is_done(tmp_path: Path) 
     (tmp_path / "t.jsonl").write_text("\n".join(lines))
     results = checked([str(tmp_path / "t.jsonl")], EVENT_MAP, tmp_path / "out")
     assert [row["run_id"] for row in results] == [None, "late", "s1", "s2", "s3"]
-    assert results[0]["error"] == "2 rows have no session, so nobody knows their runs"
+    assert results[0]["error"] == "rows without session: 2; nobody knows their runs"
     assert results[1]["calls_without_answer"] == 0
     assert sum(row["tool_calls"] for row in results[1:]) == len(lines) - 2
 

@@ -42,7 +42,7 @@ def nameless_run(source: str, rows: int, row_map: RowMap) -> RefusedRun:
         rows: Their number.
         row_map: What the columns are.
     """
-    what = f"{rows:,} rows have no {row_map.run}, so nobody knows their runs"
+    what = f"rows without {row_map.run}: {rows:,}; nobody knows their runs"
     return RefusedRun(source, what, has_id=False)
 
 

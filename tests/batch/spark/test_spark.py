@@ -98,7 +98,7 @@ def test_rows_come_to_the_same_rows(spark):
     batches = pa.Table.from_pylist(rows).to_batches(max_chunksize=100)
     assert as_bytes(table) == as_bytes(in_process(runs_in(batches, MAP, source="rows")))
     lost, *others = sorted(table.to_pylist(), key=lambda row: row["run_id"] or "")
-    assert (lost["run_id"], lost["error"]) == (None, "3 rows have no trace, so nobody knows their runs")
+    assert (lost["run_id"], lost["error"]) == (None, "rows without trace: 3; nobody knows their runs")
     assert {row["run_id"]: row["events"] for row in others}["long"] == 5_000
     assert {row["action"] for row in others} == {"allow", "nudge", "stop"}
 

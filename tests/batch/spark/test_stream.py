@@ -129,7 +129,7 @@ def test_remarks_on_runs(spark, tmp_path):
         (item["run_id"], item["event"], item["kind"], item["reason"]) for item in written(spark, tmp_path)
     ]
     assert remarks == [
-        (None, 0, "unreadable", "1 rows have no run, so nobody knows their runs"),
+        (None, 0, "unreadable", "rows without run: 1; nobody knows their runs"),
         ("a", 2, "silent", "nothing was heard of it for 1 s"),
         ("a", 2, "unreadable", "at.s 1780000001.0: None: expected the name of a tool"),
     ]
