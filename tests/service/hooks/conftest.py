@@ -43,6 +43,16 @@ class LocalState:
         content = hook_client.exchange("GET", "/status", b"", time.monotonic() + 1)
         return None if content is None else json.loads(content)
 
+    def count_faults(self) -> int:
+        """How often its store has failed, once it has; it writes once a second."""
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            status = self.status()
+            if status is not None and (count := status["faults"].get("store", 0)):
+                return count
+            time.sleep(0.05)
+        return 0
+
     def hook(self, agent: str, event: dict[str, Any], *flags: str) -> dict[str, Any]:
         """What the service answers, over the socket."""
         query = "&".join(f"{flag}=1" for flag in flags)
