@@ -45,3 +45,18 @@ def test_what_was_not_charged_is_charged_once(database: RunDatabase, tmp_path) -
         if number != 2:
             database.flush().result()  # else the mark is lost too
     budgets.close()
+
+
+def test_what_was_spent_before_there_were_budgets(database: RunDatabase, tmp_path) -> None:
+    """It stays uncharged when budgets are set, and when they were away for a while."""
+    budgets = Budgets([Budget(scope="all", limit_usd=100.0)], str(tmp_path / "budgets.db"))
+    for number, (has_budgets, total) in enumerate(((False, 0), (True, 1), (False, 1), (True, 2)), 1):
+        runs = LiveRuns(database, budgets=budgets if has_budgets else None)
+        runs.resume()
+        event = ModelCall(usage=Usage(cost_usd=1.0), seq=number)
+        item = run_event(event, runs.prices, time.time())
+        (place,) = runs.append("k", [item], RunOrigin()).result()
+        runs.take("k", event, place)
+        database.flush().result()
+        assert spent(budgets) == pytest.approx(total)
+    budgets.close()

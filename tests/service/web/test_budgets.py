@@ -138,25 +138,6 @@ def test_a_kill_between_the_disk_and_the_budget(start_shared, wait_for) -> None:
         service.kill()
 
 
-def test_what_was_spent_before_there_were_budgets(start_shared) -> None:
-    """It stays uncharged when budgets are set, also after a crash, and when they were away for a while."""
-    service = start_shared(files={"budgets.toml": FILE})
-    with ServiceClient(service.url) as client:
-        spend(client, "k", 0.25, seq=1, project="tight-4")
-    for options, cost in (((), 0.25), (("--budgets", "budgets.toml"), 0.5), ((), 0.25)):
-        service.kill()
-        service.options = options
-        service.start()
-        with ServiceClient(service.url) as client:
-            seq = client.run("k")["events"] + 1
-            spend(client, "k", cost, seq=seq, project="tight-4")
-    service.kill()
-    service.options = ("--budgets", "budgets.toml")
-    service.start()
-    with ServiceClient(service.url) as client:
-        assert budget(client, "project:tight-4:day")["spent_usd"] == 0.5
-
-
 def _post(url: str, body: str) -> None:
     with suppress(httpx.TransportError):
         httpx.post(url, content=body)
