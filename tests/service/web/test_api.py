@@ -170,6 +170,7 @@ def test_the_news_come_and_go_on_after_a_break(service) -> None:
     with service.client.stream("GET", "/v1/stream") as answer:
         service.send("a", *[call(seq) for seq in range(1, 5)])
         news = read_news(answer, until="spend")
+    assert news[0][1] == "begin"
     assert {kind for _, kind in news} >= {"verdict", "run", "spend"}
     with service.client.stream("GET", "/v1/stream", headers={"Last-Event-ID": news[0][0]}) as answer:
         assert read_news(answer, until="spend") == news[1:]
@@ -177,8 +178,19 @@ def test_the_news_come_and_go_on_after_a_break(service) -> None:
         assert [kind for _, kind in read_news(answer, until="reset")] == ["reset"]
 
 
+def test_who_comes_back_looks_anew_after_a_time_in_which_nobody_listened(service) -> None:
+    """Rows of runs are told to readers alone, some times a second."""
+    with service.client.stream("GET", "/v1/stream") as answer:
+        ((latest_id, kind),) = read_news(answer, until="begin")
+    assert kind == "begin"
+    service.send("a", call(1))
+    time.sleep(0.6)
+    with service.client.stream("GET", "/v1/stream", headers={"Last-Event-ID": latest_id}) as answer:
+        assert read_news(answer, until="reset run")
+
+
 def read_news(answer: httpx.Response, *, until: str) -> list[tuple[str, str]]:
-    """Number and kind of each, up to one of a kind; what keeps the connection alive is passed over."""
+    """Number and kind of each, up to one of some kinds; what keeps the connection alive is passed over."""
     news, fields = [], {}
     deadline = time.monotonic() + 10
     for line in answer.iter_lines():
@@ -187,7 +199,7 @@ def read_news(answer: httpx.Response, *, until: str) -> list[tuple[str, str]]:
         fields[name] = value
         if not line and "event" in fields:
             news.append((fields["id"], fields["event"]))
-            if fields["event"] == until:
+            if fields["event"] in until.split():
                 break
             fields = {}
     return news

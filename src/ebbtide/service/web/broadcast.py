@@ -16,7 +16,7 @@ class News(NamedTuple):
     """One thing that is told."""
 
     id: str
-    kind: str  # verdict, run, spend; `reset` where some were missed
+    kind: str  # verdict, run, spend; `begin` at first, `reset` where some were missed
     data: dict[str, Any]
 
 
@@ -64,10 +64,16 @@ class Broadcast:
         if self._loop is not None and not self._is_over and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._publish, kind, data)
 
+    def skip(self) -> None:
+        """Something came that was not told, since nobody listens: who comes back has to look anew."""
+        self._news.clear()
+        self._number += 1
+
     def join(self, last_id: str | None = None) -> Reader:
         """Begin to listen: the news after those up to `last_id`, and all that come from now on.
 
-        Where some of them are not kept any more, `reset` comes first: the reader has to look anew.
+        Where some of them are not kept any more, `reset` comes first: the reader has to look anew. To a new
+        reader `begin` does: who loses the connection before any other news goes on after it.
         """
         reader: Reader = asyncio.Queue(_LONGEST_QUEUE + 1)
         for news in self._missed(last_id):
@@ -94,8 +100,9 @@ class Broadcast:
                 self._end(queue)
 
     def _missed(self, last_id: str | None) -> list[News]:
+        latest_id = f"{self._boot}-{self._number}"
         if last_id is None:
-            return []
+            return [News(latest_id, "begin", {})]
         boot, _, number = last_id.partition("-")
         first = self._number - len(self._news)  # the number before the first that is kept
         if (
@@ -103,7 +110,7 @@ class Broadcast:
             or not number[:18].isdecimal()
             or not first <= int(number[:18]) <= self._number
         ):
-            return [News(f"{self._boot}-{self._number}", "reset", {})]
+            return [News(latest_id, "reset", {})]
         return list(self._news)[int(number[:18]) - first :]
 
     def _end(self, queue: Reader) -> None:

@@ -43,7 +43,8 @@ async def stream(here: Here, reader: Annotated[Reader, Depends(_reader)]) -> Asy
     """Follow what happens: `verdict`, `run`, `spend` and `now`, each with JSON.
 
     `verdict` says that something else is to be done about a run, `run` is a row of `/v1/runs`, `spend` what
-    was spent today, `now` is what `/v1/now` says. `reset` says that news were missed: read `/v1/runs` again.
+    was spent today, `now` is what `/v1/now` says. `begin` comes first and says nothing but its id. `reset`
+    says that news were missed: read `/v1/runs` again.
     """
     async for news in here.news.listen(reader):
         yield ServerSentEvent(data=news.data, event=news.kind, id=news.id)
@@ -67,7 +68,9 @@ async def tell_news(here: Service) -> None:
         run_ids = list(changes)[:_MOST_ROWS]
         for run_id in run_ids:
             changes.pop(run_id, None)
-        if run_ids and len(here.news):
+        if run_ids and not len(here.news):
+            here.news.skip()
+        elif run_ids:
             await asyncio.wrap_future(here.runs.database.flush())
             rows = await asyncio.to_thread(find_runs, here.runs.database, run_ids)
             for row in rows:

@@ -22,14 +22,23 @@ export function listen(on, reload) {
   const status = document.getElementById("connection");
   let waiting = null;
   let isComplete = false; // nothing was missed since the latest reload
+  let isAgain = false; // something was missed while one was under way
   async function begin() {
-    waiting = [];
     isComplete = true;
+    if (waiting) {
+      isAgain = true;
+      return;
+    }
+    waiting = [];
     try {
-      await reload();
+      do {
+        isAgain = false;
+        await reload();
+      } while (isAgain);
       status.textContent = "Live";
       status.classList.remove("is-lost");
     } catch (error) {
+      waiting = null;
       isComplete = false;
       status.textContent = `The list cannot be read: ${error.message}`;
       status.classList.add("is-lost");
