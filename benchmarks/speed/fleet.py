@@ -179,8 +179,10 @@ def main() -> None:
     if "paper" in result:
         even = result["paper"]["spark_pays_above_runs"]
         print("Spark is never faster" if even is None else f"Spark is faster above {even:,} runs")
-    packages = ("duckdb", "pyarrow", "pyspark")
-    write_result("speed-fleet", {**result, "setup": setup(*packages)})
+    for part in options.parts:
+        paper = {"paper": result["paper"]} if part == "spark" else {}
+        about = {**paper, "setup": setup("duckdb", "pyarrow", "pyspark")}
+        write_result(f"speed-fleet-{part}", {**result[part], **about})
 
 
 if __name__ == "__main__":
