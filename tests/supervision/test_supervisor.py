@@ -3,6 +3,7 @@
 import json
 import threading
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -32,6 +33,7 @@ CLAIMS = (
     "Retries hide the timeouts of the billing service.",
     "The index on orders is missing in production.",
 )
+SAYINGS = ("We are done: the report is ready.", "I do not know.", "Ask the team?")
 
 
 def say(text: str | None, *, agent: str | None = None, chain_id: str = "", **usage: Any) -> ModelCall:
@@ -770,6 +772,48 @@ def test_a_restart_changes_no_verdict(run_of_events, cut, checks):
     restarted.settle()
     assert plain.snapshot().verdict == restarted.snapshot().verdict
     assert plain.snapshot().active == restarted.snapshot().active
+
+
+spending_events = st.one_of(
+    st.sampled_from(["same", None]).map(
+        lambda result: ToolCall(name="ls", args={}, result=result, usage=Usage(cost_usd=0.5))
+    ),
+    st.sampled_from(SAYINGS).map(partial(say, cost_usd=0.25)),
+    st.sampled_from(SAYINGS).map(partial(say, cost_usd=0.25)),
+    st.sampled_from(SAYINGS).map(ask),
+)
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(spending_events, min_size=8, max_size=40) | st.lists(events | spending_events, max_size=40),
+    st.integers(0, 40),
+    st.booleans(),
+)
+def test_it_does_not_matter_when_rounds_are_read(run_of_events, cut, overrules):
+    """A report reads each round at once, a supervisor where a verdict may depend on it: the same verdicts."""
+    at_once, later = Supervisor(**MADE, eager_rounds=1_000), Supervisor(**MADE)
+    for number, event in enumerate(run_of_events):
+        if number == cut:
+            later = Supervisor.from_bytes(later.to_bytes(), **MADE)
+        assert at_once.record(event) == later.record(event)
+        if overrules and number % 5 == 0:
+            assert at_once.check_before_model() == later.check_before_model()
+            at_once.acknowledge()
+            later.acknowledge()
+    at_once.settle()
+    later.settle()
+    assert at_once.snapshot().verdict == later.snapshot().verdict
+    assert at_once.snapshot().active == later.snapshot().active
+
+
+def test_an_earlier_round_with_news_counts_where_a_later_one_has_none():
+    """Three rounds are read at once, and only the last repeats: nothing is wrong with the spending."""
+    done, call = SAYINGS[0], ToolCall(name="ls", args={}, result="same", usage=Usage(cost_usd=0.5))
+    words = [say(text, cost_usd=0.25) for text in (done, SAYINGS[1], SAYINGS[2], done, done)]
+    supervisor = Supervisor()
+    events = [call, look(1), call, call, words[0], call, *words]
+    assert {supervisor.record(event).kind for event in events} == {None, "repeat"}
 
 
 @settings(max_examples=40)

@@ -11,7 +11,7 @@ from ebbtide.divergence.signals import SPENDING, LoopKind
 from ebbtide.profile import Profile
 from ebbtide.supervision.active_verdicts import BURN, ROUNDS, ActiveVerdict, ActiveVerdicts, Subject
 from ebbtide.supervision.facts import LoopFacts
-from ebbtide.supervision.rounds import ChainRounds
+from ebbtide.supervision.rounds import ChainRounds, Moment
 from ebbtide.text.embedding.vectors import Embedder
 
 _RATES = (LoopKind.SPEND_RATE, LoopKind.BUDGET_END)
@@ -54,6 +54,12 @@ class ChainState:
         self.excused = False  # whether a person lets dry rounds go on until something new comes
         self._reported: dict[Subject, int] = {}
         self.answering_tools: set[str] = set()  # whose answers were known at least once
+
+    @property
+    def awaits_round(self) -> bool:
+        """Whether something holds that a round with something new would end."""
+        items = self.active.items
+        return self.excused or ROUNDS in items or BURN in items
 
     @property
     def goes_in_circles(self) -> bool:
@@ -118,15 +124,19 @@ class ChainState:
         items = self.active.items
         self.active.lift([key for key in (ROUNDS, BURN) if key in items and not items[key].is_final])
 
-    def progress_made(self, loops: LoopState | None) -> None:
-        """Something new came, from a round or a person: spending is measured from here.
+    def moment(self, loops: LoopState | None) -> Moment:
+        """Where the chain stands now.
 
         Args:
-            loops: What the chain spent; None where that is not watched.
+            loops: What it spent; None where that is not watched.
         """
-        if loops is not None:
-            self.progress = loops.spend.spent
-        self.fresh_turn = self.turn
+        return Moment(self.turn, SpentSoFar() if loops is None else loops.spend.spent)
+
+    def progress_made(self, moment: Moment) -> None:
+        """Something new came, from a round or a person: spending is measured from there."""
+        # A round that is read late may be older than what a tool or a person brought since.
+        self.progress = max(self.progress, moment.spent)
+        self.fresh_turn = max(self.fresh_turn, moment.turn)
         self.forget(BURN)
 
     def forgive(self) -> None:

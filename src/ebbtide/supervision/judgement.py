@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from ebbtide.budget.limit_alerts import LimitAlert, LimitAlerts
@@ -93,7 +93,7 @@ class Judgement:
         """Loops, or spending, were reported of a chain."""
         for signal in signals:
             spending = signal.kind in SPENDING
-            if signal.kind is LoopKind.SPEND_WITHOUT_NEWS and not self._is_flat(chain, loops):
+            if signal.kind is LoopKind.SPEND_WITHOUT_NEWS and not self._is_flat(chain):
                 continue
             if self.ignores(signal):
                 if self._listener is not None:
@@ -161,28 +161,25 @@ class Judgement:
         if self._listener is not None and (before is None or before.verdict.action is not verdict.action):
             self._listener.verdict(verdict, 1)
 
-    def rounds(self, chain: ChainState, new_rounds: Sequence[ReadRound], loops: LoopState | None) -> None:
-        """Rounds were read.
+    def rounds(self, chain: ChainState, new_rounds: Iterable[ReadRound]) -> None:
+        """Judge rounds as they are read.
 
         Args:
             chain: Whose conversation it is.
-            new_rounds: The rounds.
-            loops: What the chain spent and called; None where that is not watched.
+            new_rounds: The rounds; between two of them its state is that after the first.
         """
-        if not new_rounds:
-            return
-        if self._listener is not None:
-            for item in new_rounds:
-                self._listener.round(chain.name, item)
         rounds = chain.rounds
-        if not rounds.low_run:
-            chain.lift_rounds()
-            chain.progress_made(loops)
-        elif (
-            rounds.rounds_without_new_claims >= self._rules.dry_rounds
-            and rounds.latest is not Signal.CONTINUE
-        ):
-            self.dry_rounds(chain, rounds.rounds_without_new_claims, rounds.without_new_claims_since)
+        for item in new_rounds:
+            if self._listener is not None:
+                self._listener.round(chain.name, item)
+            if not rounds.low_run:
+                chain.lift_rounds()
+                chain.progress_made(item.moment)
+            elif (
+                rounds.rounds_without_new_claims >= self._rules.dry_rounds
+                and rounds.latest is not Signal.CONTINUE
+            ):
+                self.dry_rounds(chain, rounds.rounds_without_new_claims, rounds.without_new_claims_since)
 
     def dry_rounds(self, chain: ChainState, count: int, first_event: int) -> None:
         """So many rounds in a row brought nothing new."""
@@ -228,7 +225,7 @@ class Judgement:
         if measured.spending < least:
             return
         if rounds.waiting:
-            self.rounds(chain, rounds.catch_up(), loops)
+            self.rounds(chain, rounds.catch_up())
             measured = burn(
                 self._profile, loops, chain.progress, rounds.rounds_without_new_claims, **remaining
             )
@@ -257,9 +254,9 @@ class Judgement:
             self._listener.ignored((kind, verdict.chain_id))
         return True
 
-    def _is_flat(self, chain: ChainState, loops: LoopState) -> bool:
+    def _is_flat(self, chain: ChainState) -> bool:
         """Whether nothing has come for some turns by anybody's measure, not by the tools' alone."""
-        self.rounds(chain, chain.rounds.catch_up(), loops)
+        self.rounds(chain, chain.rounds.catch_up())
         return chain.turn - chain.fresh_turn >= self._rules.flat_turns
 
     def _put(self, active: ActiveVerdicts, subject: Subject, verdict: Verdict, turn: int) -> None:

@@ -2,7 +2,8 @@
 
 A turn that ends in a call is work in progress: its text says what is looked up next, not what was found. A
 turn that no call follows is handed to somebody: it is a round. It is read when a verdict can depend on it:
-rounds between which something new came, from a tool or a person, make no dry stretch, whatever they say.
+rounds between which something new came, from a tool or a person, make no dry stretch, whatever they say. What
+it brings counts from where it was said, so that it does not matter when it is read.
 
 A chain with hardly any calls is a conversation. There what a person says is a round too, and at its end the
 novelty of all its rounds counts, so that it is judged as the convergence engine alone would judge it.
@@ -11,11 +12,12 @@ novelty of all its rounds counts, so that it is judged as the convergence engine
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ebbtide.convergence.signal import Signal
+from ebbtide.divergence.detectors.spend import SpentSoFar
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
 from ebbtide.text.embedding.vectors import Embedder
@@ -27,6 +29,18 @@ if TYPE_CHECKING:
 _LONGEST = 100_000  # characters of a turn that are read, at its beginning and end; the rest is data
 _WAITING = 64  # turns that wait to be read; the oldest are forgotten
 _TALK = 10  # turns a call, from which a chain is a conversation: an agent at work has one or two
+
+
+class Moment(NamedTuple):
+    """Where a chain stood when a round was complete.
+
+    Args:
+        turn: Its turn.
+        spent: What it had spent.
+    """
+
+    turn: int = 0
+    spent: SpentSoFar = SpentSoFar()
 
 
 class Utterance(NamedTuple):
@@ -41,6 +55,7 @@ class Utterance(NamedTuple):
         counts: Whether it may make a stretch dry: a model's turn of some length.
         talk: Whether it was said in a conversation, where every turn is a round.
         person: Whether a person said it.
+        moment: Where the chain stood then.
     """
 
     text: str
@@ -51,14 +66,16 @@ class Utterance(NamedTuple):
     counts: bool = True
     talk: bool = False
     person: bool = False
+    moment: Moment = Moment()
 
 
 class ReadRound(NamedTuple):
-    """A round that was read: what was made of it, the round itself, and the event that completed it."""
+    """A round that was read: what was made of it, the round itself, and where it was complete."""
 
     reading: RoundReading
     item: Round
     event: int
+    moment: Moment
 
 
 class ChainRounds:
@@ -130,42 +147,48 @@ class ChainRounds:
         """Whether there are rounds that were not read yet."""
         return bool(self._waiting)
 
-    def settle(self, latest_news: int, *, eager: bool = False) -> list[ReadRound]:
+    def settle(self, moment: Moment, latest_news: int, *, eager: bool = False) -> Iterator[ReadRound]:
         """Nothing was called after the turn that is held: it is a round.
 
         Args:
-            latest_news: Place of the chain's latest new answer.
+            moment: Where the chain stands now.
+            latest_news: Place of its latest new answer.
             eager: Read it now, also where no verdict can depend on it.
+
+        Yields:
+            Rounds as they are read; the state between them is that after each.
         """
         turn, self.pending_turn = self.pending_turn, None
         if turn is None:
-            return []
+            return
         counts = len(turn.text.split(maxsplit=self._rules.turn_words)) >= self._rules.turn_words
         if not counts and not turn.talk:
-            return []
+            return
         answered = latest_news != self._latest_news
         fresh = counts and self._is_fresh(latest_news)
-        return self._wait(turn._replace(fresh=fresh, answered=answered, counts=counts), eager=eager)
+        turn = turn._replace(fresh=fresh, answered=answered, counts=counts, moment=moment)
+        yield from self._wait(turn, eager=eager)
 
-    def listen(self, turn: Utterance, latest_news: int, *, eager: bool = False) -> list[ReadRound]:
-        """Take what a person says in a conversation; the arguments are those of `settle`."""
-        return self._wait(
-            turn._replace(answered=latest_news != self._latest_news, counts=False, talk=True, person=True),
-            eager=eager,
-        )
+    def listen(
+        self, turn: Utterance, moment: Moment, latest_news: int, *, eager: bool = False
+    ) -> Iterator[ReadRound]:
+        """Take what a person says in a conversation; the other arguments are those of `settle`."""
+        answered = latest_news != self._latest_news
+        turn = turn._replace(answered=answered, counts=False, talk=True, person=True, moment=moment)
+        return self._wait(turn, eager=eager)
 
-    def _wait(self, turn: Utterance, *, eager: bool) -> list[ReadRound]:
+    def _wait(self, turn: Utterance, *, eager: bool) -> Iterator[ReadRound]:
         if len(turn.text) > _LONGEST:
             from ebbtide.text.excerpt import excerpt  # hardly any run needs it
 
             turn = turn._replace(text=excerpt(turn.text, _LONGEST).text)
             self.cut_texts += 1
         self._waiting.append(turn)
-        return self.catch_up() if eager or self.idle >= self._rules.dry_rounds else []
+        if eager or self.idle >= self._rules.dry_rounds:
+            yield from self.catch_up()
 
-    def catch_up(self) -> list[ReadRound]:
-        """Read the rounds that wait."""
-        new_rounds = []
+    def catch_up(self) -> Iterator[ReadRound]:
+        """Read the rounds that wait, one after the other."""
         while self._waiting:
             turn = self._waiting.popleft()
             extraction = self._loaded_reader().extract(turn.text, person=turn.person)
@@ -182,19 +205,20 @@ class ChainRounds:
                 next_actions=extraction.next_actions,
                 text=turn.text,
             )
-            new_rounds += self._read(item, turn)
-        return new_rounds
+            yield from self._read(item, turn)
 
-    def take(self, item: Round, event: int, latest_news: int) -> list[ReadRound]:
+    def take(self, item: Round, event: int, moment: Moment, latest_news: int) -> Iterator[ReadRound]:
         """Read a round that the caller hands over; one whose number was there before counts once."""
         if item.number <= self._explicit:
-            return []
+            return
         self._explicit = item.number
-        new_rounds = self.settle(latest_news, eager=True)
+        yield from self.settle(moment, latest_news)
+        yield from self.catch_up()
         answered = latest_news != self._latest_news
-        turn = Utterance("", item.agent, event, fresh=self._is_fresh(latest_news), answered=answered)
+        fresh = self._is_fresh(latest_news)
+        turn = Utterance("", item.agent, event, fresh=fresh, answered=answered, moment=moment)
         number = max(item.number, self._number + 1)
-        return new_rounds + self._read(replace(item, number=number), turn)
+        yield from self._read(replace(item, number=number), turn)
 
     def _is_fresh(self, latest_news: int) -> bool:
         fresh = latest_news != self._latest_news or self.person
@@ -209,11 +233,11 @@ class ChainRounds:
             self._reader = RoundReader(self._profile, self._embedder)
         return self._reader
 
-    def _read(self, item: Round, turn: Utterance) -> list[ReadRound]:
+    def _read(self, item: Round, turn: Utterance) -> Iterator[ReadRound]:
         self._number = item.number
         reading = self._loaded_reader().read(item)
         if reading is None:
-            return []
+            return
         self.rounds_read += 1
         self.claims_left_out += reading.novelty.left_out
         self.low_run = reading.recommendation.low_run
@@ -230,7 +254,7 @@ class ChainRounds:
                 self.flat_rounds_since = turn.event
             self.flat_rounds += 1
         self.latest = reading.recommendation.signal
-        return [ReadRound(reading, item, turn.event)]
+        yield ReadRound(reading, item, turn.event, turn.moment)
 
     def to_state(self) -> dict[str, Any]:
         """All that later readings depend on."""
@@ -252,8 +276,8 @@ class ChainRounds:
             "read": [self.low_run, self.rounds_read, self.latest],
             "left_out": [self.cut_texts, self.claims_left_out],
             "person": self.person,
-            "waiting": [list(turn) for turn in self._waiting],
-            "held": list(self.pending_turn) if self.pending_turn else None,
+            "waiting": list(map(_plain, self._waiting)),
+            "held": _plain(self.pending_turn) if self.pending_turn else None,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -267,5 +291,16 @@ class ChainRounds:
         self.latest = None if latest is None else Signal(latest)
         self.cut_texts, self.claims_left_out = state["left_out"]
         self.person = state["person"]
-        self._waiting.extend(Utterance(*turn) for turn in state["waiting"])
-        self.pending_turn = Utterance(*state["held"]) if state["held"] else None
+        self._waiting.extend(map(_restored, state["waiting"]))
+        self.pending_turn = _restored(state["held"]) if state["held"] else None
+
+
+def _plain(turn: Utterance) -> list[Any]:
+    *said, moment = turn
+    return [*said, moment.turn, *moment.spent]
+
+
+def _restored(state: Sequence[Any]) -> Utterance:
+    text, agent, event, fresh, answered, counts, talk, person, turn, *spent = state
+    moment = Moment(turn, SpentSoFar(*spent))
+    return Utterance(text, agent, event, fresh, answered, counts, talk, person, moment)

@@ -113,9 +113,8 @@ class RunState:
         chain = self.latest or self.chain("")
         loops = self.monitor.add_round(chain.name)
         self.judgement.event = self.monitor.tally.events
-        self.judgement.rounds(
-            chain, chain.rounds.take(item, self.monitor.tally.events, _news_place(loops)), loops
-        )
+        moment, place = chain.moment(loops), _news_place(loops)
+        self.judgement.rounds(chain, chain.rounds.take(item, self.monitor.tally.events, moment, place))
         return self.judgement.answer(chain)
 
     def _tool_call(self, chain: ChainState, call: ToolCall) -> None:
@@ -153,8 +152,8 @@ class RunState:
         listens = rounds.talk and self._rules.turns_are_rounds and not self.checked
         if text and listens and message.role is Role.USER:
             turn = Utterance(text, message.agent or "user", self.monitor.tally.events)
-            eager = rounds.rounds_read < self._eager_rounds
-            self.judgement.rounds(chain, rounds.listen(turn, _news_place(loops), eager=eager), loops)
+            moment, place, eager = chain.moment(loops), _news_place(loops), self._reads_now(chain)
+            self.judgement.rounds(chain, rounds.listen(turn, moment, place, eager=eager))
         words = key_of(text or "")
         if words != chain.latest_message:
             chain.latest_message = words
@@ -166,15 +165,18 @@ class RunState:
         chain.rounds.person = True
         chain.forget(BURN)
         chain.lift_answered()
-        chain.progress_made(loops)
+        chain.progress_made(chain.moment(loops))
 
     def settle(self, chain: ChainState) -> None:
         """Nothing was called after what a model said last."""
         rounds = chain.rounds
         if rounds.pending_turn is not None:
-            eager = rounds.rounds_read < self._eager_rounds
             loops = self.monitor.chain(chain.name)
-            self.judgement.rounds(chain, rounds.settle(_news_place(loops), eager=eager), loops)
+            moment, place, eager = chain.moment(loops), _news_place(loops), self._reads_now(chain)
+            self.judgement.rounds(chain, rounds.settle(moment, place, eager=eager))
+
+    def _reads_now(self, chain: ChainState) -> bool:
+        return chain.rounds.rounds_read < self._eager_rounds or chain.awaits_round
 
     def conclude(self, chain: ChainState) -> None:
         """Nothing more comes: a conversation is judged by all its rounds, whoever spoke.

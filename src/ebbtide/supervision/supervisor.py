@@ -65,7 +65,7 @@ class Supervisor(EngineState):
     """
 
     _MAGIC = b"EBBS\x03"
-    _SCHEMA = 3
+    _SCHEMA = 4
     _OWNER = "a supervisor"
 
     def __init__(
@@ -287,7 +287,7 @@ class Supervisor(EngineState):
             for chain in run.chains.change(None):
                 try:
                     run.settle(chain)
-                    run.judgement.rounds(chain, chain.rounds.catch_up(), run.monitor.chain(chain.name))
+                    run.judgement.rounds(chain, chain.rounds.catch_up())
                     run.conclude(chain)
                 except Exception as error:  # noqa: BLE001 - likewise
                     self._fault(error_text(error))
