@@ -296,8 +296,8 @@ class ChainRounds:
 
 
 def _plain(turn: Utterance) -> list[Any]:
-    *said, moment = turn
-    return [*said, moment.turn, *moment.spent]
+    *fields, moment = turn
+    return [*fields, moment.turn, *moment.spent]
 
 
 def _restored(state: Sequence[Any]) -> Utterance:
