@@ -807,6 +807,19 @@ def test_it_does_not_matter_when_rounds_are_read(run_of_events, cut, overrules):
     assert at_once.snapshot().active == later.snapshot().active
 
 
+def test_what_holds_has_the_counts_of_now():
+    """`record` says it once, with the count of then; who asks later, also elsewhere, hears how far it is."""
+    supervisor = Supervisor()
+    given = [supervisor.record(LS) for _ in range(50)]
+    latest = next(verdict for verdict in reversed(given) if verdict.facts is not None)
+    restored = Supervisor.from_bytes(supervisor.to_bytes())
+    for verdict in (supervisor.verdict(), supervisor.snapshot().verdict, restored.verdict("")):
+        assert verdict.reason.startswith("ls 50 times in a row")
+        assert (verdict.action, verdict.event) == (latest.action, latest.event)
+    supervisor.record(look(1))
+    assert supervisor.verdict().action is Action.ALLOW
+
+
 def test_an_earlier_round_with_news_counts_where_a_later_one_has_none():
     """Three rounds are read at once, and only the last repeats: nothing is wrong with the spending."""
     done, call = SAYINGS[0], ToolCall(name="ls", args={}, result="same", usage=Usage(cost_usd=0.5))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ebbtide.budget.limit_alerts import LimitAlerts
@@ -12,6 +13,7 @@ from ebbtide.convergence.signal import Signal
 from ebbtide.divergence.chain_table import ChainTable
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.monitor import LoopMonitor
+from ebbtide.divergence.signals import SPENDING
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Role, ToolCall
 from ebbtide.events.identity import MARK, key_of
 from ebbtide.events.tool_policy import ToolPolicies
@@ -19,6 +21,7 @@ from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
 from ebbtide.supervision.active_verdicts import BURN, ActiveVerdicts
 from ebbtide.supervision.chain_state import ChainState
+from ebbtide.supervision.facts import LoopFacts
 from ebbtide.supervision.judgement import Judgement
 from ebbtide.supervision.listener import Listener
 from ebbtide.supervision.rounds import Utterance
@@ -226,6 +229,19 @@ class RunState:
             chain = self.chains.find(chain_id)
             chains = [] if chain is None else [chain]
         yield from filter(None, map(_held, chains))
+
+    def counted(self, verdict: Verdict) -> Verdict:
+        """A verdict that holds, with how often its loop has come by now."""
+        facts = verdict.facts
+        if not isinstance(facts, LoopFacts) or facts.signal.kind in SPENDING:
+            return verdict
+        signal = facts.signal
+        loops = self.monitor.chain(signal.chain_id)
+        loop = None if loops is None else loops.registry.loops.get(bytes.fromhex(signal.id))
+        if loop is None or loop.relapses != signal.relapses or loop.count <= signal.copies:
+            return verdict
+        signal = replace(signal, copies=loop.count, calls=loop.calls, last_event=loop.last_event)
+        return replace(verdict, facts=replace(facts, signal=signal))
 
     def _new_chain(self, name: str) -> ChainState:
         return ChainState(name, self._profile, self._embedder)

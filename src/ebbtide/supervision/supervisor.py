@@ -156,17 +156,18 @@ class Supervisor(EngineState):
         return verdict
 
     def verdict(self, chain_id: str | None = None) -> Verdict:
-        """What holds now, for one chain or the whole run. Reading changes nothing."""
+        """What holds now, for one chain or the whole run, with the counts of now. Reading changes nothing."""
         expect("chain_id", chain_id, str, optional=True)
         with self._lock:
             return self._verdict(chain_id)
 
     def _verdict(self, chain_id: str | None) -> Verdict:
-        return max(
+        verdict = max(
             self._run.verdicts(chain_id),
             key=lambda verdict: (verdict.rank, verdict.event or 0),
             default=self._run.judgement.all_clear,
         )
+        return self._run.counted(verdict)
 
     def ending(self, chain_id: str) -> Verdict | None:
         """The finalize, escalate or stop that holds for a chain; None where there is none, or in shadow.
