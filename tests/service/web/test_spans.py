@@ -210,4 +210,4 @@ def test_the_example_of_the_page(start: Any, project: Path) -> None:
     )
     run = run_of(service, action="stop", ended=True)
     assert (run["run_id"], run["project"], run["tokens"]) == ("invoice-7", "invoices", 8 * 1240)
-    assert run["reason"].startswith("web_search 5 times in a row")
+    assert run["reason"].startswith("web_search 8 times in a row")
