@@ -2,6 +2,7 @@
 
 import datetime as dt
 import gc
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,15 @@ def test_calls_that_name_no_project_are_one_project() -> None:
     budgets.of(user="ann").reserve(1)
     with pytest.raises(BudgetRefused, match="The budget of no project does not allow the next call"):
         budgets.of(user="bob").reserve(0.1)
+
+
+def test_budgets_that_cannot_be_read_to_the_end_are_refused() -> None:
+    def from_a_file() -> Iterator[Budget]:
+        yield Budget(limit_usd=1)
+        raise OSError("the file is gone")
+
+    with pytest.raises(ConfigError, match="budgets: OSError: the file is gone"):
+        Budgets(from_a_file())
 
 
 def test_where_no_budget_applies_nothing_is_counted() -> None:

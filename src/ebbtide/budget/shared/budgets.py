@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from os import PathLike, fspath
 from typing import Any, Final, Literal, NamedTuple, Self
@@ -28,7 +28,7 @@ from ebbtide.budget.shared.store_link import StoreLink
 from ebbtide.budget.shared.store_place import open_budget_store
 from ebbtide.budget.tally import UNITS, units
 from ebbtide.clock import system_clock
-from ebbtide.errors import ConfigError, StoreError, expect, shown
+from ebbtide.errors import ConfigError, EbbtideError, StoreError, error_text, expect, shown
 from ebbtide.settings_file import offer, read_settings
 from ebbtide.text.name_table import NameTable
 
@@ -89,7 +89,7 @@ class Budgets:
         when_unknown: _Choice = "refuse",
         when_away: _Choice = "refuse",
     ) -> None:
-        self.budgets = tuple(_checked(budgets))
+        self.budgets = _checked(budgets)
         for name, choice in (("when_unknown", when_unknown), ("when_away", when_away)):
             if not isinstance(choice, str) or choice not in _CHOICES:
                 raise ConfigError(f'{name} = {shown(choice)}: expected "refuse" or "allow"')
@@ -349,10 +349,17 @@ def _refusal(refusal: Refusal, lease: Lease, rows: Sequence[SpenderSlot]) -> Bud
     )
 
 
-def _checked(budgets: Iterable[Budget]) -> Iterator[Budget]:
-    for budget in budgets:
-        expect("budgets", budget, Budget)
-        yield budget
+def _checked(budgets: Iterable[Budget]) -> tuple[Budget, ...]:
+    checked = []
+    try:
+        for budget in budgets:
+            expect("budgets", budget, Budget)
+            checked.append(budget)
+    except (EbbtideError, TypeError):
+        raise
+    except Exception as error:
+        raise ConfigError(f"budgets: {error_text(error)}") from error
+    return tuple(checked)
 
 
 def _tables(budgets: Sequence[Budget]) -> dict[tuple[BudgetScope, Period], NameTable[Budget]]:
