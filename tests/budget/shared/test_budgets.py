@@ -75,7 +75,7 @@ def test_calls_that_name_no_project_are_one_project() -> None:
 
 def test_budgets_that_cannot_be_read_to_the_end_are_refused() -> None:
     def from_a_file() -> Iterator[Budget]:
-        yield Budget(limit_usd=1)
+        yield Budget(scope="run", limit_usd=1)
         raise OSError("the file is gone")
 
     with pytest.raises(ConfigError, match="budgets: OSError: the file is gone"):
