@@ -195,8 +195,7 @@ class SweepCounter:
             self.without_outcome += 1
             return
         succeeded = self.outcomes.by_run[name]
-        if self._runs_of.setdefault(name, run.run_id) != run.run_id:
-            raise self.outcomes.two_of(name, sorted([self._runs_of[name], run.run_id]))
+        self.outcomes.assign(name, run.run_id, self._runs_of)
         self._runs += 1
         self._successes += succeeded
         self._priced += run.cost_usd is not None

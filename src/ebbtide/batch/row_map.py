@@ -141,6 +141,10 @@ class RowMap:
             return None
         return frozenset((self.run, self.order, *_columns(self.record)))
 
+    def nameless(self, rows: int) -> str:
+        """What to say of so many rows that name no run."""
+        return f"rows without {self.run}: {rows:,}; nobody knows their runs"
+
     def record_of(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """The record that a row stands for.
 

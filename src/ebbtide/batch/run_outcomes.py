@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -52,13 +52,24 @@ class RunOutcomes:
         names = [*reversed(list(endings)), *reversed(folders)]
         return next((name for name in names if name in self.by_run), None)
 
-    def two_of(self, name: str, runs: Sequence[str | None]) -> ConfigError:
-        """What to say where one outcome would be that of two runs."""
-        listed = " and ".join(str(run)[:80] for run in runs)
-        return ConfigError(
-            f"{self.source}: {name!r:.80} may be {listed}. Name the runs as they are named here, "
-            "with their folders"
-        )
+    def assign(self, name: str, run_id: str, runs: dict[str, str]) -> None:
+        """Note whose outcome it is.
+
+        Args:
+            name: What the table calls the run.
+            run_id: The run.
+            runs: The runs so far, by what the table calls them; it is added.
+
+        Raises:
+            ConfigError: It would be that of another run, too.
+        """
+        other = runs.setdefault(name, run_id)
+        if other != run_id:
+            listed = " and ".join(run[:80] for run in sorted((other, run_id)))
+            raise ConfigError(
+                f"{self.source}: {name!r:.80} may be {listed}. Name the runs as they are named here, "
+                "with their folders"
+            )
 
     def none_of(self, runs: str) -> ConfigError:
         """What to say where there is an outcome for no run at all."""

@@ -42,8 +42,7 @@ def nameless_run(source: str, rows: int, row_map: RowMap) -> RefusedRun:
         rows: Their number.
         row_map: What the columns are.
     """
-    what = f"rows without {row_map.run}: {rows:,}; nobody knows their runs"
-    return RefusedRun(source, what, has_id=False)
+    return RefusedRun(source, row_map.nameless(rows), has_id=False)
 
 
 def _stretches(batches: Iterable[pa.RecordBatch], column: str) -> Iterator[tuple[str | None, pa.RecordBatch]]:

@@ -131,7 +131,7 @@ class SparkRunProcessor:
         changes: list[VerdictChange] = []
         for run_id, run_rows in _by_run(rows).items():
             if run_id is None:
-                what = f"rows without {self.row_map.run}: {len(run_rows):,}; nobody knows their runs"
+                what = self.row_map.nameless(len(run_rows))
                 changes.append(remark(None, self.options, run_id=None, kind=_UNREADABLE, reason=what))
             else:
                 changes += self._advance(bucket, run_id, run_rows, now_ms)

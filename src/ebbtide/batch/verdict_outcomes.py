@@ -57,8 +57,7 @@ def ended_by_results(results: Path, outcomes: RunOutcomes) -> list[VerdictLine]:
             name = outcomes.name_of(row["run_id"]) if row["status"] == ResultStatus.CHECKED else None
             if name is None:
                 continue
-            if runs.setdefault(name, row["run_id"]) != row["run_id"]:
-                raise outcomes.two_of(name, [runs[name], row["run_id"]])
+            outcomes.assign(name, row["run_id"], runs)
             succeeded = outcomes.by_run[name]
             successes += succeeded
             priced += row["cost_usd"] is not None
