@@ -757,6 +757,13 @@ events = st.one_of(
 MADE: dict[str, Any] = {"limits": Limits(cost_usd=4.0, tokens=200_000, steps=40, retries=3, wall_s=900)}
 
 
+def assert_same_end(one: Supervisor, other: Supervisor) -> None:
+    for supervisor in (one, other):
+        supervisor.settle()
+    assert one.snapshot().verdict == other.snapshot().verdict
+    assert one.snapshot().active == other.snapshot().active
+
+
 @settings(max_examples=60)
 @given(st.lists(events, max_size=40), st.integers(0, 40), st.booleans())
 def test_a_restart_changes_no_verdict(run_of_events, cut, checks):
@@ -768,10 +775,7 @@ def test_a_restart_changes_no_verdict(run_of_events, cut, checks):
         assert plain.record(event) == restarted.record(event)
         if checks and number % 3 == 0:
             assert plain.check_before_model() == restarted.check_before_model()
-    plain.settle()
-    restarted.settle()
-    assert plain.snapshot().verdict == restarted.snapshot().verdict
-    assert plain.snapshot().active == restarted.snapshot().active
+    assert_same_end(plain, restarted)
 
 
 spending_events = st.one_of(
@@ -801,10 +805,7 @@ def test_it_does_not_matter_when_rounds_are_read(run_of_events, cut, overrules):
             assert at_once.check_before_model() == later.check_before_model()
             at_once.acknowledge()
             later.acknowledge()
-    at_once.settle()
-    later.settle()
-    assert at_once.snapshot().verdict == later.snapshot().verdict
-    assert at_once.snapshot().active == later.snapshot().active
+    assert_same_end(at_once, later)
 
 
 def test_what_holds_has_the_counts_of_now():
@@ -816,6 +817,7 @@ def test_what_holds_has_the_counts_of_now():
     for verdict in (supervisor.verdict(), supervisor.snapshot().verdict, restored.verdict("")):
         assert verdict.reason.startswith("ls 50 times in a row")
         assert (verdict.action, verdict.event) == (latest.action, latest.event)
+    assert supervisor.snapshot().active == (supervisor.verdict(),)
     supervisor.record(look(1))
     assert supervisor.verdict().action is Action.ALLOW
 

@@ -309,7 +309,7 @@ class Supervisor(EngineState):
             return SupervisorSnapshot(
                 verdict=self._verdict(None),
                 active=tuple(
-                    item.verdict
+                    run.counted(item.verdict)
                     for active in (run.judgement.run, *(chain.active for chain in chains))
                     for item in active.items.values()
                 ),
