@@ -117,7 +117,7 @@ def full_disk(mount: Path, *, size_kb: int = 2_048) -> dict[str, Any]:
 
 
 def _give_room(mount: Path, size_kb: int) -> None:
-    subprocess.run(["mount", "-o", f"remount,size={size_kb}k", str(mount)], check=True)  # noqa: S607
+    subprocess.run(["mount", "-o", f"remount,size={size_kb}k", str(mount)], check=True)  # noqa: S607 - likewise
 
 
 def fill(place: Path, give_room: Any) -> dict[str, Any]:

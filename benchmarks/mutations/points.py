@@ -195,7 +195,7 @@ class _Points(ast.NodeVisitor):
     def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
         """Nothing to change."""
 
-    visit_ImportFrom = visit_Import  # noqa: N815
+    visit_ImportFrom = visit_Import  # noqa: N815 - likewise
 
 
 def _is_needed(node: ast.stmt) -> bool:

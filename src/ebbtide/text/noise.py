@@ -34,7 +34,7 @@ _ZONE: Final = r"(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?"
 KNOWN_NOISE: Final = (
     NoiseRule(
         "temp",
-        ("/tmp/", "/var/folders/", "/var/tmp/", "/run/user/", "/dev/shm/", "\\Temp\\"),  # noqa: S108
+        ("/tmp/", "/var/folders/", "/var/tmp/", "/run/user/", "/dev/shm/", "\\Temp\\"),  # noqa: S108 - to find
         r"/(?:tmp|var/folders|var/tmp|run/user|dev/shm)/[\w./+@=-]+|\\Temp\\[\w.\\+-]+",
     ),
     NoiseRule("uuid", ("-4", "-"), r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"),
