@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from ebbtide import EbbtideError, open_trace
-from ebbtide.batch.archive_files import files_at
+from ebbtide.batch.archive.archive_files import files_at
 from ebbtide.events.event import Event
 from ebbtide.events.event_wire import event_wire
 

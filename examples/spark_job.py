@@ -5,7 +5,7 @@ import sys
 from pyspark.sql import SparkSession
 
 from ebbtide import Prices
-from ebbtide.batch.spark import check_files
+from ebbtide.batch.spark.spark_archive import check_files
 from ebbtide.supervision.run_options import RunOptions
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from pathlib import Path
 PROJECT = Path(__file__).parent.parent
 DATA = (
     "ebbtide/py.typed",
-    "ebbtide/batch/maps/langfuse.toml",
+    "ebbtide/batch/tables/maps/langfuse.toml",
     "ebbtide/events/tools/claude_code.toml",
     "ebbtide/events/tools/shell.toml",
     "ebbtide/events/transcript.schema.json",

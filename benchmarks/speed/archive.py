@@ -35,9 +35,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.speed.check import machine
-from ebbtide.batch.archived_run import EventsRun, FileRun
-from ebbtide.batch.checking_runs import check_run
-from ebbtide.batch.run_result import result_batch
+from ebbtide.batch.archive.checking_runs import check_run
+from ebbtide.batch.results.archived_run import EventsRun, FileRun
+from ebbtide.batch.results.run_result import result_batch
 from ebbtide.events.event import Event
 from ebbtide.traces.reading import open_trace
 

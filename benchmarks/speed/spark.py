@@ -27,11 +27,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.spark_session import local_spark
-from ebbtide.batch.archive import ArchiveTask, check_files
-from ebbtide.batch.archive_files import files_at
-from ebbtide.batch.result_parts import result_batches
-from ebbtide.batch.row_map import RowMap
-from ebbtide.batch.verdict_changes import advance
+from ebbtide.batch.archive.archive_files import files_at
+from ebbtide.batch.check_archive import ArchiveTask, check_files
+from ebbtide.batch.results.result_parts import result_batches
+from ebbtide.batch.spark.verdict_changes import advance
+from ebbtide.batch.tables.row_map import RowMap
 from ebbtide.events.event_json import read_event
 from ebbtide.supervision.run_options import RunOptions
 
@@ -99,7 +99,7 @@ def _in_pool(place: Path, output: Path, cores: int) -> tuple[float, pa.Table]:
 
 
 def _on_spark(spark: Any, place: Path) -> tuple[float, pa.Table]:
-    from ebbtide.batch import spark as engine
+    from ebbtide.batch.spark import spark_archive as engine
 
     begin = time.perf_counter()
     output = str(place) + "-results"
@@ -110,7 +110,7 @@ def _on_spark(spark: Any, place: Path) -> tuple[float, pa.Table]:
 
 def _on_rows(spark: Any, place: Path) -> tuple[float, pa.Table]:
     """The same events as rows of a table, as they lie in their files."""
-    from ebbtide.batch import spark as engine
+    from ebbtide.batch.spark import spark_archive as engine
 
     begin = time.perf_counter()
     output = str(place) + "-rows-results"
@@ -239,7 +239,7 @@ def _process(source: Path, cores: int) -> subprocess.Popen[str]:
 
 
 def _stream(source: Path, cores: int) -> None:
-    from ebbtide.batch.spark_stream import verdict_changes
+    from ebbtide.batch.spark.spark_stream import verdict_changes
 
     spark = local_spark(
         source, _SETTINGS | {"spark.sql.shuffle.partitions": str(2 * cores)}, master=f"local[{cores}]"

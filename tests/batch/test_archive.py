@@ -12,11 +12,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from ebbtide.batch.archive import ArchiveTask, check_files, file_chunks
-from ebbtide.batch.archive_files import files_at
-from ebbtide.batch.archive_pool import PartWriter, RunChunk, check_chunks
-from ebbtide.batch.archived_run import FileRun
-from ebbtide.batch.result_parts import ResultParts, result_batches
+from ebbtide.batch.archive.archive_files import files_at
+from ebbtide.batch.archive.archive_pool import PartWriter, RunChunk, check_chunks
+from ebbtide.batch.check_archive import ArchiveTask, check_files, file_chunks
+from ebbtide.batch.results.archived_run import FileRun
+from ebbtide.batch.results.result_parts import ResultParts, result_batches
 from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.supervision.run_options import RunOptions
 

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ebbtide.batch.archive_page import archive_page
-from ebbtide.batch.archive_summary import ArchiveSummary
-from ebbtide.batch.archive_words import sentences, tables
-from ebbtide.batch.archived_run import ArchivedRun, EventsRun, RefusedRun
-from ebbtide.batch.checking_runs import check_partition
-from ebbtide.batch.run_result import result_schema
+from ebbtide.batch.archive.archive_page import archive_page
+from ebbtide.batch.archive.archive_summary import ArchiveSummary
+from ebbtide.batch.archive.archive_words import sentences, tables
+from ebbtide.batch.archive.checking_runs import check_partition
+from ebbtide.batch.results.archived_run import ArchivedRun, EventsRun, RefusedRun
+from ebbtide.batch.results.run_result import result_schema
 from ebbtide.cli.archive.archive_report import report_archive
 from ebbtide.events.event import Event, ModelCall, ToolCall
 from ebbtide.events.usage import Usage

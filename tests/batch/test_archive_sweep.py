@@ -12,14 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ebbtide.batch.archive_files import files_at
-from ebbtide.batch.archive_pool import RunChunk, check_chunks
-from ebbtide.batch.archive_sweep import ArchiveSweep, SweepCounter, SweepTask, best_line, sweep_files
-from ebbtide.batch.archived_run import ArchivedRun, EventsRun
-from ebbtide.batch.checking_runs import check_run
-from ebbtide.batch.ended_runs import ENDINGS, EndedCounter, bootstrap, ending_step
-from ebbtide.batch.run_outcomes import RunOutcomes
-from ebbtide.batch.swept_settings import SweptSetting, default_settings, named_settings
+from ebbtide.batch.archive.archive_files import files_at
+from ebbtide.batch.archive.archive_pool import RunChunk, check_chunks
+from ebbtide.batch.archive.checking_runs import check_run
+from ebbtide.batch.results.archived_run import ArchivedRun, EventsRun
+from ebbtide.batch.sweep.archive_sweep import ArchiveSweep, SweepCounter, SweepTask, best_line, sweep_files
+from ebbtide.batch.sweep.ended_runs import ENDINGS, EndedCounter, RunOutcomes, bootstrap, ending_step
+from ebbtide.batch.sweep.swept_settings import SweptSetting, default_settings, named_settings
 from ebbtide.budget.limits import Limits
 from ebbtide.errors import ConfigError
 from ebbtide.events.event import Event, ModelCall, ToolCall

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ebbtide.batch.archived_run import EventsRun, FileRun
-from ebbtide.batch.checking_runs import check_events, check_partition, check_run
-from ebbtide.batch.run_result import RunResult, result_batch, result_schema
-from ebbtide.batch.verdict_changes import VerdictChange, advance, change_batch, change_schema
+from ebbtide.batch.archive.checking_runs import check_events, check_partition, check_run
+from ebbtide.batch.results.archived_run import EventsRun, FileRun
+from ebbtide.batch.results.run_result import RunResult, result_batch, result_schema
+from ebbtide.batch.spark.verdict_changes import VerdictChange, advance, change_batch, change_schema
 from ebbtide.budget.limits import Limits
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall

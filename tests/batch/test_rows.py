@@ -17,17 +17,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ebbtide.batch.archive import ArchiveTask, check_files, check_rows
-from ebbtide.batch.archive_files import files_at
-from ebbtide.batch.archive_summary import ArchiveSummary
-from ebbtide.batch.archive_words import tables
-from ebbtide.batch.archived_run import FileRun
-from ebbtide.batch.checking_runs import check_run
-from ebbtide.batch.result_parts import result_batches
-from ebbtide.batch.row_map import RowMap, map_names
-from ebbtide.batch.rows_run import PackedRows, RowsRun, plain_rows
-from ebbtide.batch.run_result import RunResult
-from ebbtide.batch.table_rows import open_table
+from ebbtide.batch.archive.archive_files import files_at
+from ebbtide.batch.archive.archive_summary import ArchiveSummary
+from ebbtide.batch.archive.archive_words import tables
+from ebbtide.batch.archive.checking_runs import check_run
+from ebbtide.batch.check_archive import ArchiveTask, check_files, check_rows
+from ebbtide.batch.results.archived_run import FileRun
+from ebbtide.batch.results.result_parts import result_batches
+from ebbtide.batch.results.run_result import RunResult
+from ebbtide.batch.tables.row_map import RowMap, map_names
+from ebbtide.batch.tables.rows_run import PackedRows, RowsRun, plain_rows
+from ebbtide.batch.tables.table_rows import open_table
 from ebbtide.codec import to_wire
 from ebbtide.errors import ConfigError, EbbtideError, TranscriptError
 from ebbtide.events.event import Event
@@ -326,8 +326,8 @@ def test_chunks_and_processes_change_nothing(tmp_path: Path, monkeypatch: pytest
     """One run a chunk in two processes, or all in one: the same file."""
     pq.write_table(pa.Table.from_pylist(shuffled_events()), tmp_path / "t.parquet", row_group_size=4)
     whole = checked([str(tmp_path / "t.parquet")], EVENT_MAP, tmp_path / "whole")
-    monkeypatch.setattr("ebbtide.batch.table_rows._RUNS", 1)
-    monkeypatch.setattr("ebbtide.batch.table_rows._BATCH", 3)
+    monkeypatch.setattr("ebbtide.batch.tables.table_rows._RUNS", 1)
+    monkeypatch.setattr("ebbtide.batch.tables.table_rows._BATCH", 3)
     assert checked([str(tmp_path / "t.parquet")], EVENT_MAP, tmp_path / "parts", jobs=2) == whole
 
 
@@ -506,8 +506,8 @@ def test_a_run_too_long_to_be_held_is_listed_and_the_rest_is_done(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its rows are counted, and not held; a run that is just as long as it may be is checked."""
-    monkeypatch.setattr(f"ebbtide.batch.rows_run.{bound[0]}", bound[1])
-    monkeypatch.setattr("ebbtide.batch.table_rows._BATCH", 4)
+    monkeypatch.setattr(f"ebbtide.batch.tables.rows_run.{bound[0]}", bound[1])
+    monkeypatch.setattr("ebbtide.batch.tables.table_rows._BATCH", 4)
     monkeypatch.setitem(globals(), "EVENTS", [*EVENTS, *({**row, "session": "s2"} for row in EVENTS)])
     results = checked([write_table(kind, tmp_path, request)], EVENT_MAP, tmp_path / "out")
     assert [(row["run_id"], row["status"]) for row in results] == [

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.batch.run_bucket import RunBucket, StreamedRun
+from ebbtide.batch.spark.spark_stream import RunBucket, StreamedRun
 
 RUNS = st.builds(
     StreamedRun, state=st.binary(max_size=40), heard_ms=st.integers(0, 1 << 50), is_silent=st.booleans()

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ebbtide.batch.run_outcomes import RunOutcomes
-from ebbtide.batch.run_result import ResultStatus, RunResult, result_batch, result_schema
-from ebbtide.batch.verdict_outcomes import ended_by_results
+from ebbtide.batch.results.run_result import ResultStatus, RunResult, result_batch, result_schema
+from ebbtide.batch.sweep.ended_runs import RunOutcomes
+from ebbtide.batch.sweep.verdict_outcomes import ended_by_results
 from ebbtide.cli.archive.archive_calibrate import calibrate_results
 from ebbtide.errors import ConfigError
 from ebbtide.rate import Rate

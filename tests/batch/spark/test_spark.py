@@ -8,14 +8,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from ebbtide.batch.archive_files import files_at
-from ebbtide.batch.checking_runs import check_partition
-from ebbtide.batch.result_parts import result_batches
-from ebbtide.batch.row_map import RowMap
-from ebbtide.batch.run_result import result_schema
-from ebbtide.batch.separate_checks import check_separately
-from ebbtide.batch.sorted_rows import runs_in
-from ebbtide.batch.spark import check_files, check_rows
+from ebbtide.batch.archive.archive_files import files_at
+from ebbtide.batch.archive.checking_runs import check_partition
+from ebbtide.batch.results.result_parts import result_batches
+from ebbtide.batch.results.run_result import result_schema
+from ebbtide.batch.spark.spark_archive import check_files, check_rows, check_separately
+from ebbtide.batch.tables.row_map import RowMap
+from ebbtide.batch.tables.sorted_rows import runs_in
 from ebbtide.budget.prices import Prices
 from ebbtide.errors import ConfigError
 from ebbtide.supervision.run_options import RunOptions

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ebbtide.batch.row_map import RowMap
-from ebbtide.batch.spark import struct_of
-from ebbtide.batch.spark_stream import verdict_changes
-from ebbtide.batch.verdict_changes import advance, change_schema
+from ebbtide.batch.spark.spark_archive import struct_of
+from ebbtide.batch.spark.spark_stream import verdict_changes
+from ebbtide.batch.spark.verdict_changes import advance, change_schema
+from ebbtide.batch.tables.row_map import RowMap
 from ebbtide.codec import to_wire
 from ebbtide.errors import ConfigError
 from ebbtide.events.event import ModelCall, ToolCall

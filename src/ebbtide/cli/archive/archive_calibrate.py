@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ebbtide.batch.ended_runs import EndedRuns
-from ebbtide.batch.run_outcomes import RunOutcomes
-from ebbtide.batch.verdict_outcomes import VerdictLine, ended_by_results
+from ebbtide.batch.sweep.ended_runs import EndedRuns, RunOutcomes
+from ebbtide.batch.sweep.verdict_outcomes import VerdictLine, ended_by_results
 from ebbtide.cli.archive.ended_table import ended_table
 from ebbtide.cli.lines import print_lines
 from ebbtide.cli.terminal import print_json

@@ -12,13 +12,13 @@ from pathlib import Path
 import click
 
 from ebbtide import __version__
-from ebbtide.batch.archive import ArchiveTask, check_files, check_rows
-from ebbtide.batch.archive_counts import ArchiveCounts
-from ebbtide.batch.archive_files import files_at
-from ebbtide.batch.arrow_types import arrow_library
-from ebbtide.batch.row_map import RowMap
-from ebbtide.batch.run_result import RESULT_VERSION, ResultStatus
-from ebbtide.batch.table_rows import open_table
+from ebbtide.batch.archive.archive_files import files_at
+from ebbtide.batch.check_archive import ArchiveTask, check_files, check_rows
+from ebbtide.batch.results.archive_counts import ArchiveCounts
+from ebbtide.batch.results.arrow_types import arrow_library
+from ebbtide.batch.results.run_result import RESULT_VERSION, ResultStatus
+from ebbtide.batch.tables.row_map import RowMap
+from ebbtide.batch.tables.table_rows import open_table
 from ebbtide.cli.archive.bad_runs import print_bad_runs
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.progress import progress_bar

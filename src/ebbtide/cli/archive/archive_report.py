@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ebbtide.batch.archive_summary import ArchiveSummary
-from ebbtide.batch.archive_words import ArchiveTable, sentences, tables
+from ebbtide.batch.archive.archive_summary import ArchiveSummary
+from ebbtide.batch.archive.archive_words import ArchiveTable, sentences, tables
 from ebbtide.cli.lines import Line, cell_width, columns, print_lines, terminal_width
 from ebbtide.cli.terminal import print_json
 from ebbtide.errors import ConfigError
@@ -28,7 +28,7 @@ def report_archive(results: Path, *, html: Path | None, everything: bool, as_jso
     """
     summary = ArchiveSummary.load(results)
     if html is not None:
-        from ebbtide.batch.archive_page import archive_page
+        from ebbtide.batch.archive.archive_page import archive_page
 
         try:
             html.write_text(archive_page(summary, results.name), encoding="utf-8")

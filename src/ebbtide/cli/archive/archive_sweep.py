@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ebbtide.batch.archive_files import files_at
-from ebbtide.batch.archive_sweep import (
+from ebbtide.batch.archive.archive_files import files_at
+from ebbtide.batch.results.run_result import ResultStatus
+from ebbtide.batch.sweep.archive_sweep import (
     ArchiveSweep,
     SweepCounter,
     SweepTask,
@@ -20,12 +21,10 @@ from ebbtide.batch.archive_sweep import (
     sweep_files,
     sweep_rows,
 )
-from ebbtide.batch.ended_runs import ENDINGS
-from ebbtide.batch.row_map import RowMap
-from ebbtide.batch.run_outcomes import RunOutcomes
-from ebbtide.batch.run_result import ResultStatus
-from ebbtide.batch.swept_settings import SweptSetting, default_settings, named_settings
-from ebbtide.batch.table_rows import open_table
+from ebbtide.batch.sweep.ended_runs import ENDINGS, RunOutcomes
+from ebbtide.batch.sweep.swept_settings import SweptSetting, default_settings, named_settings
+from ebbtide.batch.tables.row_map import RowMap
+from ebbtide.batch.tables.table_rows import open_table
 from ebbtide.cli.archive.bad_runs import print_bad_runs
 from ebbtide.cli.archive.ended_table import ended_table
 from ebbtide.cli.exits import Exit

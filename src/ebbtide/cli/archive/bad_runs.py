@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ebbtide.batch.archive_counts import BadRun
-from ebbtide.batch.run_result import ResultStatus
+from ebbtide.batch.results.archive_counts import BadRun
+from ebbtide.batch.results.run_result import ResultStatus
 from ebbtide.cli.terminal import print_line
 from ebbtide.report.plurals import count
 from ebbtide.text.redaction import redact

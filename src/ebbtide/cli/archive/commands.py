@@ -154,7 +154,7 @@ def calibrate(
     Of traces: by verdict, and under other settings, each with intervals; without --sweep, those that matter.
     --output writes the profile that --lose-at-most names. Of results of `archive check`: by kind of finding.
     """
-    from ebbtide.batch.run_outcomes import RunOutcomes
+    from ebbtide.batch.sweep.ended_runs import RunOutcomes
     from ebbtide.cli.archive.archive_calibrate import are_results, calibrate_results
     from ebbtide.cli.archive.archive_sweep import SweepRequest, share_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ebbtide.batch.ended_runs import EndedRuns
+from ebbtide.batch.sweep.ended_runs import EndedRuns
 from ebbtide.cli.lines import Line, cell_width, columns, terminal_width
 from ebbtide.report.wording import money
 

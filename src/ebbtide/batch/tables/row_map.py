@@ -73,7 +73,7 @@ class RowMap:
         """
         shipped = map_names()
         if name in shipped:
-            text = (resources.files("ebbtide.batch") / "maps" / f"{name}.toml").read_text(encoding="utf-8")
+            text = (resources.files("ebbtide.batch.tables") / "maps" / f"{name}.toml").read_text(encoding="utf-8")
         else:
             try:
                 text = Path(name).read_text(encoding="utf-8")
@@ -162,7 +162,7 @@ class RowMap:
 
 def map_names() -> tuple[str, ...]:
     """The maps that come with Ebbtide."""
-    folder = resources.files("ebbtide.batch") / "maps"
+    folder = resources.files("ebbtide.batch.tables") / "maps"
     return tuple(
         sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml"))
     )

@@ -5,14 +5,17 @@ Nothing here has a clock or remembers anything between runs, so a run comes to t
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
+from types import FrameType
 from typing import TYPE_CHECKING, TypeVar
 
-from ebbtide.batch.archived_run import ArchivedRun, EventsRun
-from ebbtide.batch.run_result import ResultStatus, RunResult, refusal, result_batch, result_of
-from ebbtide.batch.time_bound import OutOfTime, time_bound
+from ebbtide.batch.results.archived_run import ArchivedRun, EventsRun
+from ebbtide.batch.results.run_result import ResultStatus, RunResult, refusal, result_batch, result_of
 from ebbtide.events.event import Event
 from ebbtide.events.transcript import Round
 from ebbtide.supervision.run_options import RunOptions
@@ -20,6 +23,7 @@ from ebbtide.text.redaction import redact
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
 
 Answer = TypeVar("Answer")
 
@@ -119,3 +123,45 @@ def check_partition(
     results = (check_run(run, options, most_seconds=most_seconds) for run in runs)
     while batch := list(islice(results, rows)):
         yield result_batch(batch)
+
+
+class OutOfTime(BaseException):
+    """The time is over. It is no `Exception`, since watching goes on after those.
+
+    Args:
+        seconds: How long it might have taken.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        super().__init__(f"it took longer than {seconds:g} s")
+
+
+@contextmanager
+def time_bound(seconds: float | None) -> Iterator[None]:
+    """Give up what is done in the block when its time is over.
+
+    It is done with the alarm of the process, so it holds in a main thread and where there are such alarms:
+    not on Windows. Elsewhere nothing is bounded.
+
+    Args:
+        seconds: How long it may take; None does not bound it.
+
+    Raises:
+        OutOfTime: It took longer.
+    """
+    in_main = threading.current_thread() is threading.main_thread()
+    if seconds is None or not in_main or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        raise OutOfTime(seconds)
+
+    handler = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)

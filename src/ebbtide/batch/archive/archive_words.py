@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ebbtide.batch.archive_summary import ArchiveLine, ArchiveSummary, ArchiveWaste, WorstRun
-from ebbtide.batch.run_result import ResultStatus
+from ebbtide.batch.archive.archive_summary import ArchiveLine, ArchiveSummary, ArchiveWaste, WorstRun
+from ebbtide.batch.results.run_result import ResultStatus
 from ebbtide.report.bill_names import WASTE_NAMES
 from ebbtide.report.plurals import count
 from ebbtide.report.wording import folder_of, money

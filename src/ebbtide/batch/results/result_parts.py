@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ebbtide.batch.archive_counts import COUNTED, ArchiveCounts
-from ebbtide.batch.arrow_types import arrow_library
-from ebbtide.batch.run_result import RESULT_VERSION, result_schema
+from ebbtide.batch.results.archive_counts import COUNTED, ArchiveCounts
+from ebbtide.batch.results.arrow_types import arrow_library
+from ebbtide.batch.results.run_result import RESULT_VERSION, result_schema
 from ebbtide.errors import ConfigError, error_text
 
 if TYPE_CHECKING:

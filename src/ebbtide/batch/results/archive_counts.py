@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from ebbtide.batch.run_result import ResultStatus
+from ebbtide.batch.results.run_result import ResultStatus
 
 #: The columns of results that are counted.
 COUNTED: Final = ["run_id", "source", "status", "action", "events", "error", "error_line"]

@@ -15,9 +15,9 @@ from math import fsum
 from pathlib import Path
 from typing import Any, Final
 
-from ebbtide.batch.archive_counts import ArchiveCounts, BadRun
-from ebbtide.batch.result_parts import result_batches
-from ebbtide.batch.run_result import ResultStatus
+from ebbtide.batch.results.archive_counts import ArchiveCounts, BadRun
+from ebbtide.batch.results.result_parts import result_batches
+from ebbtide.batch.results.run_result import ResultStatus
 from ebbtide.budget.bill.bill import WASTED
 from ebbtide.codec import to_wire
 from ebbtide.supervision.ladder import Action

@@ -12,17 +12,16 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Final, NamedTuple
 
-from ebbtide.batch.archive import file_chunks
-from ebbtide.batch.archive_counts import BadRun
-from ebbtide.batch.archive_files import ArchiveFile
-from ebbtide.batch.archive_pool import Chunk, RunChunk, check_chunks
-from ebbtide.batch.archived_run import ArchivedRun
-from ebbtide.batch.checking_runs import guarded
-from ebbtide.batch.ended_runs import ENDINGS, EndedCounter, EndedRuns, ending_step
-from ebbtide.batch.run_outcomes import RunOutcomes
-from ebbtide.batch.run_result import ResultStatus, RunResult
-from ebbtide.batch.swept_settings import SweptSetting
-from ebbtide.batch.table_rows import RunTable
+from ebbtide.batch.archive.archive_files import ArchiveFile
+from ebbtide.batch.archive.archive_pool import Chunk, RunChunk, check_chunks
+from ebbtide.batch.archive.checking_runs import guarded
+from ebbtide.batch.check_archive import file_chunks
+from ebbtide.batch.results.archive_counts import BadRun
+from ebbtide.batch.results.archived_run import ArchivedRun
+from ebbtide.batch.results.run_result import ResultStatus, RunResult
+from ebbtide.batch.sweep.ended_runs import ENDINGS, EndedCounter, EndedRuns, RunOutcomes, ending_step
+from ebbtide.batch.sweep.swept_settings import SweptSetting
+from ebbtide.batch.tables.table_rows import RunTable
 from ebbtide.budget.tally import usd
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.run_options import RunOptions

@@ -11,9 +11,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from uuid import UUID
 
-from ebbtide.batch.archived_run import ArchivedRun, RefusedRun, events_of
-from ebbtide.batch.arrow_types import arrow_library
-from ebbtide.batch.row_map import RowMap
+from ebbtide.batch.results.archived_run import ArchivedRun, RefusedRun, events_of
+from ebbtide.batch.results.arrow_types import arrow_library
+from ebbtide.batch.tables.row_map import RowMap
 from ebbtide.checking import check_trace
 from ebbtide.events.event import Event
 from ebbtide.events.transcript import Round

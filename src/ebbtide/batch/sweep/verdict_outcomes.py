@@ -11,10 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from ebbtide.batch.ended_runs import EndedCounter, EndedRuns, ending_step
-from ebbtide.batch.result_parts import result_batches
-from ebbtide.batch.run_outcomes import RunOutcomes
-from ebbtide.batch.run_result import ResultStatus
+from ebbtide.batch.results.result_parts import result_batches
+from ebbtide.batch.results.run_result import ResultStatus
+from ebbtide.batch.sweep.ended_runs import EndedCounter, EndedRuns, RunOutcomes, ending_step
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.run_summary import LadderStep
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ebbtide.batch.archived_run import FileRun, RefusedRun, file_system
+from ebbtide.batch.results.archived_run import FileRun, RefusedRun, file_system
 from ebbtide.errors import EbbtideError, TranscriptError, error_text
 from ebbtide.traces.agents.opencode_storage import sessions_at
 from ebbtide.traces.agents.openhands_folder import is_conversation

@@ -14,13 +14,12 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from ebbtide.batch.archive_pool import Chunk, RunChunk
-from ebbtide.batch.archived_run import ArchivedRun, RefusedRun
-from ebbtide.batch.row_map import RowMap
-from ebbtide.batch.rows_run import PackedRows, RowsChunk, RowsRun, held_run
-from ebbtide.batch.sorted_rows import nameless_run, runs_in
-from ebbtide.batch.sql_text import quoted
-from ebbtide.batch.table_files import StagedFiles, one_line, refuse_missing, staged_files
+from ebbtide.batch.archive.archive_pool import Chunk, RunChunk
+from ebbtide.batch.results.archived_run import ArchivedRun, RefusedRun
+from ebbtide.batch.tables.row_map import RowMap
+from ebbtide.batch.tables.rows_run import PackedRows, RowsChunk, RowsRun, held_run
+from ebbtide.batch.tables.sorted_rows import nameless_run, runs_in
+from ebbtide.batch.tables.table_files import StagedFiles, one_line, quoted, refuse_missing, staged_files
 from ebbtide.errors import ConfigError, EbbtideError
 
 _RUNS: Final = 64  # of a chunk

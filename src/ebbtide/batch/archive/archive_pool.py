@@ -15,10 +15,10 @@ from functools import partial
 from itertools import islice
 from typing import Final, Protocol, TypeVar
 
-from ebbtide.batch.archive_counts import ArchiveCounts
-from ebbtide.batch.archived_run import ArchivedRun, RefusedRun
-from ebbtide.batch.checking_runs import check_partition
-from ebbtide.batch.result_parts import write_part
+from ebbtide.batch.archive.checking_runs import check_partition
+from ebbtide.batch.results.archive_counts import ArchiveCounts
+from ebbtide.batch.results.archived_run import ArchivedRun, RefusedRun
+from ebbtide.batch.results.result_parts import write_part
 from ebbtide.supervision.run_options import RunOptions
 
 Result = TypeVar("Result")

@@ -7,9 +7,9 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from ebbtide.batch.archived_run import ArchivedRun, RefusedRun
-from ebbtide.batch.row_map import RowMap
-from ebbtide.batch.rows_run import held_run
+from ebbtide.batch.results.archived_run import ArchivedRun, RefusedRun
+from ebbtide.batch.tables.row_map import RowMap
+from ebbtide.batch.tables.rows_run import held_run
 
 if TYPE_CHECKING:
     import pyarrow as pa

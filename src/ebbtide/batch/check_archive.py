@@ -9,11 +9,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from ebbtide.batch.archive_counts import ArchiveCounts
-from ebbtide.batch.archive_files import ArchiveFile
-from ebbtide.batch.archive_pool import Chunk, PartWriter, RunChunk, check_chunks
-from ebbtide.batch.result_parts import ResultParts
-from ebbtide.batch.table_rows import RunTable
+from ebbtide.batch.archive.archive_files import ArchiveFile
+from ebbtide.batch.archive.archive_pool import Chunk, PartWriter, RunChunk, check_chunks
+from ebbtide.batch.results.archive_counts import ArchiveCounts
+from ebbtide.batch.results.result_parts import ResultParts
+from ebbtide.batch.tables.table_rows import RunTable
 from ebbtide.supervision.run_options import RunOptions
 
 _FILES: Final = 64  # of a chunk

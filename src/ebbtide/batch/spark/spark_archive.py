@@ -8,25 +8,26 @@ Python on the executors needs ebbtide with the extra ``spark``.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from ebbtide.batch.archive_files import files_at
-from ebbtide.batch.archived_run import ArchivedRun, FileRun, RefusedRun
-from ebbtide.batch.arrow_types import arrow_library
-from ebbtide.batch.checking_runs import check_partition
-from ebbtide.batch.row_map import RowMap
-from ebbtide.batch.run_result import result_schema
-from ebbtide.batch.separate_checks import check_separately
-from ebbtide.batch.sorted_rows import runs_in
-from ebbtide.errors import ConfigError
+from ebbtide.batch.archive.archive_files import files_at
+from ebbtide.batch.archive.checking_runs import check_partition, check_run
+from ebbtide.batch.results.archived_run import ArchivedRun, FileRun, RefusedRun
+from ebbtide.batch.results.arrow_types import arrow_library
+from ebbtide.batch.results.run_result import refusal, result_batch, result_schema
+from ebbtide.batch.tables.row_map import RowMap
+from ebbtide.batch.tables.sorted_rows import runs_in
+from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.supervision.run_options import RunOptions
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
+
 
 _DEFAULTS: Final = RunOptions()
 _BY_NAME: Final = RowMap()
@@ -49,7 +50,7 @@ def check_files(
 
     Args:
         spark: The session.
-        names: As for `ebbtide.batch.archive_files.files_at`.
+        names: As for `ebbtide.batch.archive.archive_files.files_at`.
         options: By what runs are judged.
         most_seconds: How long a run may take; None does not bound it.
         tasks: Parts into which the work is split; None takes ``spark.sql.shuffle.partitions``.
@@ -191,3 +192,48 @@ def _checked(
 
 def _usual_tasks(spark: SparkSession) -> int:
     return int(str(spark.conf.get("spark.sql.shuffle.partitions")))
+
+
+_LOST: Final = "the process that checked it has ended, perhaps for want of memory"
+
+
+def check_separately(
+    runs: Iterable[ArchivedRun], options: RunOptions = _DEFAULTS, *, most_seconds: float | None = None
+) -> Iterator[pa.RecordBatch]:
+    """As `check_partition`, with a batch and a process for each run; a run whose process ends is refused.
+
+    It costs some milliseconds a run. Where processes cannot be forked, such as on Windows, it is
+    `check_partition`.
+
+    Args:
+        runs: As for `check_partition`.
+        options: As for `check_partition`.
+        most_seconds: As for `check_partition`.
+    """
+    if not hasattr(os, "fork"):
+        yield from check_partition(runs, options, most_seconds=most_seconds)
+        return
+    for run in runs:
+        yield _check_in_child(run, options, most_seconds)
+
+
+def _check_in_child(run: ArchivedRun, options: RunOptions, most_seconds: float | None) -> pa.RecordBatch:
+    pa = arrow_library()
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(reading)
+            batch = result_batch([check_run(run, options, most_seconds=most_seconds)])
+            with os.fdopen(writing, "wb") as pipe:
+                pipe.write(batch.serialize())
+        finally:
+            os._exit(0)  # what the parent has open stays as it is
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        content = pipe.read()
+    os.waitpid(child, 0)
+    try:
+        return pa.ipc.read_record_batch(pa.py_buffer(content), result_schema())
+    except (pa.ArrowException, OSError, EOFError):
+        return result_batch([refusal(run.run_id, run.source, TranscriptError(_LOST, source=run.source))])

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, get_type_hints
 
-from ebbtide.batch.arrow_types import arrow_library, arrow_type
+from ebbtide.batch.results.arrow_types import arrow_library, arrow_type
 from ebbtide.budget.tally import usd
 from ebbtide.codec import to_wire
 from ebbtide.events.event import Event

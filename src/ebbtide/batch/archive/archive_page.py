@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ebbtide.batch.archive_summary import ArchiveSummary
-from ebbtide.batch.archive_words import sentences, tables
-from ebbtide.batch.run_result import ResultStatus
+from ebbtide.batch.archive.archive_summary import ArchiveSummary
+from ebbtide.batch.archive.archive_words import sentences, tables
+from ebbtide.batch.results.run_result import ResultStatus
 from ebbtide.report.document import document
 from ebbtide.report.markup import element
 from ebbtide.report.plurals import count

@@ -1,0 +1,1 @@
+"""Archives of runs as files: found, checked on all cores, added up."""

@@ -1,0 +1,1 @@
+"""The result of a run in an archive: its fields, its columns, its counts."""

@@ -1,0 +1,1 @@
+"""Archives and streams on Apache Spark."""

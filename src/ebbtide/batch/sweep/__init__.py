@@ -1,0 +1,1 @@
+"""Verdicts held against the outcomes of an archive, under other settings."""

@@ -1,0 +1,1 @@
+"""Archives of runs as rows of tables: a span or an event a row."""
