@@ -73,7 +73,9 @@ class RowMap:
         """
         shipped = map_names()
         if name in shipped:
-            text = (resources.files("ebbtide.batch.tables") / "maps" / f"{name}.toml").read_text(encoding="utf-8")
+            text = (resources.files("ebbtide.batch.tables") / "maps" / f"{name}.toml").read_text(
+                encoding="utf-8"
+            )
         else:
             try:
                 text = Path(name).read_text(encoding="utf-8")
