@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ebbtide.convergence import outcome_polarity_rules as polarity
+from ebbtide.convergence import outcome_rules as polarity
 from ebbtide.convergence import outcome_rules as rules
 from ebbtide.events.run_outcome import FAILURES, RunOutcome
 from ebbtide.text.excerpt import excerpt, one_line
