@@ -6,8 +6,6 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from ebbtide.budget.tally import Tally
-from ebbtide.divergence.answer_texts import AnswerTexts, Likeness, text_of
-from ebbtide.divergence.batch import Batch
 from ebbtide.divergence.command_effects import CommandEffects
 from ebbtide.divergence.detectors.across_chains import Chains
 from ebbtide.divergence.detectors.failing import FailingTools
@@ -19,10 +17,9 @@ from ebbtide.divergence.detectors.speech import Speech, may_tell
 from ebbtide.divergence.detectors.spend import Spend
 from ebbtide.divergence.detectors.sweep import Sweeps
 from ebbtide.divergence.loop_registry import Finding, Loop, LoopRegistry
-from ebbtide.divergence.numbering import Numbering
-from ebbtide.divergence.outcomes import Outcomes
+from ebbtide.divergence.outcomes import AnswerTexts, Likeness, Outcomes, text_of
 from ebbtide.divergence.signals import LoopKind
-from ebbtide.divergence.waiting import Waits
+from ebbtide.divergence.waiting import Batch, Numbering, Waits
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
 from ebbtide.events.identity import (

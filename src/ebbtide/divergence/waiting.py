@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ebbtide.divergence.detectors.repetition import Repetition
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.engine_state import pack_keys, unpack_keys
 from ebbtide.events.event import ToolCall
-from ebbtide.events.identity import Answer, Key
+from ebbtide.events.identity import Answer, Key, settled
 from ebbtide.events.outcome import CallOutcome, is_under_way, may_still_come
 from ebbtide.profile.divergence import LoopRules
 
@@ -55,3 +58,100 @@ class Waits:
         if memory is None or least is None or memory.same_answers < least:
             return None
         return repetition.repeated(LoopKind.WAITING, memory, key, name, memory.same_answers, least, call)
+
+
+_CALLS = 64  # of one batch that are distinguished
+_AT_ONCE = 8  # equal calls of one turn that a model may ask for; with more, turns are miscounted
+
+
+class Batch:
+    """The calls of one chain that were asked for at once, by the number that their caller gave or by turn."""
+
+    __slots__ = ("_copies", "_name")
+
+    def __init__(self) -> None:
+        self._name: str | int | None = None
+        self._copies: dict[Key, int] = {}
+
+    def has(self, key: Key, number: str | int | None, turn: int | None) -> bool:
+        """Whether a call was counted already, since it was asked for several times at once.
+
+        Args:
+            key: Of the call.
+            number: Of its batch, as its caller gave it; None where it gave none.
+            turn: Of the model, where somebody counts them.
+        """
+        if number is not None:
+            return self._has(key, number)
+        # Turns are numbered apart from what callers number.
+        return turn is not None and self._has(key, ~turn) and self._copies[key] <= _AT_ONCE
+
+    def _has(self, key: Key, name: str | int) -> bool:
+        copies = self._copies
+        if name != self._name:
+            self._name = name
+            copies.clear()
+        count = copies.get(key, 0)
+        if count or len(copies) < _CALLS:
+            copies[key] = count + 1
+        return count > 0
+
+    def to_state(self) -> list[Any]:
+        """All that later calls depend on."""
+        return [self._name, pack_keys(list(map(settled, self._copies))), list(self._copies.values())]
+
+    def restore(self, state: list[Any]) -> None:
+        """Take up what `to_state` gave."""
+        self._name, keys, counts = state
+        self._copies = dict(zip(unpack_keys(keys), counts, strict=True))
+
+
+_BACK = 64  # numbers back from the highest within which a late event differs from a repeated one
+_WINDOW = (1 << _BACK) - 1
+
+
+class Numbering:
+    """Takes the numbers of one chain's events, from whatever the first one is.
+
+    >>> numbering = Numbering()
+    >>> [numbering.take(number) for number in (7, 9, 8, 9, 8, 6)]
+    [True, True, True, False, False, False]
+    """
+
+    __slots__ = ("expected", "has_begun", "in_order", "late")
+
+    def __init__(self) -> None:
+        self.has_begun = False
+        self.expected = 0  # the number after the highest
+        self.in_order = False  # whether nothing was passed over lately
+        self.late = 0  # bit d: the number d + 1 below `expected` was passed over
+
+    def take(self, number: int) -> bool:
+        """Whether the event of that number comes for the first time.
+
+        One that is further back than the window reaches, or before the first, counts as seen.
+        """
+        ahead = number - self.expected
+        if not self.has_begun or ahead >= _BACK:
+            self.has_begun, self.late = True, 0
+        elif ahead >= 0:
+            self.late = (self.late << (ahead + 1) | ((1 << (ahead + 1)) - 2)) & _WINDOW
+        else:
+            bit = 1 << (-ahead - 1)
+            if not self.late & bit:
+                return False
+            self.late ^= bit
+            self.in_order = not self.late
+            return True
+        self.expected = number + 1
+        self.in_order = not self.late
+        return True
+
+    def to_state(self) -> list[Any]:
+        """All that later answers depend on."""
+        return [self.has_begun, self.expected, self.late]
+
+    def restore(self, state: list[Any]) -> None:
+        """Take up what `to_state` gave."""
+        self.has_begun, self.expected, self.late = state
+        self.in_order = self.has_begun and not self.late

@@ -8,7 +8,9 @@ long pause, starts everything afresh.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ebbtide.events.identity import Answer, Key, is_failed
@@ -130,3 +132,13 @@ class Answers:
 def _first_memory(once: _Once) -> CallMemory:
     answer, place = once
     return CallMemory(answer, place, place, failures=1 if is_failed(answer) else 0)
+
+
+def entropy_bits(symbols: Sequence[Hashable]) -> float:
+    """Shannon entropy of the symbols' frequencies; 0 for one symbol alone.
+
+    >>> entropy_bits("abab")
+    1.0
+    """
+    total = len(symbols)
+    return -sum(count / total * math.log2(count / total) for count in Counter(symbols).values()) + 0.0

@@ -9,8 +9,7 @@ from itertools import islice
 from typing import Any, cast
 
 from ebbtide.divergence.detectors.cycles import CycleDetector
-from ebbtide.divergence.detectors.monotony import entropy_bits
-from ebbtide.divergence.detectors.progress import Answers, CallMemory
+from ebbtide.divergence.detectors.progress import Answers, CallMemory, entropy_bits
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, LoopRegistry
 from ebbtide.divergence.signals import LoopKind, Measurement, Unit
 from ebbtide.engine_state import pack_keys, pack_numbers, unpack_keys, unpack_numbers
