@@ -28,9 +28,8 @@ from typing import Any
 from benchmarks.measure import setup, write_result
 from ebbtide.events.event import Event, ModelCall, ToolCall
 from ebbtide.events.usage import Usage
-from ebbtide.supervision.runs.run_store import MemoryRunStore, RunStore
+from ebbtide.supervision.runs.run_store import MemoryRunStore, RunStore, SQLiteRunStore
 from ebbtide.supervision.runs.runs import Runs
-from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore
 from ebbtide.supervision.supervisor import Supervisor
 
 _BLOCK = 200

@@ -97,10 +97,10 @@ if TYPE_CHECKING:
     from ebbtide.supervision.runs.run_store import MemoryRunStore as MemoryRunStore
     from ebbtide.supervision.runs.run_store import RunStanding as RunStanding
     from ebbtide.supervision.runs.run_store import RunStore as RunStore
+    from ebbtide.supervision.runs.run_store import SQLiteRunStore as SQLiteRunStore
     from ebbtide.supervision.runs.run_store import StoredRun as StoredRun
     from ebbtide.supervision.runs.run_supervisor import RunSupervisor as RunSupervisor
     from ebbtide.supervision.runs.runs import Runs as Runs
-    from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore as SQLiteRunStore
     from ebbtide.supervision.summary.ending import EndKind as EndKind
     from ebbtide.supervision.summary.ending import RunEnding as RunEnding
     from ebbtide.supervision.summary.headline import Course as Course

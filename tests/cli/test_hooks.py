@@ -9,7 +9,7 @@ import pytest
 from ebbtide.service.hooks.hook_service import HookService
 from ebbtide.service.hooks.hook_store import HookStore
 from ebbtide.service.hooks.state_folder import StateFolder
-from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore
+from ebbtide.supervision.runs.run_store import SQLiteRunStore
 
 
 @pytest.fixture(autouse=True)

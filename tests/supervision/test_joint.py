@@ -12,7 +12,7 @@ from ebbtide.events.event import Event, Message, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
-from ebbtide.supervision.joint import Burn, burn, calls_without_news, flatness
+from ebbtide.supervision.judgement import Burn, burn, calls_without_news, flatness
 from ebbtide.supervision.wording import reason
 
 PROFILE = replace(

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from ebbtide.errors import StoreError
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall
-from ebbtide.supervision.runs import run_reader, watched_run
+from ebbtide.supervision.runs import run_saver as run_reader
+from ebbtide.supervision.runs import watched_run
 from ebbtide.supervision.runs.run_store import MemoryRunStore, ModelCheck, StoredRun
 from ebbtide.supervision.runs.runs import Runs
 

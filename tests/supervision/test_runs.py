@@ -26,10 +26,9 @@ from ebbtide.guard.execution_context import ExecutionContext
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.runs.advice import Advice
 from ebbtide.supervision.runs.async_runs import AsyncRuns
-from ebbtide.supervision.runs.run_store import MemoryRunStore, RunStanding, StoredRun
+from ebbtide.supervision.runs.run_store import MemoryRunStore, RunStanding, SQLiteRunStore, StoredRun
 from ebbtide.supervision.runs.run_supervisor import RunSupervisor
 from ebbtide.supervision.runs.runs import Runs
-from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
 

@@ -35,7 +35,7 @@ class Supervisor(EngineState):
     """Watches one run and answers what to do with it: allow, nudge, finalize, escalate or stop.
 
     It joins four engines: loops and spending, the convergence of the conversation, hard limits, and the
-    joint rule of `ebbtide.supervision.joint`. A verdict holds until something new is known: a new answer
+    joint rule of `ebbtide.supervision.judgement`. A verdict holds until something new is known: a new answer
     of a tool, a round that brings something, a new word of a person, or `acknowledge`. Each is given once.
     `settle` says that nothing more comes: a conversation with hardly any calls is then judged by the novelty
     of all its rounds, those of people too, as `ConvergenceMeter` would.

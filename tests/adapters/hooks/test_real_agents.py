@@ -354,7 +354,7 @@ def test_equal_calls_of_one_answer_are_no_loop(agent: str, model, home: Path) ->
 @pytest.mark.parametrize("agent", AGENTS)
 def test_tokens_are_those_of_the_model(agent: str, model, home: Path) -> None:
     """Every answer is counted once."""
-    from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore
+    from ebbtide.supervision.runs.run_store import SQLiteRunStore
 
     scripted = model(PAGES[:6])
     install(agent)

@@ -322,7 +322,7 @@ def test_another_file_is_not_taken_for_budgets(tmp_path) -> None:
     (tmp_path / "notes.txt").write_text("not a database, but long enough to be read as one" * 20)
     with pytest.raises(StoreError, match=r"notes\.txt: file is not a database"):
         SQLiteBudgetStore(tmp_path / "notes.txt")
-    from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore
+    from ebbtide.supervision.runs.run_store import SQLiteRunStore
 
     SQLiteRunStore(tmp_path / "runs.db")
     with pytest.raises(StoreError, match=r"runs\.db: not a file of budgets"):

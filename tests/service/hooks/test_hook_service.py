@@ -8,7 +8,7 @@ import pytest
 
 from ebbtide.service.hooks.hook_service import HookService
 from ebbtide.service.hooks.hook_store import HookStore, latest_events
-from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore
+from ebbtide.supervision.runs.run_store import SQLiteRunStore
 
 
 @pytest.fixture

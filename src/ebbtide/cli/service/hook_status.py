@@ -17,8 +17,7 @@ from ebbtide.service.hooks.hook_store import latest_events
 from ebbtide.service.hooks.install.hook_settings import InstalledHooks, find_hooks
 from ebbtide.service.hooks.state_folder import StateFolder
 from ebbtide.supervision.ladder import Action
-from ebbtide.supervision.runs.run_store import RunStanding
-from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore
+from ebbtide.supervision.runs.run_store import RunStanding, SQLiteRunStore
 from ebbtide.traces.sessions.agent_homes import user_folder
 
 

@@ -21,7 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 from ebbtide.service.hooks.hook_service import HookService
 from ebbtide.service.hooks.hook_store import HookStore
 from ebbtide.service.hooks.state_folder import Address, StateFolder, read_address
-from ebbtide.supervision.runs.sqlite_run_store import SQLiteRunStore
+from ebbtide.supervision.runs.run_store import SQLiteRunStore
 
 _LARGEST: Final = 16 << 20  # bytes of a request
 _HOSTS: Final = frozenset({"127.0.0.1", "localhost"})

@@ -6,7 +6,14 @@ import atexit
 import threading
 import time
 import weakref
-from typing import Protocol
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final, Protocol
+
+from ebbtide.errors import ConfigError, EbbtideError, StoreError
+from ebbtide.supervision.runs.run_store import RunLog, RunStore
+from ebbtide.supervision.runs.watched_run import WatchedRun
+from ebbtide.supervision.supervisor import Supervisor
 
 _BREATH_S = 0.001
 _REST = 4  # times as long as saving took, it waits: it takes at most a fifth of a processor
@@ -80,3 +87,81 @@ def _close(reference: weakref.ref[SavedRegistry]) -> None:
     runs = reference()
     if runs is not None:
         runs.close()
+
+
+RETRY_S: Final = 1.0  #: between two tries to read a run from a log that was away
+
+
+class RunReader:
+    """Makes runs.
+
+    Args:
+        make: Makes the supervisor of a run, given its id.
+        store: Has the states of runs.
+        log: Has all events; None where nobody keeps them.
+        clock: Seconds since 1970.
+        fault: Told of what failed.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[str], Supervisor],
+        store: RunStore,
+        log: RunLog | None,
+        clock: Callable[[], float],
+        fault: Callable[[str, Exception], None],
+    ) -> None:
+        self._make = make
+        self._store = store
+        self._log = log
+        self._clock = clock
+        self._fault = fault
+
+    def read(self, run_id: str) -> WatchedRun:
+        """A run; one that cannot be read begins anew, and is read later where a log has its events.
+
+        Raises:
+            TypeError: `make` gave something else than a `Supervisor`.
+            ConfigError: The run has limits, and its state cannot be read: it would start from zero.
+        """
+        supervisor = self._supervisor(run_id)
+        try:
+            return self._as_stored(run_id, supervisor)
+        except EbbtideError as error:
+            if supervisor.limits is not None:
+                raise ConfigError(
+                    f"run {run_id!r:.60} has limits, and what it took so far cannot be read: {error}. "
+                    "Mend the store, or `forget` the run to let it start from zero"
+                ) from error
+            self._fault("store", error)
+            run = WatchedRun(self._supervisor(run_id), self._clock())
+            if self._log is not None:
+                with suppress(EbbtideError):
+                    run.catch_up(run_id, self._log)
+                if isinstance(error, StoreError):
+                    run.retry_at = time.monotonic() + RETRY_S
+            return run
+
+    def read_again(self, run_id: str) -> WatchedRun | None:
+        """A run that could not be read before; None where it still cannot."""
+        try:
+            return self._as_stored(run_id, self._supervisor(run_id))
+        except EbbtideError as error:
+            self._fault("store", error)
+            return None
+
+    def _as_stored(self, run_id: str, supervisor: Supervisor) -> WatchedRun:
+        run = WatchedRun(supervisor, self._clock())
+        stored = self._store.load(run_id)
+        if stored is not None:
+            supervisor.load(stored.state)
+            run = WatchedRun(supervisor, self._clock(), stored)
+        if self._log is not None:
+            run.catch_up(run_id, self._log)
+        return run
+
+    def _supervisor(self, run_id: str) -> Supervisor:
+        supervisor = self._make(run_id)
+        if not isinstance(supervisor, Supervisor):
+            raise TypeError(f"make({run_id!r:.60}) gave {type(supervisor).__name__}: expected a Supervisor")
+        return supervisor

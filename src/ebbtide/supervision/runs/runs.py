@@ -17,8 +17,7 @@ from ebbtide.events.transcript import Round
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.runs.advice import Advice
 from ebbtide.supervision.runs.run_budgets import RunBudgets
-from ebbtide.supervision.runs.run_reader import RETRY_S, RunReader
-from ebbtide.supervision.runs.run_saver import RunSaver
+from ebbtide.supervision.runs.run_saver import RETRY_S, RunReader, RunSaver
 from ebbtide.supervision.runs.run_store import MemoryRunStore, ModelCheck, RunLog, RunStanding, RunStore
 from ebbtide.supervision.runs.watched_run import WatchedRun
 from ebbtide.supervision.supervisor import Supervisor
