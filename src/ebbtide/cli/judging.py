@@ -18,8 +18,7 @@ from ebbtide.events.run_outcome import RunOutcome
 from ebbtide.events.usage import Usage
 from ebbtide.report.plurals import count
 from ebbtide.report.wording import money
-from ebbtide.text.llm.chat_endpoint import ChatEndpoint, ChatModel, ChatUsage
-from ebbtide.text.llm.circuit_breaker import CircuitBreaker
+from ebbtide.text.llm.chat_endpoint import ChatEndpoint, ChatModel, ChatUsage, CircuitBreaker
 from ebbtide.text.llm.prompt_contract import Failure, FailureKind
 
 _ROWS = 12

@@ -220,7 +220,7 @@ def test_processes_share_a_file(tmp_path: Path) -> None:
     program = """
 import sys, numpy as np
 from pathlib import Path
-from ebbtide.text.embedding.store import EmbeddingStore
+from ebbtide.text.embedding.cache import EmbeddingStore
 number, path = int(sys.argv[1]), Path(sys.argv[2])
 store = EmbeddingStore(path, "model", 2)
 for item in range(100):

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from ebbtide.errors import SemanticError
-from ebbtide.text.llm.chat_endpoint import ChatEndpoint
-from ebbtide.text.llm.circuit_breaker import CircuitBreaker
+from ebbtide.text.llm.chat_endpoint import ChatEndpoint, CircuitBreaker
 
 QUESTION = [{"role": "user", "content": "How are you?"}]
 
