@@ -31,7 +31,7 @@ from ebbtide.divergence.monitor import LoopMonitor, find_loops
 from ebbtide.events.event import ModelCall
 from ebbtide.events.told_actions import told_action
 from ebbtide.supervision.supervisor import Supervisor
-from ebbtide.traces.chats.autogen_groups import Group
+from ebbtide.traces.chats.autogen_messages import Group
 
 FOLDS = 5
 MOST = 10  # the highest count of steps, and of rounds, that is tried

@@ -3,7 +3,7 @@
 import pytest
 
 from ebbtide.traces.chats.message_shapes import ChatMessage
-from ebbtide.traces.telemetry.contexts import Contexts
+from ebbtide.traces.telemetry.span_tree import Contexts
 
 
 def ask(text: str) -> ChatMessage:
@@ -15,7 +15,7 @@ ANSWER = ChatMessage(role="assistant", text="Yes.")
 
 def test_the_contexts_that_were_used_last_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Up to a bound; what is said again in a context makes it a late one."""
-    monkeypatch.setattr("ebbtide.traces.telemetry.contexts._MOST", 2)
+    monkeypatch.setattr("ebbtide.traces.telemetry.span_tree._MOST", 2)
     contexts = Contexts()
     for name in "abac":
         contexts.remember(name, [ask(name)], [ANSWER])

@@ -55,11 +55,11 @@ def test_only_the_reader_that_is_needed_is_loaded(tmp_path: Path, samples: Path)
     """Neither Ebbtide's own events nor a session of an agent load what reads spans or other agents."""
     path = tmp_path / "events.jsonl"
     path.write_text(json.dumps({"kind": "tool", "name": "ls", "args": {}}))
-    tables = {"ebbtide.traces.telemetry.genai_names", "ebbtide.traces.telemetry.otlp_groups"}
-    tables |= {"ebbtide.traces.telemetry.span_kind", "ebbtide.traces.chats.exchange_parts"}
+    tables = {"ebbtide.traces.telemetry.genai_names", "ebbtide.traces.telemetry.raw_spans"}
+    tables |= {"ebbtide.traces.telemetry.span", "ebbtide.traces.chats.exchange_parts"}
     tables |= {"ebbtide.traces.telemetry.sniffing", "ebbtide.traces.chats.sniffing"}
     tables |= {"ebbtide.traces.agents.session_sniffing", "ebbtide.traces.agents.trajectory_sniffing"}
     own = {"ebbtide.traces.agents.ebbtide_events"}
-    claude = {"ebbtide.traces.agents.claude_code", "ebbtide.traces.agents.claude_code_sidechains"}
+    claude = {"ebbtide.traces.agents.claude_code", "ebbtide.traces.agents.claude_code"}
     assert loaded(path) == tables | own
     assert loaded(samples / "claude_code.jsonl") == tables | claude

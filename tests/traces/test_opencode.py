@@ -17,6 +17,7 @@ import pytest
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
+from ebbtide.traces.agents.opencode import SessionTail
 from ebbtide.traces.agents.opencode_storage import (
     is_database,
     is_stored,
@@ -24,7 +25,6 @@ from ebbtide.traces.agents.opencode_storage import (
     stored_session,
     stored_sessions,
 )
-from ebbtide.traces.agents.opencode_tail import SessionTail
 from ebbtide.traces.reading import Trace, open_trace
 
 MAIN, SUB = "ses_df6ac2601ffeCZAh6DEAPufnRP", "ses_df6ac1521ffe3KonsXd3CuMb79"

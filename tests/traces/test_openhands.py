@@ -9,7 +9,7 @@ import pytest
 
 from ebbtide.events.event import Event, ModelCall, Notice, NoticeKind, ToolCall, title
 from ebbtide.events.usage import Usage
-from ebbtide.traces.agents.openhands_folder import conversation_lines, is_conversation
+from ebbtide.traces.agents.openhands import conversation_lines, is_conversation
 from ebbtide.traces.agents.session_sniffing import is_openhands_event
 from ebbtide.traces.reading import Trace, open_trace
 

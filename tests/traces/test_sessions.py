@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ebbtide.traces.input.growing_file import without_cut_line
+from ebbtide.traces.input.lines import without_cut_line
 from ebbtide.traces.sessions.agent_homes import CodingAgent
 from ebbtide.traces.sessions.session_files import SessionFile, SessionSearch
 from ebbtide.traces.sessions.session_origin import SessionOrigin, origin_of

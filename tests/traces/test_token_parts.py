@@ -12,8 +12,8 @@ import pytest
 
 from ebbtide.events.event import Event
 from ebbtide.events.usage import Usage
-from ebbtide.traces.agents.inspect_log_sample import usage_in as inspect_usage
-from ebbtide.traces.agents.openhands_events import totals_of
+from ebbtide.traces.agents.inspect_log import usage_in as inspect_usage
+from ebbtide.traces.agents.openhands import totals_of
 from ebbtide.traces.reading import open_trace
 from ebbtide.traces.telemetry.span_attributes import usage_from
 from ebbtide.traces.telemetry.usage_details import usage_in

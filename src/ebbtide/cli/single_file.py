@@ -19,7 +19,7 @@ def single_file(name: str, advice: str) -> str:
         TranscriptError: It is a folder of files.
     """
     if name != STDIN and os.path.isdir(name):  # noqa: PTH112 - pathlib takes long to load
-        from ebbtide.traces.agents.openhands_folder import is_conversation
+        from ebbtide.traces.agents.openhands import is_conversation
 
         if not is_conversation(name):
             raise TranscriptError("a folder, and this command reads one file", source=name, hint=advice)

@@ -6,10 +6,13 @@ row in `FORMATS`. A reader is loaded when the first document of its format comes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import difflib
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Transcript
@@ -39,10 +42,9 @@ from ebbtide.traces.chats.sniffing import (
     refuse_openai,
     refuse_plain_text,
 )
-from ebbtide.traces.input.document import Document
-from ebbtide.traces.nearest_format import FormatRefusal, nearest_format
+from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.records.readers import EventReader, LineReader
-from ebbtide.traces.telemetry.otlp_groups import PATHS as OTLP_PATHS
+from ebbtide.traces.telemetry.raw_spans import PATHS as OTLP_PATHS
 from ebbtide.traces.telemetry.sniffing import (
     refuse_langfuse,
     refuse_langsmith,
@@ -362,3 +364,97 @@ def format_of(document: Document) -> Format:
         + "".join(f"\n  {item.name}: {item.reason}" for item in refusals),
         no_trace=True,
     )
+
+
+_QUOTED = re.compile(r"'([^'\s]{2,40})'")
+_RECORDS = 5  # that are looked at
+_ITEMS = 20  # of a list or an object
+_DEPTH = 3
+_LONGEST = 40  # characters of a value that names a kind
+_KINDS: Final = ("type", "kind", "role", "event")  # keys whose values name what a record is
+_LIKE = 0.85  # of `difflib`, from which a name is a slip of another
+_TEXT: Final = "text"
+
+
+class FormatRefusal(NamedTuple):
+    """A format that was tried.
+
+    Args:
+        name: Of the format.
+        description: What it holds.
+        reason: Why the input is not of it.
+    """
+
+    name: str
+    description: str
+    reason: str
+
+
+class NearestFormat(NamedTuple):
+    """The nearest format.
+
+    Args:
+        refusal: What is missing for it.
+        slips: Names in the input, each with the name of the format that it is like.
+    """
+
+    refusal: FormatRefusal
+    slips: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        probable = "".join(f" ('{slip}' is probably '{name}')" for slip, name in self.slips)
+        return f"Nearest is {self.refusal.name}: {self.refusal.reason}{probable}."
+
+
+def nearest_format(document: Document, refusals: Sequence[FormatRefusal]) -> NearestFormat | None:
+    """The format whose names the input has the most of; a name that few formats have counts for more.
+
+    Args:
+        document: The input.
+        refusals: Every format.
+
+    Returns:
+        None where the input has no name of any.
+    """
+    if document.content is Content.TEXT:
+        return next((NearestFormat(refusal) for refusal in refusals if refusal.name == _TEXT), None)
+    names = [_names(refusal) for refusal in refusals]
+    formats_with = Counter(name for own in names for name in own)
+    words = {word for value in document.head[:_RECORDS] for word in _words(value, _DEPTH)}
+    best, most = None, 0.0
+    for refusal, own in zip(refusals, names, strict=True):
+        slips = _slips(words, own)
+        hits = (words & own) | {name for _, name in slips}
+        weight = sum(1 / formats_with[name] for name in hits)
+        if weight > most:
+            best, most = NearestFormat(refusal, slips), weight
+    return best
+
+
+def _names(refusal: FormatRefusal) -> set[str]:
+    """The keys and kinds that a format is known by: they are quoted where it is described."""
+    return set(_QUOTED.findall(f"{refusal.description} {refusal.reason}"))
+
+
+def _slips(words: set[str], names: set[str]) -> tuple[tuple[str, str], ...]:
+    pairs = []
+    for word in sorted(words - names):
+        like = difflib.get_close_matches(word, sorted(names - words), n=1, cutoff=_LIKE)
+        if like:
+            pairs.append((word, like[0]))
+    return tuple(pairs)
+
+
+def _words(value: Any, depth: int) -> Iterator[str]:
+    """The keys of a record, and the values of those that say what it is."""
+    if not depth:
+        return
+    if isinstance(value, Mapping):
+        for key, item in list(value.items())[:_ITEMS]:
+            yield str(key)
+            if key in _KINDS and isinstance(item, str) and len(item) <= _LONGEST:
+                yield item
+            yield from _words(item, depth - 1)
+    elif isinstance(value, list):
+        for item in value[:_ITEMS]:
+            yield from _words(item, depth)

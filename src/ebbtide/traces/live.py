@@ -19,8 +19,7 @@ from ebbtide.traces.formats import FORMATS, Format, format_of
 from ebbtide.traces.input.decoding import not_utf8
 from ebbtide.traces.input.document import HEAD, Content, Document, shape
 from ebbtide.traces.input.json_value import json_value
-from ebbtide.traces.input.lines import LineSplitter
-from ebbtide.traces.input.tail import Tail
+from ebbtide.traces.input.lines import LineSplitter, Tail
 from ebbtide.traces.read_stats import ReadStats
 from ebbtide.traces.reading import Trace
 from ebbtide.traces.records.readers import LineReader, TraceItem

@@ -16,9 +16,8 @@ from ebbtide.events.transcript import Round, Transcript
 from ebbtide.traces.content_capture import capture_advice
 from ebbtide.traces.formats import Format, format_of
 from ebbtide.traces.input.document import Content, Document
-from ebbtide.traces.input.growing_file import without_cut_line
 from ebbtide.traces.input.json_records import RecordScanner, fitting, records_of, text_from
-from ebbtide.traces.input.lines import LineSplitter
+from ebbtide.traces.input.lines import LineSplitter, without_cut_line
 from ebbtide.traces.input.source import (
     STDIN,
     ZIP,
@@ -33,7 +32,6 @@ from ebbtide.traces.input.source import (
 )
 from ebbtide.traces.read_stats import ReadStats
 from ebbtide.traces.records.readers import TraceItem
-from ebbtide.traces.stored_runs import stored_run
 from ebbtide.traces.transcripts.conversation import Conversation
 from ebbtide.traces.transcripts.turns import RoundUnit
 
@@ -392,3 +390,27 @@ def _noted(pieces: Iterator[bytes], stats: ReadStats) -> Iterator[bytes]:
         yield from pieces
     except TranscriptError as error:
         stats.fault(error)
+
+
+def stored_run(path: Path) -> Iterator[bytes] | None:
+    """The lines of such a run; None where the path is a file like any other.
+
+    Args:
+        path: A folder of OpenHands with one event a file; a session in the storage of OpenCode, or a
+            database of OpenCode that holds one.
+
+    Raises:
+        TranscriptError: There are several in it, or none.
+        OSError: It cannot be read.
+    """
+    if path.is_dir():
+        from ebbtide.traces.agents.openhands import conversation_lines, is_conversation
+
+        return conversation_lines(path) if is_conversation(path) else None
+    if ".db" not in (path.suffix, path.parent.suffix) and path.parent.parent.name != "session":
+        return None
+    from ebbtide.traces.agents.opencode_storage import is_database, is_stored, only_session, session_lines
+
+    if is_database(path):
+        return session_lines(only_session(path))
+    return session_lines(path) if is_stored(path) else None

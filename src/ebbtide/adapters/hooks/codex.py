@@ -14,8 +14,7 @@ from typing import Any, Final
 from ebbtide.adapters.answer_text import answer_text
 from ebbtide.adapters.hooks.step import HookCodec, HookReply, HookStep, IdentifiedCall, StepKind, fingerprint
 from ebbtide.events.event import ToolCall
-from ebbtide.traces.agents.codex import CodexReader
-from ebbtide.traces.agents.codex_outputs import outcome
+from ebbtide.traces.agents.codex import CodexReader, outcome
 from ebbtide.traces.records.fields import identifier, text
 
 _KINDS: Final = {

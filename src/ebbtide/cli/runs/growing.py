@@ -12,8 +12,8 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from ebbtide.traces.agents.opencode_storage import is_in_database
+from ebbtide.traces.input.lines import Tail
 from ebbtide.traces.input.source import STDIN
-from ebbtide.traces.input.tail import Tail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ def _file_looks(name: str, poll_s: float) -> Generator[Piece, None, None]:
 
 
 def _session_looks(name: str, poll_s: float) -> Generator[Piece, None, None]:
-    from ebbtide.traces.agents.opencode_tail import SessionTail
+    from ebbtide.traces.agents.opencode import SessionTail
 
     tail = SessionTail(name)
     while True:

@@ -10,7 +10,7 @@ from pathlib import Path
 from ebbtide.cli.runs.ignoring import RunPattern
 from ebbtide.errors import TranscriptError
 from ebbtide.traces.agents.opencode_storage import sessions_at
-from ebbtide.traces.agents.openhands_folder import is_conversation
+from ebbtide.traces.agents.openhands import is_conversation
 from ebbtide.traces.input.folder import entries_in
 from ebbtide.traces.input.source import STDIN
 

@@ -10,8 +10,7 @@ from ebbtide.service.otlp.export import Export, SignalKind, usable
 from ebbtide.traces.input.document import shape
 from ebbtide.traces.input.json_value import json_value
 from ebbtide.traces.records.fields import items, mapping
-from ebbtide.traces.telemetry.otlp_groups import GROUPS, SCOPES
-from ebbtide.traces.telemetry.raw_spans import raw_logs, raw_spans
+from ebbtide.traces.telemetry.raw_spans import GROUPS, SCOPES, raw_logs, raw_spans
 
 
 def read_json(body: bytes, signal: SignalKind) -> Export:

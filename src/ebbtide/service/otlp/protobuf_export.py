@@ -14,8 +14,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from ebbtide.errors import TranscriptError
 from ebbtide.service.otlp.export import Export, SignalKind, usable
-from ebbtide.traces.telemetry.otlp_groups import service_name
-from ebbtide.traces.telemetry.raw_spans import RawLog, raw_log
+from ebbtide.traces.telemetry.raw_spans import RawLog, raw_log, service_name
 from ebbtide.traces.telemetry.span_attributes import RawSpan, SpanWriter, flattened
 
 _NANOSECONDS: Final = 1e9

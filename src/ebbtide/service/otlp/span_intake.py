@@ -14,8 +14,8 @@ from ebbtide.service.otlp.export import Export
 from ebbtide.service.otlp.run_notes import RunNotes
 from ebbtide.traces.telemetry.genai_names import PREFIXES
 from ebbtide.traces.telemetry.otlp import OtlpReader
+from ebbtide.traces.telemetry.span import SpanKind
 from ebbtide.traces.telemetry.span_attributes import RawSpan, SpanWriter, kind_of
-from ebbtide.traces.telemetry.span_kind import SpanKind
 
 WAIT_S: Final = 10.0  #: longer than exporters wait before they send a batch, 5 s by default
 MOST_BYTES: Final = 64 << 20  #: of exports that wait

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from ebbtide.events.event import Event
+from ebbtide.traces.agents.opencode import SessionTail
 from ebbtide.traces.agents.opencode_storage import is_in_database
-from ebbtide.traces.agents.opencode_tail import SessionTail
-from ebbtide.traces.input.tail import Tail
+from ebbtide.traces.input.lines import Tail
 from ebbtide.traces.live import TraceStream
 from ebbtide.traces.reading import open_trace
 from ebbtide.traces.records.readers import TraceItem

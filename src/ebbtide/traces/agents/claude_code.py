@@ -8,6 +8,7 @@ stands last. Lines of other types are passed over, but for compactions and costs
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +16,6 @@ from zlib import crc32
 
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
-from ebbtide.traces.agents.claude_code_sidechains import Sidechains
 from ebbtide.traces.agents.session_sniffing import CLAUDE_SPEAKERS
 from ebbtide.traces.records.fields import (
     count,
@@ -246,3 +246,47 @@ def _marks_of(content: object) -> str:
         values = [block.get(name) for name in ("type", "text", "thinking", "id", "tool_use_id")]
         marks += [value if isinstance(value, str) else "" for value in values]
     return "\n".join(marks)
+
+
+_MOST_LINKS = 100_000  # lines of sub-agents whose chain is remembered
+
+
+class Sidechains:
+    """Tells the chain of a line: by its parent, by its agent's id, or else the latest one."""
+
+    def __init__(self) -> None:
+        self._chain_of: OrderedDict[str, str] = OrderedDict()  # by the id of a line
+        self._named: dict[str, str] = {}  # chains by the id of their agent
+        self._begun = 0
+        self._latest: str | None = None
+
+    def of(self, line: Mapping[str, Any]) -> tuple[str, str | None]:
+        """The chain of a line, and the name of its agent."""
+        above = identifier(line.get("parent_tool_use_id"))
+        if above is not None:
+            return above, above
+        if not line.get("isSidechain"):
+            return "", text(line.get("agentName"))
+        agent = identifier(line.get("agentId"))
+        parent = identifier(line.get("parentUuid"))
+        chain = self._chain_of.get(parent) if parent is not None else None
+        if chain is None and agent is not None:
+            chain = self._named.get(agent)
+            if chain is None and self._latest is not None and self._latest not in self._named.values():
+                chain = self._latest if parent is not None else None
+            chain = chain or agent
+        if chain is None:
+            chain = self._latest if parent is not None and self._latest is not None else self._new()
+        if agent is not None:
+            self._named.setdefault(agent, chain)
+        self._latest = chain
+        name = identifier(line.get("uuid"))
+        if name is not None:
+            self._chain_of[name] = chain
+            if len(self._chain_of) > _MOST_LINKS:
+                self._chain_of.popitem(last=False)
+        return chain, chain
+
+    def _new(self) -> str:
+        self._begun += 1
+        return f"sidechain {self._begun}"

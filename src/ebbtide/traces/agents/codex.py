@@ -11,26 +11,27 @@ is a notice. A fork's copy of what was before it counts as a part of it.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Any, Final
 
+from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import CLASSES, Usage
-from ebbtide.traces.agents.codex_answer import OpenAnswer
-from ebbtide.traces.agents.codex_outputs import outcome
-from ebbtide.traces.agents.codex_printed import printed_events
-from ebbtide.traces.agents.codex_protocol import BEGIN, END, call_begun, call_ended
 from ebbtide.traces.agents.session_sniffing import CODEX_PRINTED, is_bare_codex_item
+from ebbtide.traces.input.json_value import json_value
 from ebbtide.traces.records.fields import (
     arguments,
     identifier,
     joined_text,
     mapping,
     seconds,
+    shown,
     text,
 )
 from ebbtide.traces.records.joining import OpenCalls, Seen
-from ebbtide.traces.records.provider_usage import openai_usage
+from ebbtide.traces.records.provider_usage import openai_usage, reported
 
 # What the tool says in the user's name.
 _INJECTED = re.compile(
@@ -238,3 +239,160 @@ def _sum(first: Usage, second: Usage) -> Usage:
     """Both together; what neither reports is 0, so that totals can be compared."""
     sums: dict[str, Any] = {key: (getattr(first, key) or 0) + (getattr(second, key) or 0) for key in CLASSES}
     return Usage(**sums)
+
+
+_TWINS = 50  # texts of messages that may come a second time
+
+
+class OpenAnswer:
+    """Its messages, as far as they were written down.
+
+    Attributes:
+        texts: Its messages.
+        begun: Whether there is anything of it.
+        acted: Whether results of its calls came already.
+    """
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.begun = False
+        self.acted = False
+        self._once: deque[tuple[str, str]] = deque(maxlen=_TWINS)
+
+    def is_twin(self, words: str, source: str) -> bool:
+        """Whether the same message came from another source, as an event or as an item."""
+        for message in self._once:
+            if message[0] == words and message[1] != source:
+                self._once.remove(message)
+                return True
+        self._once.append((words, source))
+        return False
+
+    def take(self) -> str:
+        """Its text; another answer begins."""
+        words = "\n\n".join(self.texts)
+        self.texts, self.begun, self.acted = [], False, False
+        return words
+
+
+_HEADED = ("Command: ", "Chunk ID: ", "Exit code: ", "Wall time: ", "Script ")
+_HEADER_ENDS = re.compile(
+    r"^Wall time:? [\d.]+ seconds\n(?:(?:Process|Original|Total|Warning)[^\n]*\n)*Output:\n*",
+    re.MULTILINE,
+)
+_MOST_HEADERS = 2  # a tool inside a tool writes one too
+_EXIT_CODE = re.compile(r"^(?:Exit code|Process exited with code):? (-?\d+)$", re.MULTILINE)
+# What stands for the output of a call that was not carried out.
+_REFUSED = re.compile(
+    r"\s*(?:Wall time: [\d.]+ seconds\n)?(?:Script error:|unsupported (?:custom tool )?call"
+    r"|apply_patch verification failed|failed to parse|exec_command failed|execution error|error:"
+    r"|exec command rejected|patch rejected|aborted by user)"
+)
+
+
+def outcome(output: object) -> tuple[object, bool | None]:
+    r"""What an output says: a text where it is one, and whether the call failed; None where it does not tell.
+
+    The header with the id and the time of the output is left out: equal outputs are equal.
+
+    >>> outcome("Exit code: 1\nWall time: 0.2 seconds\nOutput:\nno such file")
+    ('no such file', True)
+    """
+    failed: bool | None = None
+    if isinstance(output, str) and output.startswith('{"output"'):
+        with suppress(TranscriptError):
+            output = json_value(output)
+    if isinstance(output, dict):
+        code = mapping(output.get("metadata")).get("exit_code")
+        failed = code != 0 if isinstance(code, int) else None
+        if output.get("success") is False:
+            failed = True
+        output = next((output[key] for key in ("output", "content", "body") if key in output), output)
+    output = shown(output)
+    if not isinstance(output, str):
+        return output, failed
+    for _ in range(_MOST_HEADERS):
+        if not output.startswith(_HEADED) or (header := _HEADER_ENDS.search(output)) is None:
+            break
+        if match := _EXIT_CODE.search(output[: header.end()]):
+            failed = match[1] != "0"
+        output = output[header.end() :]
+    if failed is None and _REFUSED.match(output):
+        failed = True
+    return output, failed
+
+
+_KNOWN = frozenset(
+    ("id", "type", "item_type", "status", "aggregated_output", "exit_code", "result", "error", "tool")
+)
+_RESULTS = ("aggregated_output", "result", "error")
+_NO_CALLS = ("reasoning", "todo_list")
+
+
+def printed_events(value: Mapping[str, Any], *, ts: float | None) -> Sequence[Event]:
+    """The events of one printed line.
+
+    An item counts when it is complete. The tokens of a turn come at its end, as a notice of a total.
+
+    Args:
+        value: The line.
+        ts: Its time, where it has one.
+    """
+    kind = value.get("type")
+    if kind == "turn.completed":
+        return [Notice(kind=NoticeKind.TOTAL, ts=ts, usage=reported(openai_usage(value.get("usage"))))]
+    if kind in ("turn.failed", "error"):
+        return [_error(text(value.get("message")) or text(mapping(value.get("error")).get("message")), ts)]
+    item = mapping(value.get("item"))
+    form = text(item.get("type")) or text(item.get("item_type"))
+    if kind != "item.completed" or form is None or form in _NO_CALLS:
+        return ()
+    if form == "error":
+        return [_error(text(item.get("message")), ts)]
+    if form in ("agent_message", "assistant_message"):
+        return [ModelCall(text=text(item.get("text")) or "", ts=ts)]
+    code = item.get("exit_code")
+    failed = item.get("status") == "failed" or bool(item.get("error")) or (code is not None and code != 0)
+    results = [item[key] for key in _RESULTS if item.get(key) is not None]
+    result = next((result for result in results if result), "" if results else None)
+    args: object = {key: entry for key, entry in item.items() if key not in _KNOWN}
+    if form == "mcp_tool_call" and "arguments" not in item:
+        args = None  # Early versions name the server alone.
+    return [ToolCall(name=text(item.get("tool")) or form, args=args, result=result, error=failed, ts=ts)]
+
+
+def _error(words: str | None, ts: float | None) -> Notice:
+    return Notice(kind=NoticeKind.ERROR, text=words, error=True, ts=ts)
+
+
+BEGIN: Final = "_begin"  #: how the types of events end
+END: Final = "_end"
+_ABOUT = frozenset(
+    ("type", "call_id", "cwd", "parsed_cmd", "auto_approved", "turn_id", "process_id", "source")
+)
+
+
+def call_begun(event: Mapping[str, Any]) -> dict[str, Any]:
+    """The name and the arguments of a call, as fields of `ToolCall`."""
+    invocation = mapping(event.get("invocation"))
+    if invocation:
+        args: object = invocation["arguments"] or {} if "arguments" in invocation else None
+        return {"name": text(invocation.get("tool")) or "tool", "args": args}
+    args = {key: value for key, value in event.items() if key not in _ABOUT}
+    return {"name": (text(event.get("type")) or "tool").removesuffix(BEGIN), "args": args}
+
+
+def call_ended(event: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer of a call and whether it failed, as fields of `ToolCall`."""
+    result = mapping(event.get("result"))
+    if result:
+        answer = mapping(result.get("Ok"))
+        failed = "Err" in result or answer.get("is_error") is True or answer.get("isError") is True
+        return {"result": result.get("Err") or shown(answer.get("content")), "error": failed}
+    printed = (text(event.get("stdout")) or "") + (text(event.get("stderr")) or "")
+    code = event.get("exit_code")
+    is_printed = any(isinstance(event.get(key), str) for key in ("aggregated_output", "stdout", "stderr"))
+    return {
+        "result": text(event.get("aggregated_output")) or printed or ("" if is_printed else None),
+        "error": event.get("success") is False or (isinstance(code, int) and code != 0),
+    }

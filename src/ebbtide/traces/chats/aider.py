@@ -14,7 +14,7 @@ from typing import Any
 
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind
 from ebbtide.events.usage import Usage
-from ebbtide.traces.chats.code_blocks import code_lines
+from ebbtide.traces.chats.markdown_tool_uses import code_lines
 from ebbtide.traces.records.fields import dollars, seconds
 
 _START, _PERSON, _HARNESS, _MODEL_SAYS = "start", "person", "harness", "model"

@@ -20,8 +20,7 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Final
 
-from ebbtide.traces.chats.code_blocks import code_lines
-from ebbtide.traces.chats.markdown_tool_uses import closes_tool
+from ebbtide.traces.chats.markdown_tool_uses import closes_tool, code_lines
 from ebbtide.traces.input.document import Document
 
 _LONGEST = 200  # characters of a line that names a speaker

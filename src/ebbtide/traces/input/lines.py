@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from io import FileIO
+from pathlib import Path
+
+from ebbtide.errors import TranscriptError
+from ebbtide.traces.input.folder import refuse_special
+from ebbtide.traces.input.json_value import json_value
+from ebbtide.traces.input.source import readable
+
 LONGEST_LINE = 100_000_000  # bytes
 
 
@@ -42,3 +52,93 @@ class LineSplitter:
         self._rest.clear()
         self._size = 0
         return line
+
+
+def without_cut_line(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The pieces of a file of lines, without a last line that has no end and is no JSON.
+
+    A file of one line stays as it is.
+
+    Args:
+        pieces: The file.
+    """
+    rest: list[bytes] = []  # what may be a line that is not whole
+    has_lines = False
+    for piece in pieces:
+        end = piece.rfind(b"\n") + 1
+        if end:
+            has_lines = True
+            yield b"".join((*rest, piece[:end]))
+            rest.clear()
+        if end < len(piece):
+            rest.append(piece[end:])
+    last = b"".join(rest)
+    if last and (not has_lines or _is_json(last)):
+        yield last
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json_value(line)
+    except (TranscriptError, UnicodeDecodeError, RecursionError):
+        return False
+    return True
+
+
+_CHUNK = 1 << 20
+_FINGERPRINT = 64  # bytes
+
+
+class Tail:
+    """What comes into the file that has a name, whichever file that is.
+
+    Args:
+        path: The file. It may be emptied, rewritten or replaced meanwhile, or be away for a while.
+
+    Raises:
+        TranscriptError: The file cannot be read.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = path
+        with readable(path):
+            refusal = refuse_special(path)
+            if refusal is not None and refusal.no_trace:
+                refusal.hint = "Give it as standard input, which is called -."
+                raise refusal
+            self._file = FileIO(path)
+        self._last = b""
+
+    def look(self) -> bytes | None:
+        """What is new, as far as one look takes in; None if the file begins anew."""
+        if self._goes_on():
+            data = self._file.read(_CHUNK)
+            self._last = (self._last + data)[-_FINGERPRINT:]
+            if data or not self._switch():
+                return data
+        self._file.seek(0)
+        self._last = b""
+        return None
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _goes_on(self) -> bool:
+        """Whether what was read last still stands where it stood; the position is behind it again."""
+        self._file.seek(-len(self._last), os.SEEK_CUR)
+        return self._file.read(len(self._last)) == self._last
+
+    def _switch(self) -> bool:
+        """Whether another file has the name now; there may also be none for a while."""
+        try:
+            if os.path.samestat(Path(self._path).stat(), os.fstat(self._file.fileno())):
+                return False
+            if refuse_special(self._path) is not None:
+                return False
+            newer = FileIO(self._path)
+        except OSError:
+            return False
+        self._file.close()
+        self._file = newer
+        return True

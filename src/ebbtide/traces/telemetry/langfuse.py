@@ -21,7 +21,7 @@ from ebbtide.traces.records.fields import arguments, dollars, from_json, identif
 from ebbtide.traces.records.provider_usage import has_tokens
 from ebbtide.traces.telemetry import genai_names as names
 from ebbtide.traces.telemetry.sniffing import is_observation, langfuse_records
-from ebbtide.traces.telemetry.span import Span, failure
+from ebbtide.traces.telemetry.span import LANGFUSE_KINDS, Span, SpanKind, failure
 from ebbtide.traces.telemetry.span_attributes import (
     flattened,
     kind_of,
@@ -31,7 +31,6 @@ from ebbtide.traces.telemetry.span_attributes import (
     unwrapped_result,
     usage_from,
 )
-from ebbtide.traces.telemetry.span_kind import LANGFUSE_KINDS, SpanKind
 from ebbtide.traces.telemetry.span_messages import last_answer
 from ebbtide.traces.telemetry.spans import SpanEvents
 from ebbtide.traces.telemetry.usage_details import cost_in, either, usage_in

@@ -30,9 +30,8 @@ from ebbtide.traces.records.fields import (
 )
 from ebbtide.traces.records.provider_usage import all_cache_writes, anthropic_usage, openai_usage
 from ebbtide.traces.telemetry.sniffing import langsmith_runs
-from ebbtide.traces.telemetry.span import Span, failure, usage_of
+from ebbtide.traces.telemetry.span import LANGSMITH_KINDS, Span, SpanKind, failure, usage_of
 from ebbtide.traces.telemetry.span_attributes import langchain_message, unwrapped_result
-from ebbtide.traces.telemetry.span_kind import LANGSMITH_KINDS, SpanKind
 from ebbtide.traces.telemetry.span_messages import last_answer
 from ebbtide.traces.telemetry.spans import SpanEvents
 

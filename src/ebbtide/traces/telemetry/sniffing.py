@@ -9,8 +9,8 @@ from typing import Any
 from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.records.fields import items, mapping
 from ebbtide.traces.telemetry.genai_names import PREFIXES
-from ebbtide.traces.telemetry.otlp_groups import GROUPS, LOG_GROUPS, LOG_RECORDS, LOG_SCOPES, SCOPES
-from ebbtide.traces.telemetry.span_kind import LANGFUSE_KINDS, LANGSMITH_KINDS
+from ebbtide.traces.telemetry.raw_spans import GROUPS, LOG_GROUPS, LOG_RECORDS, LOG_SCOPES, SCOPES
+from ebbtide.traces.telemetry.span import LANGFUSE_KINDS, LANGSMITH_KINDS
 
 _OPEN_TYPES = frozenset(("SPAN", "EVENT", "CHAIN", "EVALUATOR", "GUARDRAIL", "UNKNOWN"))
 

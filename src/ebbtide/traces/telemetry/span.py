@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
 
 from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.message_shapes import ChatMessage
 from ebbtide.traces.records.fields import compact, count
 from ebbtide.traces.records.provider_usage import disjoint_usage
-from ebbtide.traces.telemetry.span_kind import SpanKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,3 +127,33 @@ def failure(message: object, kind: object) -> str | None:
     if len(words) == 2 and words[0] in words[1]:
         del words[0]
     return ": ".join(words) or None
+
+
+class SpanKind(StrEnum):
+    """What a span is to a run."""
+
+    LLM = "llm"  #: a call of a model
+    EMBEDDING = "embedding"  #: a call of a model that gives no text
+    TOOL = "tool"
+    AGENT = "agent"  #: an agent at work: what it reports is a sum over what is inside
+    OTHER = "other"  #: chains, workflows, tasks, plumbing
+
+
+LANGFUSE_KINDS: Final = {
+    "GENERATION": SpanKind.LLM,
+    "EMBEDDING": SpanKind.EMBEDDING,
+    "TOOL": SpanKind.TOOL,
+    "RETRIEVER": SpanKind.TOOL,
+    "AGENT": SpanKind.AGENT,
+}
+LANGSMITH_KINDS: Final = {
+    "llm": SpanKind.LLM,
+    "chat_model": SpanKind.LLM,
+    "tool": SpanKind.TOOL,
+    "retriever": SpanKind.TOOL,
+    "embedding": SpanKind.EMBEDDING,
+    "agent": SpanKind.AGENT,
+    "chain": SpanKind.OTHER,
+    "prompt": SpanKind.OTHER,
+    "parser": SpanKind.OTHER,
+}

@@ -22,8 +22,7 @@ from ebbtide.traces.records.fields import (
 )
 from ebbtide.traces.telemetry import genai_names as names
 from ebbtide.traces.telemetry.message_memory import MessageMemory
-from ebbtide.traces.telemetry.span import Span, failure, usage_of
-from ebbtide.traces.telemetry.span_kind import SpanKind
+from ebbtide.traces.telemetry.span import Span, SpanKind, failure, usage_of
 from ebbtide.traces.telemetry.span_messages import ANSWERS, DETAILS, messages_of
 from ebbtide.traces.telemetry.usage_details import cost_in, usage_in
 

@@ -9,7 +9,7 @@ from ebbtide.traces.chats.message_shapes import ChatMessage, messages_in
 from ebbtide.traces.records.fields import from_json, items, mapping
 from ebbtide.traces.telemetry import genai_names as names
 from ebbtide.traces.telemetry.message_memory import Fields, MessageMemory
-from ebbtide.traces.telemetry.span_kind import SpanKind
+from ebbtide.traces.telemetry.span import SpanKind
 
 _EVENT_ROLES = {
     "gen_ai.system.message": "system",

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import heapq
+import math
 from collections import OrderedDict
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import Flag
+from hashlib import blake2b
 
+from ebbtide.events.event import Event
 from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.chain_events import Slot
-from ebbtide.traces.telemetry.span import Span
-from ebbtide.traces.telemetry.span_kind import SpanKind
+from ebbtide.traces.chats.message_shapes import ChatMessage
+from ebbtide.traces.records.fields import compact
+from ebbtide.traces.telemetry.span import Span, SpanKind
 
 MOST_KNOWN = 50_000  # spans, and traces, whose place is remembered
 _DEEPEST = 200  # spans in each other
@@ -141,3 +147,129 @@ class SpanTree:
         if Detail.LLM in self.details_in_trace(span.trace):
             return False
         return span.kind is SpanKind.AGENT or span.parent is None or (key[0], span.parent) not in self.nodes
+
+
+_MOST = 20_000  # contexts that are remembered
+_MOST_DIGESTED = 16  # contexts of which the digests of all messages are kept
+
+
+class Contexts:
+    """Remembers what models were told and said; a later context that begins with all of it goes on with it.
+
+    Programs that call a model directly have a trace for every call, each with the whole conversation so far.
+    Instructions, ids of calls and results of tools play no part: they are left out, cut or changed.
+    """
+
+    def __init__(self) -> None:
+        self._names: OrderedDict[bytes, str] = OrderedDict()
+        self._digested: OrderedDict[int, tuple[Sequence[ChatMessage], list[bytes]]] = OrderedDict()
+
+    def remember(self, name: str, inputs: Sequence[ChatMessage], outputs: Sequence[ChatMessage]) -> None:
+        """A model said something in the conversation `name`."""
+        if not any(message.text or message.requests for message in outputs):
+            return
+        context = self._contexts([*inputs, *outputs])[-1]
+        if not context:
+            return
+        self._names[context] = name
+        self._names.move_to_end(context)
+        if len(self._names) > _MOST:
+            self._names.popitem(last=False)
+
+    def goes_on(self, inputs: Sequence[ChatMessage]) -> str | None:
+        """The conversation whose context, its last answer included, this one begins with."""
+        contexts = self._contexts(inputs)
+        return next((name for context in reversed(contexts) if (name := self._names.get(context))), None)
+
+    def _contexts(self, messages: Sequence[ChatMessage]) -> list[bytes]:
+        """Digests of a context up to each of its messages; those of an earlier context are not made again."""
+        if not messages:
+            return []
+        first = id(messages[0])  # Lives as long as it stands in a context that is kept.
+        earlier, digests = self._digested.get(first, ((), []))
+        same = next(
+            (at for at, (one, other) in enumerate(zip(earlier, messages, strict=False)) if one is not other),
+            min(len(earlier), len(messages)),
+        )
+        digests = digests[:same]
+        for message in messages[same:]:
+            digests.append(_digest(digests[-1] if digests else b"", message))
+        self._digested[first] = (messages, digests)
+        self._digested.move_to_end(first)
+        if len(self._digested) > _MOST_DIGESTED:
+            self._digested.popitem(last=False)
+        return digests
+
+
+def _digest(context: bytes, message: ChatMessage) -> bytes:
+    if message.role not in ("user", "assistant") or not (message.text or message.requests):
+        return context
+    requests = "".join(f"\0{item.name}\0{compact(item.args)}" for item in message.requests)
+    words = f"{message.role}\0{message.text or ''}{requests}"
+    return blake2b(words.encode(errors="replace"), key=context, digest_size=16).digest()
+
+
+class ReadyEvents:
+    """Gives events in the order of their times; one without a time keeps its place behind the one before."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, Event]] = []
+        self._count = 0
+        self._latest = -math.inf
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def add(self, events: Sequence[Event]) -> None:
+        """Some more."""
+        for event in events:
+            if event.ts is not None:
+                self._latest = event.ts
+            self._count += 1
+            heapq.heappush(self._heap, (self._latest, self._count, event))
+
+    def released(self, before: float) -> list[Event]:
+        """Those that nothing which comes later can be earlier than."""
+        events = []
+        while self._heap and self._heap[0][0] <= before:
+            events.append(heapq.heappop(self._heap)[2])
+        return events
+
+
+_MOST_CALLS = 10_000  # calls that are remembered
+
+
+class SameCalls:
+    """Tells spans of one call by the id of its response, and by their times, which overlap.
+
+    A provider gives every response an id of its own; a scripted model may give the same one again.
+    """
+
+    def __init__(self) -> None:
+        self._calls: OrderedDict[str, tuple[Key, float, float]] = OrderedDict()
+
+    def first(self, key: Key, span: Span) -> Key | None:
+        """The span that recorded the call before this one; None where none did."""
+        if span.response is None or span.kind is not SpanKind.LLM:
+            return None
+        start = -math.inf if span.start is None else span.start
+        end = math.inf if span.end is None else span.end
+        place, other_start, other_end = self._calls.get(span.response, (None, 0.0, 0.0))
+        if place is not None and place != key and start <= other_end and other_start <= end:
+            return place
+        self._calls[span.response] = key, start, end
+        if len(self._calls) > _MOST_CALLS:
+            self._calls.popitem(last=False)
+        return None
+
+
+def joined(span: Span, other: Span) -> Span:
+    """A span of a call, with what only the other one of the same call tells."""
+    return replace(
+        span,
+        inputs=span.inputs or other.inputs,
+        outputs=span.outputs or other.outputs,
+        usage=span.usage if span.has_tokens else other.usage,
+        cost_usd=span.cost_usd or other.cost_usd,
+        conversation=span.conversation or other.conversation,
+    )

@@ -21,12 +21,17 @@ from ebbtide.traces.chats.chain_events import ChainEvents, Slot
 from ebbtide.traces.chats.message_shapes import ChatMessage
 from ebbtide.traces.records.joining import Seen
 from ebbtide.traces.records.provider_usage import reported
-from ebbtide.traces.telemetry.contexts import Contexts
-from ebbtide.traces.telemetry.ready_events import ReadyEvents
-from ebbtide.traces.telemetry.same_calls import SameCalls, joined
-from ebbtide.traces.telemetry.span import Span
-from ebbtide.traces.telemetry.span_kind import SpanKind
-from ebbtide.traces.telemetry.span_tree import MOST_KNOWN, Detail, Key, SpanTree
+from ebbtide.traces.telemetry.span import Span, SpanKind
+from ebbtide.traces.telemetry.span_tree import (
+    MOST_KNOWN,
+    Contexts,
+    Detail,
+    Key,
+    ReadyEvents,
+    SameCalls,
+    SpanTree,
+    joined,
+)
 
 _MOST_WAITING = 10_000  # spans; one that comes later than that is still read, out of order
 _MOST_CHAINS = 1_000
