@@ -29,7 +29,7 @@ from ebbtide.service.runs.run_event import run_event
 from ebbtide.service.runs.run_origin import RunOrigin
 from ebbtide.service.runs.run_place import run_place
 from ebbtide.service.runs.stuck_from import StuckFrom
-from ebbtide.service.sessions.file_states import file_states, keep_file_state
+from ebbtide.service.sessions.session_watch import file_states, keep_file_state
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.runs.run_store import ModelCheck, RunStanding
 

@@ -17,6 +17,7 @@ from ebbtide.adapters.hooks.gemini import GEMINI
 from ebbtide.adapters.hooks.opencode import OPENCODE
 from ebbtide.adapters.hooks.step import MAIN, HookCodec, HookReply, HookStep, StepKind, Switch
 from ebbtide.budget.prices import Prices
+from ebbtide.budget.tally import dollars
 from ebbtide.errors import StoreError, error_text
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall
 from ebbtide.events.identity import MARK
@@ -24,12 +25,15 @@ from ebbtide.events.usage import Usage
 from ebbtide.service.hooks.growing_session import GrowingSession
 from ebbtide.service.hooks.hook_session import HookSession
 from ebbtide.service.hooks.hook_store import HookStore
-from ebbtide.service.hooks.status_line import status_line
 from ebbtide.supervision.ladder import Cause
 from ebbtide.supervision.runs.advice import Advice
 from ebbtide.supervision.runs.run_store import RunStanding
 from ebbtide.supervision.runs.runs import Runs
+from ebbtide.supervision.summary.ending import EndKind
+from ebbtide.supervision.summary.headline import course, headline
 from ebbtide.supervision.supervisor import Supervisor
+from ebbtide.supervision.verdict import Verdict
+from ebbtide.traces.records import fields
 
 CODECS: Final[Mapping[str, HookCodec]] = {codec.name: codec for codec in (CLAUDE, CODEX, GEMINI, OPENCODE)}
 _FEW: Final = 8  # calls before the first answer of the model that a session file tells of
@@ -323,3 +327,31 @@ def _object(body: bytes) -> dict[str, Any]:
 
 def _run_id(codec: HookCodec, step: HookStep) -> str:
     return f"{codec.name}:{step.session}"
+
+
+def status_line(event: Mapping[str, Any], session: HookSession, verdict: Verdict | None, now: float) -> str:
+    """Money so far, dollars an hour, and the verdict.
+
+    Args:
+        event: What Claude Code hands over: its own cost of the session is taken.
+        session: What is remembered of the session.
+        verdict: What holds; None where no event of it came.
+        now: Seconds since 1970.
+    """
+    cost = fields.dollars(fields.mapping(event.get("cost")).get("total_cost_usd"))
+    rate = session.burn_rate(now, cost)
+    parts = ["ebbtide"]
+    if cost is not None:
+        parts.append(dollars(cost))
+    if rate is not None:
+        parts.append(f"{dollars(rate)}/h")
+    return " ".join([*parts, _word(session, verdict)])
+
+
+def _word(session: HookSession, verdict: Verdict | None) -> str:
+    if session.is_off:
+        return "off"
+    if verdict is None:
+        return "no event yet"
+    how = course([(verdict.action, verdict.cause)])
+    return headline(EndKind.UNKNOWN, verdict, verdict, course=how).value

@@ -5,16 +5,23 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any, Final, NamedTuple
+from pathlib import Path
+from typing import Annotated, Any, Final, NamedTuple
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
+from pydantic import Field
 
 from ebbtide import __version__
+from ebbtide.checking import check
 from ebbtide.errors import EbbtideError
-from ebbtide.service.mcp import decision_tools, run_tools, trace_tools
+from ebbtide.service.mcp import decision_tools, run_tools
+from ebbtide.service.mcp import tool_server as trace_tools
 from ebbtide.service.mcp.desk import Desk
+from ebbtide.service.mcp.explaining import explanation
+from ebbtide.service.mcp.tool_answers import Explanation
+from ebbtide.supervision.run_options import RunOptions
 from ebbtide.text.redaction import redact, redacted
 
 _INSTRUCTIONS: Final = (
@@ -88,3 +95,18 @@ def _at(desk: Desk, function: Callable[..., Any]) -> Callable[..., Any]:
     tool.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])  # type: ignore[attr-defined]
     tool.__doc__ = inspect.getdoc(function)
     return tool
+
+
+def check_trace_file(
+    desk: Desk, path: Annotated[str, Field(description="A trace or a session file on this machine.")]
+) -> Explanation:
+    """Check a recorded agent run for loops, waste and how it ended. Nothing of it is kept."""
+    return explanation(check(Path(path), RunOptions(redact=desk.redact)).to_dict())
+
+
+def check_trace_text(
+    desk: Desk, content: Annotated[str, Field(min_length=1, description="The text of a trace file.")]
+) -> Explanation:
+    """Check a recorded agent run for loops, waste and how it ended. Nothing of it is kept."""
+    with desk.connect() as service:
+        return explanation(service.check_trace(content.encode("utf-8", "replace")))

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import os
-from typing import Protocol
+import sqlite3
+import time
+from pathlib import Path
+from typing import Final, Protocol
 
+from ebbtide.database.migrating import POSTGRESQL, SQLITE, Schema, bring_up
 from ebbtide.database.place import MEMORY, sqlite_path
+from ebbtide.database.postgres_server import PostgresServer
+from ebbtide.database.postgres_session import PostgresSession
 from ebbtide.database.session import Session
-from ebbtide.errors import ConfigError
+from ebbtide.database.sqlite_errors import SqliteErrors
+from ebbtide.database.sqlite_session import SqliteSession, use_write_ahead_log
+from ebbtide.errors import ConfigError, StoreError
+from ebbtide.service.file_lock import lock_file
 
 
 class RunPlace(Protocol):
@@ -46,9 +56,195 @@ def run_place(where: str | os.PathLike[str]) -> RunPlace:
     if path == MEMORY:
         raise ConfigError("--db: runs are kept in a file, or in PostgreSQL; name one of them")
     if path is None:
-        from ebbtide.service.runs.run_server import RunServer
-
         return RunServer(os.fspath(where))
-    from ebbtide.service.runs.run_file import RunFile
 
     return RunFile(path)
+
+
+_BUSY_S: Final = 5.0  # for another process that holds the file
+
+
+class RunFile:
+    """A `RunPlace` in a file. One service has it, which a lock on a file beside it says.
+
+    Args:
+        path: The file; it is made where there is none.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.name = path
+        self._path = Path(path)
+        self._lock: int | None = None
+        self._inode = 0
+
+    def writer(self) -> Session:
+        """As in `RunPlace`."""
+        if self._lock is None:
+            self._lock = self._locked()
+        with SqliteErrors(self.name):
+            connection = sqlite3.connect(
+                self._path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
+            )
+            try:
+                self._prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
+        self._inode = self._path.stat().st_ino
+        return SqliteSession(connection, self.name)
+
+    def reader(self) -> Session:
+        """As in `RunPlace`; it reads the file that is there now, so that it is of use once."""
+        with SqliteErrors(self.name):
+            connection = sqlite3.connect(
+                f"{self._path.absolute().as_uri()}?mode=rw",
+                uri=True,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+            return SqliteSession(connection, self.name, lasting=False)
+
+    def require(self) -> None:
+        """As in `RunPlace`: SQLite goes on writing to a file that was deleted."""
+        try:
+            is_there = os.stat(self._path).st_ino == self._inode  # noqa: PTH116 - once a transaction
+        except OSError:
+            is_there = False
+        if not is_there:
+            raise StoreError(f"{self.name}: the file is gone. Put it back, or start the service anew")
+
+    def erase(self) -> None:
+        """As in `RunPlace`: what is free is overwritten already, so that only the log of changes is left."""
+        session = self.reader()
+        try:
+            session.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            session.close()
+
+    def close(self) -> None:
+        """As in `RunPlace`."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        tables = {row[0] for row in connection.execute(SQLITE.tables)}
+        if tables and RUN_SCHEMA.version_table not in tables:
+            raise StoreError(f"{self.name}: not a file of this version of the service. Name another --db")
+        bring_up(connection.execute, RUN_SCHEMA, SQLITE, self.name, read_only=False, create=True)
+        use_write_ahead_log(connection, self.name, _BUSY_S)
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA secure_delete = ON")
+
+    def _locked(self) -> int:
+        lock = self._path.with_name(f"{self._path.name}.lock")
+        try:
+            handle = lock_file(lock)
+        except OSError as error:
+            raise StoreError(
+                f"{lock}: {error.strerror or error}. Name a --db in a folder that can be written"
+            ) from error
+        if handle is None:
+            raise StoreError(f"{self.name}: another service has this file. End it, or name another --db")
+        return handle
+
+
+RUN_SCHEMA: Final = Schema(
+    what="file of the service",
+    folder=Path(__file__).parent / "schema",
+    tables=(
+        "runs",
+        "events",
+        "checks",
+        "states",
+        "charged",
+        "spending",
+        "exports",
+        "alerts",
+        "audit",
+        "session_files",
+    ),
+    version_table="service_version",
+    lock=5_207_961_464,
+)
+
+
+_log = logging.getLogger(__name__)
+_NAMESPACE: Final = "ebbtide_service"  # its tables have plain names, and the database may have others
+_OWNER: Final = 5_207_961_465  # the lock of the one service, any number
+_CONNECT_S: Final = 5.0
+_HANDOVER_S: Final = 3.0  # in which the server notices that the service before has died
+_REST_S: Final = 1.0  # after a failure, in which nobody tries again: a time-out takes as long
+_DURABLE: Final = (
+    "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+)
+
+
+class RunServer:
+    """A `RunPlace` on a server. One service has it, which a lock of its writing session says.
+
+    Args:
+        url: ``postgresql://...``, as libpq reads it.
+
+    Raises:
+        ConfigError: The URL cannot be read.
+        StoreError: psycopg is missing.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._server = PostgresServer(url, timeout_s=_CONNECT_S, namespace=_NAMESPACE)
+        self.name = self._server.name
+        self._failure = ""
+        self._away_until = 0.0
+
+    def writer(self) -> Session:
+        """As in `RunPlace`."""
+        session = self._connected()
+        try:
+            self._own(session)
+            with self._server.plain_connection() as connection:
+                if not connection.execute(
+                    "SELECT 1 FROM pg_namespace WHERE nspname = %s", (_NAMESPACE,)
+                ).fetchone():
+                    connection.execute(f"CREATE SCHEMA {_NAMESPACE}")
+                bring_up(connection.execute, RUN_SCHEMA, POSTGRESQL, self.name, read_only=False, create=True)
+            session.rows(_DURABLE)
+            if session.rows("SHOW fsync") != [("on",)]:
+                _log.warning(
+                    "%s: fsync is off there: a loss of power may take what was acknowledged", self.name
+                )
+        except BaseException:
+            session.close()
+            raise
+        return session
+
+    def reader(self) -> Session:
+        """As in `RunPlace`."""
+        return self._connected()
+
+    def require(self) -> None:
+        """As in `RunPlace`: a session notices by itself."""
+
+    def erase(self) -> None:
+        """As in `RunPlace`: left to the server, where others may still see what was deleted."""
+
+    def close(self) -> None:
+        """As in `RunPlace`: the lock goes with the session."""
+
+    def _connected(self) -> PostgresSession:
+        if time.monotonic() < self._away_until:
+            raise StoreError(self._failure)
+        try:
+            return self._server.connect()
+        except StoreError as error:
+            self._failure, self._away_until = str(error), time.monotonic() + _REST_S
+            raise
+
+    def _own(self, session: PostgresSession) -> None:
+        deadline = time.monotonic() + _HANDOVER_S
+        while not session.rows("SELECT pg_try_advisory_lock(?)", (_OWNER,))[0][0]:
+            if time.monotonic() > deadline:
+                raise StoreError(
+                    f"{self.name}: another service has this database. End it, or name another --db"
+                )
+            time.sleep(0.05)

@@ -12,11 +12,11 @@ from typing import Final
 from ebbtide.errors import EbbtideError, TranscriptError
 from ebbtide.events.event import Event
 from ebbtide.service.runs.live_runs import LiveRuns
+from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.runs.run_event import RunEvent, run_event
 from ebbtide.service.runs.run_origin import RunOrigin
 from ebbtide.service.runs.run_source import RunSource
 from ebbtide.service.runs.writer import QueueFullError
-from ebbtide.service.sessions.file_states import file_states, keep_file_state
 from ebbtide.service.sessions.followed_session import FollowedSession
 from ebbtide.traces.sessions.agent_homes import CodingAgent
 from ebbtide.traces.sessions.session_files import SessionFile, SessionSearch
@@ -182,3 +182,25 @@ def _size(file: SessionFile) -> int:
         return os.stat(file.path).st_size  # noqa: PTH116 - likewise
     except OSError:
         return _SMALL
+
+
+def file_states(database: RunDatabase) -> dict[str, str]:
+    """The files that were read, each with its state then.
+
+    Raises:
+        StoreError: The database cannot be read.
+    """
+    return dict(database.read("SELECT path, state FROM session_files"))
+
+
+def keep_file_state(database: RunDatabase, path: str, state: str) -> None:
+    """Keep that a file was read to its end.
+
+    Raises:
+        StoreError: It cannot be written.
+    """
+    query = (
+        "INSERT INTO session_files (path, state) VALUES (?, ?)"
+        " ON CONFLICT (path) DO UPDATE SET state = excluded.state"
+    )
+    database.write(lambda session: session.run(query, (path, state)))

@@ -8,27 +8,29 @@ from contextlib import asynccontextmanager
 from typing import Any, Final, NamedTuple
 
 from fastapi import APIRouter, FastAPI
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from ebbtide import __version__
+from ebbtide.service.web import app as mcp_api
+from ebbtide.service.web import background_work as alerts
+from ebbtide.service.web import background_work as retention
+from ebbtide.service.web import background_work as session_work
+from ebbtide.service.web import background_work as unread_work
+from ebbtide.service.web import background_work as waste_work
 from ebbtide.service.web import (
-    alerts,
-    budgets_api,
     check_api,
     events_api,
     health_api,
-    mcp_api,
-    metrics_api,
-    page_api,
     people_api,
-    retention,
     runs_api,
-    session_work,
     sign_in,
     spans_api,
     stream_api,
-    unread_work,
-    waste_work,
 )
+from ebbtide.service.web import health_api as metrics_api
+from ebbtide.service.web import page_files as page_api
+from ebbtide.service.web import runs_api as budgets_api
 from ebbtide.service.web.checks_first import ChecksFirst
 from ebbtide.service.web.gate import RequestGate
 from ebbtide.service.web.problems import Problem, answer_with_problems
@@ -101,3 +103,24 @@ def new_app(service: Service) -> FastAPI:
     app.add_middleware(ChecksFirst, checks=service.checks)
     app.add_middleware(RequestGate, settings=service.settings)
     return app
+
+
+PATH = "/mcp"
+
+
+class _McpEndpoint:
+    """Hands requests to whoever speaks the protocol."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        here: Service = scope["app"].state.service
+        manager = await here.mcp.knock()
+        await manager.handle_request(scope, receive, send)
+
+
+async def answer_models(here: Service) -> None:
+    """Answer MCP clients, once there are some."""
+    await here.mcp.keep()
+
+
+# Nothing is sent but answers: there is no stream to GET, and no session to DELETE.
+router = APIRouter(routes=[Route(PATH, _McpEndpoint(), methods=["POST"], include_in_schema=False)])

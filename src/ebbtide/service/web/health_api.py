@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from fastapi import APIRouter
+from fastapi.responses import PlainTextResponse
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 
 from ebbtide import __version__
 from ebbtide.service.web.answers import HealthAnswer
@@ -25,3 +29,10 @@ async def health(here: Here) -> PlainJson:
             "faults": {**here.runs.faults, **alerts},
         }
     )
+
+
+@router.get("/metrics", response_class=PlainTextResponse)
+async def metrics(here: Here) -> PlainTextResponse:
+    """Show what the service counts, in the text format of Prometheus."""
+    text = await asyncio.to_thread(here.metrics.text)
+    return PlainTextResponse(text, media_type=CONTENT_TYPE_PLAIN_0_0_4)

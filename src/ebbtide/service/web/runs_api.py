@@ -25,7 +25,14 @@ from ebbtide.service.runs.moments import moment
 from ebbtide.service.runs.now import now_answer
 from ebbtide.service.runs.run_report import report, summary
 from ebbtide.service.runs.waste import keep_waste
-from ebbtide.service.web.answers import NowAnswer, RunFields, RunList, SpendingAnswer, VerdictAnswer
+from ebbtide.service.web.answers import (
+    BudgetsAnswer,
+    NowAnswer,
+    RunFields,
+    RunList,
+    SpendingAnswer,
+    VerdictAnswer,
+)
 from ebbtide.service.web.events_api import verdict_fields
 from ebbtide.service.web.people_api import refuse_unknown
 from ebbtide.service.web.problems import PlainJson, ProblemError
@@ -169,3 +176,11 @@ def _actions(words: str | None) -> tuple[Action, ...]:
     except ValueError:
         names = ", ".join(Action)
         raise ProblemError(400, f"{words!r:.60}: expected some of {names}", where="standing") from None
+
+
+@router.get("/v1/budgets", response_model=BudgetsAnswer)
+async def budgets(here: Here) -> PlainJson:
+    """List the budgets: limit, spent, set aside, left, and what it comes to if it goes on so."""
+    budgets = here.runs.budgets
+    standings = [] if budgets is None else await asyncio.to_thread(budgets.standings)
+    return PlainJson({"budgets": [standing.to_dict() for standing in standings]})

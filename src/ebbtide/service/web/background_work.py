@@ -1,0 +1,104 @@
+"""Runs that nobody heard of for long are deleted, which the audit tells."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+import time
+from typing import Final
+
+from ebbtide.errors import EbbtideError, StoreError
+from ebbtide.service.runs.listing import find_runs
+from ebbtide.service.runs.run_database import PersonAct
+from ebbtide.service.runs.waste import look_for_waste
+from ebbtide.service.sessions.session_watch import SessionWatch, keep_watching
+from ebbtide.service.web.service import Service
+
+_log = logging.getLogger(__name__)
+_EVERY_S: Final = 3600.0
+_DAY_S: Final = 86_400.0
+_JUMP_S: Final = 3600.0  # by which a clock that is set runs ahead of one that counts
+
+
+async def erase_old_runs(here: Service) -> None:
+    """Delete them at the start, and once an hour; not while the clock has just jumped."""
+    days = here.settings.keep_days
+    offset = _offset()
+    while days is not None:
+        before, offset = offset, _offset()
+        if abs(offset - before) < _JUMP_S:
+            try:
+                await _erase(here, time.time() - days * _DAY_S, f"silent for {days:g} days")
+            except StoreError as error:
+                _log.error("old runs were not deleted: %s", error)
+        else:
+            _log.warning("the clock was set by %.0f s: old runs are deleted in an hour", offset - before)
+        await asyncio.sleep(_EVERY_S)
+
+
+async def _erase(here: Service, since: float, detail: str) -> None:
+    database = here.runs.database
+    for run_id in await asyncio.to_thread(database.silent_since, since):
+        async with here.turn(run_id):
+            if await asyncio.to_thread(database.silent_since, since, run_id):
+                act = PersonAct(act="expire", run_id=run_id, caller="service", detail=detail)
+                await asyncio.to_thread(here.runs.erase, act)
+
+
+def _offset() -> float:
+    return time.time() - time.monotonic()
+
+
+async def send_alerts(here: Service) -> None:
+    """Tell people of runs that need them."""
+    await here.alerts.run()
+
+
+async def watch_sessions(here: Service) -> None:
+    """Watch them until the service ends."""
+    if not here.settings.sessions:
+        return
+    end = threading.Event()
+    watch = SessionWatch(here.runs, os.environ)
+    thread = threading.Thread(
+        target=keep_watching, args=(watch, end.wait), name="ebbtide-sessions", daemon=True
+    )
+    thread.start()
+    try:
+        await asyncio.Event().wait()
+    finally:
+        end.set()
+        await asyncio.to_thread(thread.join)
+
+
+_UNREAD_EVERY_S: Final = 1.0
+
+
+async def read_again(here: Service) -> None:
+    """Look whether there are any, and read them."""
+    while True:
+        await asyncio.sleep(_UNREAD_EVERY_S)
+        await asyncio.to_thread(here.runs.read_again)
+
+
+_REST_S: Final = 1.0  # where all are known
+
+
+async def find_waste(here: Service) -> None:
+    """Find it, and tell who listens; runs that are stuck do not wait for the others."""
+    await asyncio.gather(_find(here, is_stuck=True), _find(here, is_stuck=False))
+
+
+async def _find(here: Service, *, is_stuck: bool) -> None:
+    while True:
+        run_id = None
+        try:
+            run_id = await asyncio.to_thread(look_for_waste, here.runs, time.time(), is_stuck=is_stuck)
+            for row in await asyncio.to_thread(find_runs, here.runs.database, [run_id] if run_id else []):
+                here.news.publish("run", row)
+        except EbbtideError as error:
+            _log.error("what a run has wasted was not found: %s", error)
+        if run_id is None:
+            await asyncio.sleep(_REST_S)
