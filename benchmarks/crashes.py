@@ -25,9 +25,9 @@ from typing import Any
 
 from benchmarks.measure import setup, write_result
 from benchmarks.postgres_server import BenchmarkServer
-from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.deliberation import Deliberation
-from ebbtide.decision_log.record import Status
+from ebbtide.decision_log.deliberation.deliberation import Deliberation
+from ebbtide.decision_log.log.decision_log import DecisionLog
+from ebbtide.decision_log.record.record import Status
 from ebbtide.errors import StoreError
 
 THREADS = 8
@@ -35,8 +35,8 @@ A_LOG = 10  # rounds that write to one log
 #: Says "ready", and the id of each decision once it is acknowledged.
 WRITER = """
 import os, sys, threading
-from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.deliberation import Deliberation
+from ebbtide.decision_log.log.decision_log import DecisionLog
+from ebbtide.decision_log.deliberation.deliberation import Deliberation
 place, name, threads = sys.argv[1:]
 work = Deliberation(DecisionLog.open(place, timeout_s=60))
 def write(thread):

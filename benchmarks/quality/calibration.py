@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.measure import setup, wilson, write_result
 from ebbtide.decision_log.calibration.brier import Forecast, brier_score, read_brier
-from ebbtide.decision_log.calibration.drift import find_drift
+from ebbtide.decision_log.calibration.calibrate import find_drift
 from ebbtide.decision_log.calibration.reliability import Binning, calibration_error, reliability_bins, split
 
 SEED = 20_261

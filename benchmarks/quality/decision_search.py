@@ -20,11 +20,11 @@ from typing import Any
 
 from benchmarks.measure import add_data_option, data_folder, setup, wilson, write_result
 from benchmarks.quality.adr_round_trip import repositories
-from ebbtide.decision_log.decision_log import DecisionLog
 from ebbtide.decision_log.exchange.importing import import_decisions
 from ebbtide.decision_log.exchange.reading import read_decisions
-from ebbtide.decision_log.meaning import nearest, search_by_meaning
-from ebbtide.decision_log.record import Decision, Status
+from ebbtide.decision_log.log.decision_log import DecisionLog
+from ebbtide.decision_log.log.meaning import nearest, search_by_meaning
+from ebbtide.decision_log.record.record import Decision, Status
 from ebbtide.text.embedding.embedder import open_embedder
 
 QUESTIONS = Path(__file__).with_suffix(".jsonl")

@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import setup, write_result
-from ebbtide.decision_log.answer import DecisionAnswer
-from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.deliberation import Deliberation
+from ebbtide.decision_log.deliberation.answer import DecisionAnswer
+from ebbtide.decision_log.deliberation.deliberation import Deliberation
+from ebbtide.decision_log.log.decision_log import DecisionLog
 from ebbtide.rate import Rate
 
 PAIRS = Path(__file__).with_name("opposites.jsonl")

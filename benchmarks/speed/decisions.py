@@ -28,9 +28,9 @@ from typing import Any
 from benchmarks.measure import add_data_option, data_folder, setup, write_result
 from benchmarks.postgres_server import postgres
 from benchmarks.sentences import real_sentences
-from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.deliberation import Deliberation
-from ebbtide.decision_log.entry import Entry
+from ebbtide.decision_log.deliberation.deliberation import Deliberation
+from ebbtide.decision_log.log.decision_log import DecisionLog
+from ebbtide.decision_log.record.entry import Entry
 from ebbtide.decision_log.store.questions import earlier
 from ebbtide.decisions.candidate import Candidate
 from ebbtide.decisions.repeats.compared_text import fingerprint

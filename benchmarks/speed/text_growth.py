@@ -19,8 +19,8 @@ from typing import Any
 from benchmarks.measure import setup, write_result
 from benchmarks.speed.text_shapes import SHAPES, text_of
 from ebbtide.convergence.meter import ConvergenceMeter, score_transcript
-from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.deliberation import Deliberation
+from ebbtide.decision_log.deliberation.deliberation import Deliberation
+from ebbtide.decision_log.log.decision_log import DecisionLog
 from ebbtide.decisions.candidate import Candidate, Source, TurnContext
 from ebbtide.decisions.gate.assess import assess
 from ebbtide.decisions.repeats.duplicates import Earlier, find_duplicate

@@ -38,17 +38,17 @@ if TYPE_CHECKING:
     from ebbtide.convergence.score import ConvergenceScore as ConvergenceScore
     from ebbtide.convergence.score import RoundSummary as RoundSummary
     from ebbtide.convergence.signal import Signal as Signal
-    from ebbtide.decision_log.answer import DecisionAnswer as DecisionAnswer
-    from ebbtide.decision_log.async_deliberation import AsyncDeliberation as AsyncDeliberation
-    from ebbtide.decision_log.decision_log import DecisionLog as DecisionLog
-    from ebbtide.decision_log.deliberation import Deliberation as Deliberation
-    from ebbtide.decision_log.entry import Added as Added
-    from ebbtide.decision_log.particulars import Particulars as Particulars
-    from ebbtide.decision_log.particulars import RecordOption as RecordOption
-    from ebbtide.decision_log.particulars import RecordStatus as RecordStatus
-    from ebbtide.decision_log.record import Decision as Decision
-    from ebbtide.decision_log.record import DecisionOutcome as DecisionOutcome
-    from ebbtide.decision_log.record import Review as Review
+    from ebbtide.decision_log.deliberation.answer import DecisionAnswer as DecisionAnswer
+    from ebbtide.decision_log.deliberation.async_deliberation import AsyncDeliberation as AsyncDeliberation
+    from ebbtide.decision_log.deliberation.deliberation import Deliberation as Deliberation
+    from ebbtide.decision_log.log.decision_log import DecisionLog as DecisionLog
+    from ebbtide.decision_log.record.entry import Added as Added
+    from ebbtide.decision_log.record.particulars import Particulars as Particulars
+    from ebbtide.decision_log.record.particulars import RecordOption as RecordOption
+    from ebbtide.decision_log.record.particulars import RecordStatus as RecordStatus
+    from ebbtide.decision_log.record.record import Decision as Decision
+    from ebbtide.decision_log.record.record import DecisionOutcome as DecisionOutcome
+    from ebbtide.decision_log.record.record import Review as Review
     from ebbtide.decisions.assessment import Assessment as Assessment
     from ebbtide.decisions.candidate import Candidate as Candidate
     from ebbtide.decisions.candidate import TurnContext as TurnContext

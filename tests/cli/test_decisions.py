@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ebbtide.decision_log.decision_log import DecisionLog
+from ebbtide.decision_log.log.decision_log import DecisionLog
 from ebbtide.decisions.candidate import Candidate
 
 CHOICE = "Use SQLite for the decision log because there is one writer"

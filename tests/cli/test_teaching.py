@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.deliberation import Deliberation
-from ebbtide.decision_log.record import DecisionOutcome, Review
+from ebbtide.decision_log.deliberation.deliberation import Deliberation
+from ebbtide.decision_log.log.decision_log import DecisionLog
+from ebbtide.decision_log.record.record import DecisionOutcome, Review
 from ebbtide.decisions.candidate import Source
 
 PROJECT = Path(__file__).parents[2]

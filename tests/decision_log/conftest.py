@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ebbtide.decision_log.decision_log import DecisionLog
+from ebbtide.decision_log.log.decision_log import DecisionLog
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

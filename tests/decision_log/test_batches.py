@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ebbtide.decision_log.answer import DecisionVerdict
-from ebbtide.decision_log.deliberation import Deliberation
-from ebbtide.decision_log.record import Link, Relation
+from ebbtide.decision_log.deliberation.answer import DecisionVerdict
+from ebbtide.decision_log.deliberation.deliberation import Deliberation
+from ebbtide.decision_log.record.record import Link, Relation
 from ebbtide.errors import ConfigError
 
 ROWS = (

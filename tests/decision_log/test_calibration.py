@@ -5,17 +5,18 @@ import json
 import pytest
 
 from ebbtide.decision_log.calibration.brier import Forecast, brier_score
-from ebbtide.decision_log.calibration.calibrate import calibrate_decisions, score_forecasts
-from ebbtide.decision_log.calibration.eligibility import (
+from ebbtide.decision_log.calibration.calibrate import (
     Eligibility,
     Exclusion,
     PartialPolicy,
+    calibrate_decisions,
     confidence_source,
     forecast_of,
+    score_forecasts,
 )
 from ebbtide.decision_log.calibration.reliability import Binning
-from ebbtide.decision_log.outcomes.review import Basis
-from ebbtide.decision_log.record import Decision, DecisionOutcome, DecisionScope, Review, Status
+from ebbtide.decision_log.record.record import Decision, DecisionOutcome, DecisionScope, Review, Status
+from ebbtide.decision_log.record.review import Basis
 from ebbtide.decisions.candidate import Candidate, ConfidenceSource
 from ebbtide.errors import ConfigError
 

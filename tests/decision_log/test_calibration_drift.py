@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbtide.decision_log.calibration.brier import Forecast
-from ebbtide.decision_log.calibration.drift import find_drift
+from ebbtide.decision_log.calibration.calibrate import find_drift
 
 
 def stream(*pieces):

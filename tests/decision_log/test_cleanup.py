@@ -7,9 +7,9 @@ import pytest
 
 from ebbtide.decision_log.cleaning import cleanup
 from ebbtide.decision_log.cleaning.cleaning_plan import Plan, Protection
-from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.entry import Entry
-from ebbtide.decision_log.record import DecisionOutcome, Link, Relation, Review, Status
+from ebbtide.decision_log.log.decision_log import DecisionLog
+from ebbtide.decision_log.record.entry import Entry
+from ebbtide.decision_log.record.record import DecisionOutcome, Link, Relation, Review, Status
 from ebbtide.decisions.candidate import Candidate, Reason, Source
 from ebbtide.errors import ConfigError, StaleDecisionError
 from ebbtide.profile import Profile

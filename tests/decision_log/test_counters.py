@@ -2,8 +2,8 @@
 
 import pytest
 
-from ebbtide.decision_log.deliberation import Deliberation
-from ebbtide.decision_log.record import DecisionOutcome, Mode, Review
+from ebbtide.decision_log.deliberation.deliberation import Deliberation
+from ebbtide.decision_log.record.record import DecisionOutcome, Mode, Review
 from ebbtide.decisions.candidate import TurnContext
 
 KEEP = "Use store {0} for part {0} because there is one writer of {1}"

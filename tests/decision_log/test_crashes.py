@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from benchmarks import crashes
-from ebbtide.decision_log.decision_log import DecisionLog
+from ebbtide.decision_log.log.decision_log import DecisionLog
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="kill -9 and limits of files are of POSIX")
 

@@ -8,11 +8,11 @@ import threading
 
 import pytest
 
-from ebbtide.decision_log import steps
-from ebbtide.decision_log.answer import DecisionVerdict
-from ebbtide.decision_log.async_deliberation import AsyncDeliberation
-from ebbtide.decision_log.deliberation import Deliberation
-from ebbtide.decision_log.record import Mode, Relation, Status
+from ebbtide.decision_log.deliberation.answer import DecisionVerdict
+from ebbtide.decision_log.deliberation.async_deliberation import AsyncDeliberation
+from ebbtide.decision_log.deliberation.deliberation import Deliberation
+from ebbtide.decision_log.log import steps
+from ebbtide.decision_log.record.record import Mode, Relation, Status
 from ebbtide.decisions.candidate import Candidate, ConfidenceSource, Reason, Source, Stakes, TurnContext
 from ebbtide.errors import ConfigError, LifecycleError, UnknownDecisionError
 from ebbtide.profile import Profile
@@ -301,8 +301,8 @@ def test_two_threads_give_one_record(log):
 
 PROGRAM = """
 import sys
-from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.deliberation import Deliberation
+from ebbtide.decision_log.log.decision_log import DecisionLog
+from ebbtide.decision_log.deliberation.deliberation import Deliberation
 with DecisionLog.open(sys.argv[1], timeout_s=30) as log:
     work = Deliberation(log)
     print("ready", flush=True)

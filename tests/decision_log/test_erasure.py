@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.deliberation import Deliberation
-from ebbtide.decision_log.record import DecisionOutcome, Relation, Review, Status
+from ebbtide.decision_log.deliberation.deliberation import Deliberation
+from ebbtide.decision_log.log.decision_log import DecisionLog
+from ebbtide.decision_log.record.record import DecisionOutcome, Relation, Review, Status
 from ebbtide.decision_log.store.connection import Store
 from ebbtide.errors import StoreError
 
@@ -130,7 +130,7 @@ def test_a_killed_program_leaves_no_words_either(path):
     with DecisionLog.open(path, agent="coder") as log:
         ids = write(log)
     program = (
-        "import os, signal, sys; from ebbtide.decision_log.decision_log import DecisionLog; "
+        "import os, signal, sys; from ebbtide.decision_log.log.decision_log import DecisionLog; "
         "log = DecisionLog.open(sys.argv[1]); "
         "[log.redact(each, by='ann') for each in sys.argv[2:]]; os.kill(os.getpid(), signal.SIGKILL)"
     )

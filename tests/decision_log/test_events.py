@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.decision_log.events import (
+from ebbtide.decision_log.record.events import (
     GENESIS,
     StoredEvent,
     body_digest,

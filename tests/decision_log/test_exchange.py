@@ -6,22 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.entry import Entry
 from ebbtide.decision_log.exchange.arrivals import Broken, PassedOver
-from ebbtide.decision_log.exchange.folder import export_folder, nygard_page
-from ebbtide.decision_log.exchange.formats import FileFormat
-from ebbtide.decision_log.exchange.front_matter import split_front_matter
+from ebbtide.decision_log.exchange.folder import NUMBERS, export_folder, nygard_page
 from ebbtide.decision_log.exchange.full import write_full
 from ebbtide.decision_log.exchange.importing import import_decisions, survey
-from ebbtide.decision_log.exchange.madr import write_madr
-from ebbtide.decision_log.exchange.markdown import sections
-from ebbtide.decision_log.exchange.numbering import NUMBERS
-from ebbtide.decision_log.exchange.nygard import write_nygard
-from ebbtide.decision_log.exchange.reading import read_decisions
+from ebbtide.decision_log.exchange.madr import write_madr, write_nygard
+from ebbtide.decision_log.exchange.markdown import sections, split_front_matter
+from ebbtide.decision_log.exchange.reading import FileFormat, read_decisions
 from ebbtide.decision_log.exchange.rows import RowFields
-from ebbtide.decision_log.record import Decision, DecisionOutcome, DecisionScope, Link, Relation, Status
-from ebbtide.decision_log.wire import decision_document
+from ebbtide.decision_log.log.decision_log import DecisionLog
+from ebbtide.decision_log.record.entry import Entry
+from ebbtide.decision_log.record.record import (
+    Decision,
+    DecisionOutcome,
+    DecisionScope,
+    Link,
+    Relation,
+    Status,
+)
+from ebbtide.decision_log.record.wire import decision_document
 from ebbtide.decisions.candidate import Candidate, Reason, ReasonKind, Stakes
 from ebbtide.errors import ConfigError, TranscriptError
 

@@ -7,18 +7,25 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.decision_log.entry import Entry
-from ebbtide.decision_log.exchange.formats import FileFormat
-from ebbtide.decision_log.exchange.front_matter import front_matter, split_front_matter
 from ebbtide.decision_log.exchange.full import write_full
 from ebbtide.decision_log.exchange.json_adr import write_json_adr
 from ebbtide.decision_log.exchange.jsonl import write_jsonl
 from ebbtide.decision_log.exchange.madr import write_madr
-from ebbtide.decision_log.exchange.markdown import block, inline, item, items, sections, unescape
-from ebbtide.decision_log.exchange.reading import read_decisions
+from ebbtide.decision_log.exchange.markdown import (
+    block,
+    front_matter,
+    inline,
+    item,
+    items,
+    sections,
+    split_front_matter,
+    unescape,
+)
+from ebbtide.decision_log.exchange.reading import FileFormat, read_decisions
 from ebbtide.decision_log.exchange.rows import RowFields
-from ebbtide.decision_log.particulars import Particulars, RecordOption, RecordStatus
-from ebbtide.decision_log.record import (
+from ebbtide.decision_log.record.entry import Entry
+from ebbtide.decision_log.record.particulars import Particulars, RecordOption, RecordStatus
+from ebbtide.decision_log.record.record import (
     Decision,
     DecisionOutcome,
     DecisionScope,

@@ -6,12 +6,12 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.deliberation import Deliberation
-from ebbtide.decision_log.folding import SHOWN, fold
-from ebbtide.decision_log.particulars import Particulars, RecordOption
-from ebbtide.decision_log.record import Decision, DecisionOutcome, Mode, Relation, Review, Status
-from ebbtide.decision_log.wire import decision_document, from_wire
+from ebbtide.decision_log.deliberation.deliberation import Deliberation
+from ebbtide.decision_log.log.decision_log import DecisionLog
+from ebbtide.decision_log.record.folding import SHOWN, fold
+from ebbtide.decision_log.record.particulars import Particulars, RecordOption
+from ebbtide.decision_log.record.record import Decision, DecisionOutcome, Mode, Relation, Review, Status
+from ebbtide.decision_log.record.wire import decision_document, from_wire
 from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
 from ebbtide.errors import ConfigError, DecisionError
 

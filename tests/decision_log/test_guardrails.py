@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from ebbtide.decision_log.answer import DecisionVerdict
-from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.deliberation import Deliberation
-from ebbtide.decision_log.guardrails import (
+from ebbtide.decision_log.deliberation.answer import DecisionVerdict
+from ebbtide.decision_log.deliberation.deliberation import Deliberation
+from ebbtide.decision_log.deliberation.guardrails import (
     Guarded,
     Guardrail,
     GuardrailAction,
@@ -15,8 +14,9 @@ from ebbtide.decision_log.guardrails import (
     broken_guardrails,
     load_guardrails,
 )
-from ebbtide.decision_log.particulars import Particulars, RecordOption
-from ebbtide.decision_log.record import Link, Mode, Relation, Status
+from ebbtide.decision_log.log.decision_log import DecisionLog
+from ebbtide.decision_log.record.particulars import Particulars, RecordOption
+from ebbtide.decision_log.record.record import Link, Mode, Relation, Status
 from ebbtide.decisions.candidate import Candidate, ConfidenceSource, Reason
 from ebbtide.errors import ConfigError
 

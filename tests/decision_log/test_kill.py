@@ -9,15 +9,15 @@ import time
 
 import pytest
 
-from ebbtide.decision_log.decision_log import DecisionLog
+from ebbtide.decision_log.log.decision_log import DecisionLog
 
 ROUNDS = 40  # at least; more where the machine is busy and little is acknowledged
 ENOUGH = 200
 CHILDREN = 5
 WRITER = """
 import os, sys
-from ebbtide.decision_log.deliberation import Deliberation
-from ebbtide.decision_log.decision_log import DecisionLog
+from ebbtide.decision_log.deliberation.deliberation import Deliberation
+from ebbtide.decision_log.log.decision_log import DecisionLog
 place, name, children = sys.argv[1:]
 for _ in range(int(children) - 1):
     if os.fork() == 0:

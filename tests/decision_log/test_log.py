@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.deliberation import Deliberation
-from ebbtide.decision_log.entry import Change, Entry
-from ebbtide.decision_log.outcomes.review import outcome_of
-from ebbtide.decision_log.particulars import Particulars, RecordOption, RecordStatus
-from ebbtide.decision_log.record import DecisionOutcome, Relation, Review, Status
+from ebbtide.decision_log.deliberation.deliberation import Deliberation
+from ebbtide.decision_log.log.decision_log import DecisionLog
+from ebbtide.decision_log.record.entry import Change, Entry
+from ebbtide.decision_log.record.particulars import Particulars, RecordOption, RecordStatus
+from ebbtide.decision_log.record.record import DecisionOutcome, Relation, Review, Status
+from ebbtide.decision_log.record.review import outcome_of
 from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
 from ebbtide.decisions.candidate import Candidate, Reason, Source, Stakes
 from ebbtide.errors import (

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.entry import FoundBy
-from ebbtide.decision_log.meaning import search_by_meaning
-from ebbtide.decision_log.particulars import Particulars
-from ebbtide.decision_log.record import Status
+from ebbtide.decision_log.log.decision_log import DecisionLog
+from ebbtide.decision_log.log.meaning import search_by_meaning
+from ebbtide.decision_log.record.entry import FoundBy
+from ebbtide.decision_log.record.particulars import Particulars
+from ebbtide.decision_log.record.record import Status
 from ebbtide.decisions.candidate import Candidate
 
 WORDS, MEANING = FoundBy.WORDS, FoundBy.MEANING

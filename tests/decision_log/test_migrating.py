@@ -13,12 +13,12 @@ import pytest
 
 from ebbtide.database import migrating
 from ebbtide.database.migrating import POSTGRESQL, SQLITE, statements, versions
-from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.deliberation import Deliberation
-from ebbtide.decision_log.record import Status
+from ebbtide.decision_log.deliberation.deliberation import Deliberation
+from ebbtide.decision_log.log.decision_log import DecisionLog
+from ebbtide.decision_log.record.record import Status
 from ebbtide.decision_log.store import connection as connection_module
-from ebbtide.decision_log.store import filling
-from ebbtide.decision_log.store.log_schema import LOG_SCHEMA
+from ebbtide.decision_log.store import connection as filling
+from ebbtide.decision_log.store.sqlite import LOG_SCHEMA
 from ebbtide.decisions.candidate import Candidate
 from ebbtide.errors import StoreError
 
@@ -48,7 +48,7 @@ SCHEMA = {
 #: warning: before that statement of the migration, or inside of it where there are instructions to do first.
 DYING = """
 import os, signal, sys
-from ebbtide.decision_log.decision_log import DecisionLog
+from ebbtide.decision_log.log.decision_log import DecisionLog
 from ebbtide.database import migrating
 from ebbtide.decision_log.store import postgres, sqlite
 
@@ -381,7 +381,7 @@ def test_processes_that_migrate_at_once(place, version):
     if version is not None:
         load(place, version)
     program = (
-        "import sys; from ebbtide.decision_log.decision_log import DecisionLog; "
+        "import sys; from ebbtide.decision_log.log.decision_log import DecisionLog; "
         "from ebbtide.decisions.candidate import Candidate; "
         "print('ready', flush=True); sys.stdin.readline(); "
         f"log = DecisionLog.open({place!r}, timeout_s=60); "

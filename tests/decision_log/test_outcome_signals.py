@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from ebbtide.decision_log.outcomes.outcome_signals import (
+from ebbtide.decision_log.calibration.outcome_signals import (
     BlindDecision,
     BlindLink,
     ChangeSignal,
@@ -16,8 +16,7 @@ from ebbtide.decision_log.outcomes.outcome_signals import (
     evidence_of,
     review_by_signals,
 )
-from ebbtide.decision_log.outcomes.review import Basis, resolve
-from ebbtide.decision_log.record import (
+from ebbtide.decision_log.record.record import (
     Decision,
     DecisionOutcome,
     DecisionScope,
@@ -26,6 +25,7 @@ from ebbtide.decision_log.record import (
     Review,
     Status,
 )
+from ebbtide.decision_log.record.review import Basis, resolve
 from ebbtide.decisions.candidate import Candidate, ConfidenceSource, Reason, Stakes
 from ebbtide.errors import ConfigError
 

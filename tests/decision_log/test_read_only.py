@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.deliberation import Deliberation
+from ebbtide.decision_log.deliberation.deliberation import Deliberation
 from ebbtide.decision_log.exchange import jsonl  # noqa: F401 - as another user its source may be out of reach
+from ebbtide.decision_log.log.decision_log import DecisionLog
 from ebbtide.errors import StoreError
 
 MANY = 40
@@ -22,8 +22,8 @@ NOBODY = 65534
 #: Writes and dies: with everything in the file, or with a write-ahead log and an index of words beside it.
 WRITER = """
 import os, sys
-from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.deliberation import Deliberation
+from ebbtide.decision_log.log.decision_log import DecisionLog
+from ebbtide.decision_log.deliberation.deliberation import Deliberation
 log = DecisionLog.open(sys.argv[1])
 work = Deliberation(log)
 for number in range(int(sys.argv[2])):

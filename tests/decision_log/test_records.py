@@ -10,19 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.decision_log.decision_log import DecisionLog
 from ebbtide.decision_log.exchange.arrivals import Broken
-from ebbtide.decision_log.exchange.folder import export_folder, nygard_page
+from ebbtide.decision_log.exchange.folder import NUMBERS, export_folder, nygard_page, read_files
 from ebbtide.decision_log.exchange.full import write_full
 from ebbtide.decision_log.exchange.importing import import_decisions
-from ebbtide.decision_log.exchange.numbering import NUMBERS, read_files
 from ebbtide.decision_log.exchange.reading import read_decisions
 from ebbtide.decision_log.exchange.record_edits import edited_record
 from ebbtide.decision_log.exchange.record_fields import RecordLink, record_fields
 from ebbtide.decision_log.exchange.record_links import linked_records
-from ebbtide.decision_log.packing import pack, unpack
-from ebbtide.decision_log.particulars import Particulars, RecordOption, RecordStatus
-from ebbtide.decision_log.record import (
+from ebbtide.decision_log.log.decision_log import DecisionLog
+from ebbtide.decision_log.record.particulars import Particulars, RecordOption, RecordStatus, pack, unpack
+from ebbtide.decision_log.record.record import (
     Decision,
     DecisionOutcome,
     DecisionScope,
@@ -32,7 +30,7 @@ from ebbtide.decision_log.record import (
     SourceDocument,
     Status,
 )
-from ebbtide.decision_log.wire import from_wire, to_wire
+from ebbtide.decision_log.record.wire import from_wire, to_wire
 from ebbtide.decisions.candidate import Candidate
 from ebbtide.errors import ConfigError
 
@@ -365,7 +363,7 @@ def test_documents_that_cannot_be_used(change: dict) -> None:
 
 def test_a_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """What would unpack to more than the limit is not unpacked."""
-    monkeypatch.setattr("ebbtide.decision_log.packing._LARGEST", 1000)
+    monkeypatch.setattr("ebbtide.decision_log.record.particulars._LARGEST", 1000)
     assert unpack(pack("a" * 1000)) == "a" * 1000
     with pytest.raises(ConfigError, match="longer"):
         unpack(pack("a" * 1001))

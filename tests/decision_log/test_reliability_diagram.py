@@ -7,7 +7,7 @@ import pytest
 from ebbtide.decision_log.calibration.calibrate import calibrate_decisions
 from ebbtide.decision_log.calibration.diagram import reliability_html, reliability_lines, reliability_svg
 from ebbtide.decision_log.calibration.reliability import Binning
-from ebbtide.decision_log.record import Decision, DecisionOutcome, DecisionScope, Review, Status
+from ebbtide.decision_log.record.record import Decision, DecisionOutcome, DecisionScope, Review, Status
 from ebbtide.decisions.candidate import Candidate
 
 

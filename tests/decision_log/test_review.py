@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.decision_log.outcomes.review import Basis, Overdue, basis_of, overdue, resolve
-from ebbtide.decision_log.record import Decision, DecisionOutcome, DecisionScope, Review, Status
+from ebbtide.decision_log.record.record import Decision, DecisionOutcome, DecisionScope, Review, Status
+from ebbtide.decision_log.record.review import Basis, Overdue, basis_of, overdue, resolve
 from ebbtide.decisions.candidate import Candidate, Stakes
 
 S, P, F, N, U = (

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from ebbtide.decision_log.answer import DecisionVerdict
-from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.deliberation import Deliberation
-from ebbtide.decision_log.record import Relation
+from ebbtide.decision_log.deliberation.answer import DecisionVerdict
+from ebbtide.decision_log.deliberation.deliberation import Deliberation
+from ebbtide.decision_log.log.decision_log import DecisionLog
+from ebbtide.decision_log.record.record import Relation
+from ebbtide.decision_log.store.rows import subject_hashes
 from ebbtide.decision_log.store.statements import standing
-from ebbtide.decision_log.store.subjects import subject_hashes
 from ebbtide.profile.duplicates import DuplicateRules
 
 DAY = 86_400.0

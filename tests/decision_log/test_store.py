@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.deliberation import Deliberation
-from ebbtide.decision_log.store.opening import database_of
+from ebbtide.decision_log.deliberation.deliberation import Deliberation
+from ebbtide.decision_log.log.decision_log import DecisionLog
+from ebbtide.decision_log.store.connection import database_of
 from ebbtide.decisions.candidate import Candidate
 from ebbtide.errors import ConfigError, StoreError
 
@@ -195,8 +195,8 @@ def test_a_file_needs_the_standard_library_only(path, project):
     """A SQLite log is made, written, searched, cleaned and verified where no package is installed."""
     program = (
         "import sys; sys.path.insert(0, sys.argv[1]); "
-        "from ebbtide.decision_log.decision_log import DecisionLog; "
-        "from ebbtide.decision_log.deliberation import Deliberation; "
+        "from ebbtide.decision_log.log.decision_log import DecisionLog; "
+        "from ebbtide.decision_log.deliberation.deliberation import Deliberation; "
         "from ebbtide.decision_log.calibration.calibrate import calibrate_decisions; "
         "from ebbtide.decision_log.cleaning.cleanup import audit; "
         "from ebbtide.decision_log.exchange.folder import export_folder; "

@@ -5,15 +5,15 @@ import json
 import pytest
 
 from ebbtide.decision_log.calibration.brier import Forecast
-from ebbtide.decision_log.calibration.drift import find_drift
+from ebbtide.decision_log.calibration.calibrate import find_drift
 from ebbtide.decision_log.cleaning.cleanup import audit
-from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.deliberation import Deliberation
+from ebbtide.decision_log.deliberation.deliberation import Deliberation
 from ebbtide.decision_log.exchange.importing import import_decisions
 from ebbtide.decision_log.exchange.jsonl import read_jsonl, write_jsonl
 from ebbtide.decision_log.exchange.reading import read_decisions
 from ebbtide.decision_log.exchange.rows import RowFields
-from ebbtide.decision_log.outcomes.review import resolve
+from ebbtide.decision_log.log.decision_log import DecisionLog
+from ebbtide.decision_log.record.review import resolve
 from ebbtide.errors import ConfigError
 
 TEXT = "Use SQLite for the queue because there is one writer"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.decision_log.wire import from_wire
+from ebbtide.decision_log.record.wire import from_wire
 from ebbtide.decisions.assessment import Assessment, Layer
 from ebbtide.decisions.candidate import Candidate, ConfidenceSource, Reason, Source, Stakes, TurnContext
 from ebbtide.decisions.gate.assess import assess, captures

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ebbtide.decision_log.answer import DecisionVerdict
-from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.deliberation import Deliberation
+from ebbtide.decision_log.deliberation.answer import DecisionVerdict
+from ebbtide.decision_log.deliberation.deliberation import Deliberation
+from ebbtide.decision_log.log.decision_log import DecisionLog
 from ebbtide.decisions.candidate import Candidate, Source
 from ebbtide.decisions.gate.assess import assess
 from ebbtide.decisions.learning.decision_label import DecisionLabel, Draw, LabelKind, read_labels

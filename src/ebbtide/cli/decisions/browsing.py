@@ -14,9 +14,9 @@ from rich.text import Text
 from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.decisions.table import print_decision, print_decisions, when
 from ebbtide.cli.terminal import console, plain, print_json, styled, warn
-from ebbtide.decision_log.entry import FoundBy
-from ebbtide.decision_log.record import Decision, Status
-from ebbtide.decision_log.wire import decision_document
+from ebbtide.decision_log.record.entry import FoundBy
+from ebbtide.decision_log.record.record import Decision, Status
+from ebbtide.decision_log.record.wire import decision_document
 from ebbtide.decisions.candidate import Source
 from ebbtide.errors import ConfigError, SemanticError
 from ebbtide.rate import Rate
@@ -82,7 +82,7 @@ def search(
         if embedder is None:
             hits = log.search(query, limit=limit, status=status)
         else:
-            from ebbtide.decision_log.meaning import search_by_meaning
+            from ebbtide.decision_log.log.meaning import search_by_meaning
 
             with console(stderr=True).status("Reading what the decisions mean"):
                 hits = search_by_meaning(log, query, embedder, limit=limit, status=status)

@@ -14,8 +14,8 @@ from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.terminal import console, plain, print_json, styled
 from ebbtide.decision_log.cleaning import cleanup
 from ebbtide.decision_log.cleaning.cleaning_plan import Plan, PlannedRow
-from ebbtide.decision_log.guardrails import load_guardrails
-from ebbtide.decision_log.record import Decision, Status
+from ebbtide.decision_log.deliberation.guardrails import load_guardrails
+from ebbtide.decision_log.record.record import Decision, Status
 from ebbtide.errors import ConfigError, StaleDecisionError
 from ebbtide.profile import Profile
 from ebbtide.report.plurals import count

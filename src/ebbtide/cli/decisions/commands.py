@@ -30,7 +30,7 @@ from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.declaration import Argument, CommandGroup, Option
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.shared_options import AsJson, ProfileName
-from ebbtide.decision_log.record import DecisionOutcome, Mode
+from ebbtide.decision_log.record.record import DecisionOutcome, Mode
 from ebbtide.decisions.candidate import Source
 
 app = CommandGroup(
@@ -224,7 +224,7 @@ def deprecate(place: Place, decision: Identifier, why: Why = "", as_json: AsJson
 
 def _say(place: Place, decision: str, standing: str, *, why: str, as_json: bool) -> None:
     from ebbtide.cli.decisions import recording as commands
-    from ebbtide.decision_log.particulars import RecordStatus
+    from ebbtide.decision_log.record.particulars import RecordStatus
 
     with commands.Work.open(place, as_json=as_json) as work:
         work.say(decision, RecordStatus(standing), why=why)

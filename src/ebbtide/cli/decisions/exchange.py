@@ -13,18 +13,22 @@ from rich.text import Text
 from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.terminal import console, plain, print_json, warn
 from ebbtide.decision_log.exchange.arrivals import Arrival, Broken
-from ebbtide.decision_log.exchange.folder import export_folder, madr_page, nygard_page
-from ebbtide.decision_log.exchange.formats import FileFormat, WriteFormat
+from ebbtide.decision_log.exchange.folder import (
+    assign_numbers,
+    export_folder,
+    madr_page,
+    nygard_page,
+    read_files,
+)
 from ebbtide.decision_log.exchange.full import write_full
 from ebbtide.decision_log.exchange.importing import Imported, import_decisions, survey
 from ebbtide.decision_log.exchange.json_adr import write_json_adr
 from ebbtide.decision_log.exchange.jsonl import write_jsonl
-from ebbtide.decision_log.exchange.numbering import assign_numbers, read_files
-from ebbtide.decision_log.exchange.reading import read_decisions
+from ebbtide.decision_log.exchange.reading import FileFormat, WriteFormat, read_decisions
 from ebbtide.decision_log.exchange.record_fields import is_nygard
 from ebbtide.decision_log.exchange.record_links import linked_records
 from ebbtide.decision_log.exchange.rows import RowFields
-from ebbtide.decision_log.record import Decision, Status
+from ebbtide.decision_log.record.record import Decision, Status
 from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.report.plurals import count
 from ebbtide.traces.input.folder import refuse_special

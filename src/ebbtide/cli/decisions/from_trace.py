@@ -12,10 +12,10 @@ from rich.text import Text
 from ebbtide.checking import refuse_nothing
 from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.terminal import console, plain, print_json, styled, warn
-from ebbtide.decision_log.entry import Entry
 from ebbtide.decision_log.exchange.arrivals import Origins
 from ebbtide.decision_log.exchange.importing import import_decisions
-from ebbtide.decision_log.record import Status
+from ebbtide.decision_log.record.entry import Entry
+from ebbtide.decision_log.record.record import Status
 from ebbtide.decisions.turns.filtered_turns import (
     Disposition,
     FilteredCandidate,

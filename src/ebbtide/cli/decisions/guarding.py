@@ -8,8 +8,13 @@ from rich.text import Text
 
 from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.terminal import console, plain, print_json, styled
-from ebbtide.decision_log.guardrails import Guarded, Guardrail, broken_guardrails, load_guardrails
-from ebbtide.decision_log.record import Decision, Status
+from ebbtide.decision_log.deliberation.guardrails import (
+    Guarded,
+    Guardrail,
+    broken_guardrails,
+    load_guardrails,
+)
+from ebbtide.decision_log.record.record import Decision, Status
 from ebbtide.errors import ConfigError
 from ebbtide.report.plurals import count
 

@@ -17,7 +17,7 @@ from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.settings.options import current_settings
 from ebbtide.cli.single_file import single_file
 from ebbtide.cli.terminal import console, plain, print_json, styled
-from ebbtide.decision_log.record import Status
+from ebbtide.decision_log.record.record import Status
 from ebbtide.decisions.candidate import Candidate
 from ebbtide.decisions.gate.assess import assess
 from ebbtide.decisions.learning.decision_label import (

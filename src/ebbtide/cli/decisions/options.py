@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.declaration import FILE, Argument, Option
 from ebbtide.cli.shared_options import OF_AGENT, SINCE, shared
-from ebbtide.decision_log.record import Mode, Status
+from ebbtide.decision_log.record.record import Mode, Status
 from ebbtide.decisions.candidate import ConfidenceSource, Stakes
 
 Log = Annotated[

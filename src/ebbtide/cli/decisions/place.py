@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ebbtide.errors import StoreError
 
 if TYPE_CHECKING:
-    from ebbtide.decision_log.decision_log import DecisionLog
+    from ebbtide.decision_log.log.decision_log import DecisionLog
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Place:
             StoreError: There is none, or it cannot be used.
             ConfigError: A name cannot be one.
         """
-        from ebbtide.decision_log.decision_log import DecisionLog
+        from ebbtide.decision_log.log.decision_log import DecisionLog
 
         place = self.log or str(default_file())
         if not new and "://" not in place and place != ":memory:" and not Path(place).exists():

@@ -12,14 +12,14 @@ from rich.text import Text
 from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.decisions.typed_input import RecordTexts, moment_of, reasons_of
 from ebbtide.cli.terminal import console, plain, print_json, styled
-from ebbtide.decision_log.answer import DecisionAnswer, DecisionVerdict
-from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.deliberation import Deliberation
-from ebbtide.decision_log.guardrails import load_guardrails
-from ebbtide.decision_log.outcomes.review import SIGNAL
-from ebbtide.decision_log.particulars import Particulars, RecordStatus
-from ebbtide.decision_log.record import Decision, DecisionOutcome, Link, Mode, Relation, Review, Status
-from ebbtide.decision_log.wire import decision_document
+from ebbtide.decision_log.deliberation.answer import DecisionAnswer, DecisionVerdict
+from ebbtide.decision_log.deliberation.deliberation import Deliberation
+from ebbtide.decision_log.deliberation.guardrails import load_guardrails
+from ebbtide.decision_log.log.decision_log import DecisionLog
+from ebbtide.decision_log.record.particulars import Particulars, RecordStatus
+from ebbtide.decision_log.record.record import Decision, DecisionOutcome, Link, Mode, Relation, Review, Status
+from ebbtide.decision_log.record.review import SIGNAL
+from ebbtide.decision_log.record.wire import decision_document
 from ebbtide.decisions.candidate import ConfidenceSource, Reason, Stakes
 from ebbtide.errors import ConfigError, UnknownDecisionError
 from ebbtide.profile import Profile

@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ebbtide.cli.terminal import plain, styled
-from ebbtide.decision_log.outcomes.review import outcome_of
-from ebbtide.decision_log.particulars import Particulars, RecordStatus
-from ebbtide.decision_log.record import Decision, DecisionOutcome, SourceDocument, Status
+from ebbtide.decision_log.record.particulars import Particulars, RecordStatus
+from ebbtide.decision_log.record.record import Decision, DecisionOutcome, SourceDocument, Status
+from ebbtide.decision_log.record.review import outcome_of
 
 STATUS_STYLES = {
     Status.OPENED: "cyan",

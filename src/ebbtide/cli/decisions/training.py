@@ -11,7 +11,7 @@ from ebbtide import __version__
 from ebbtide.cli.decisions.labelling import labelled_candidates, labels_in, rules_alone
 from ebbtide.cli.decisions.place import Place, default_file
 from ebbtide.cli.terminal import console, print_json, styled
-from ebbtide.decision_log.decision_labels import labels_of
+from ebbtide.decision_log.log.decision_labels import labels_of
 from ebbtide.decisions.learning.decision_label import DecisionLabel, LabelKind
 from ebbtide.errors import ConfigError
 from ebbtide.profile import Profile

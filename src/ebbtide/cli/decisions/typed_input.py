@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ebbtide.clock import system_clock
-from ebbtide.decision_log.particulars import Particulars, RecordOption, RecordStatus
-from ebbtide.decision_log.record import Relation
+from ebbtide.decision_log.record.particulars import Particulars, RecordOption, RecordStatus
+from ebbtide.decision_log.record.record import Relation
 from ebbtide.decisions.candidate import Reason, ReasonKind
 from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.traces.input.source import STDIN, read_bytes

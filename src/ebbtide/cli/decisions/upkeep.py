@@ -19,7 +19,7 @@ from ebbtide.cli.declaration import Argument, CommandGroup, Option
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.shared_options import FORMAT, AsJson, Fields, Output, Plot, ProfileName, Redact
 from ebbtide.cli.single_file import single_file
-from ebbtide.decision_log.exchange.formats import FileFormat, WriteFormat
+from ebbtide.decision_log.exchange.reading import FileFormat, WriteFormat
 
 app = CommandGroup()
 

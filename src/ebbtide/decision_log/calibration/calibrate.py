@@ -5,14 +5,16 @@ Source: decision quality gate (clause Q18).
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from itertools import accumulate
+from operator import itemgetter
 from typing import Any
 
-from ebbtide.decision_log.calibration.brier import Brier, Forecast, read_brier
-from ebbtide.decision_log.calibration.drift import Drift, find_drift
-from ebbtide.decision_log.calibration.eligibility import Eligibility, Exclusion, PartialPolicy, forecast_of
+from ebbtide.decision_log.calibration.brier import Brier, Forecast, read_brier, squared_error
 from ebbtide.decision_log.calibration.reliability import (
     Binning,
     CalibrationError,
@@ -21,7 +23,9 @@ from ebbtide.decision_log.calibration.reliability import (
     reliability_bins,
     split,
 )
-from ebbtide.decision_log.record import Decision
+from ebbtide.decision_log.record.record import Decision, DecisionOutcome, Status
+from ebbtide.decision_log.record.review import Basis, resolve
+from ebbtide.decisions.candidate import Candidate, ConfidenceSource
 from ebbtide.errors import ConfigError
 
 #: Forecasts under which nothing is said of a category or an agent: a perfect forecaster shows an error of 0.2
@@ -202,3 +206,194 @@ def calibrate_decisions(
         by_agent=group_by(decision.scope.agent for decision, _ in forecasts_of),
         least=least,
     )
+
+
+_LEAST = 30  # forecasts under which the test is not made
+_TERMS = 50  # of the series of the distribution
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """Whether the squared errors of forecasts in time have one mean.
+
+    It says that the error changed, not why: the agent, its confidence or its work may have.
+
+    Args:
+        n: Forecasts.
+        p_value: How probable so large a change is where there is none. It is computed for many forecasts;
+            for few it is too large rather than too small.
+        place: Forecasts before the change, if there is one.
+        ts: When the first forecast after it was made, seconds since the epoch.
+        before: Mean squared error before it.
+        after: Mean squared error from there on.
+        below: The p-value under which there is a change.
+    """
+
+    n: int
+    p_value: float
+    place: int
+    ts: float
+    before: float
+    after: float
+    below: float
+
+    @property
+    def changed(self) -> bool:
+        """Whether chance is no good explanation."""
+        return self.p_value < self.below
+
+    @property
+    def worse(self) -> bool:
+        """Whether there is a change, and the error is larger after it."""
+        return self.changed and self.after > self.before
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        return {
+            "n": self.n,
+            "changed": self.changed,
+            "worse": self.worse,
+            "p_value": round(self.p_value, 6),
+            "threshold": self.below,
+            "place": self.place,
+            "ts": self.ts,
+            "before": round(self.before, 6),
+            "after": round(self.after, 6),
+        }
+
+
+def find_drift(forecasts: Sequence[Forecast], *, below: float = 0.01) -> Drift | None:
+    """Whether the squared errors changed, and where most.
+
+    Args:
+        forecasts: In any order; their times order them, and those without one are left out.
+        below: The p-value under which there is a change, 0 to 1.
+
+    Returns:
+        None under 30 forecasts, or where all errors are equal.
+    """
+    dated = [(forecast.ts, forecast) for forecast in forecasts if forecast.ts is not None]
+    by_time = sorted(dated, key=itemgetter(0))
+    errors = [squared_error(forecast) for _, forecast in by_time]
+    n = len(errors)
+    if n < _LEAST:
+        return None
+    mean = math.fsum(errors) / n
+    deviation = math.sqrt(math.fsum((error - mean) ** 2 for error in errors) / n)
+    if deviation < 1e-12:
+        return None
+    sums = list(accumulate(error - mean for error in errors))[:-1]
+    place = max(range(n - 1), key=lambda at: abs(sums[at])) + 1
+    return Drift(
+        n=n,
+        p_value=_bridge(abs(sums[place - 1]) / (deviation * math.sqrt(n))),
+        place=place,
+        ts=by_time[place][0],
+        before=math.fsum(errors[:place]) / place,
+        after=math.fsum(errors[place:]) / (n - place),
+        below=below,
+    )
+
+
+def _bridge(height: float) -> float:
+    """How probable it is that a Brownian bridge goes further than that from zero."""
+    if height < 0.2:
+        return 1.0  # the series converges slowly there, and its sum is 1 to 12 digits
+    terms = ((-1) ** (at - 1) * math.exp(-2 * (at * height) ** 2) for at in range(1, _TERMS))
+    return min(max(2 * math.fsum(terms), 0.0), 1.0)
+
+
+class PartialPolicy(StrEnum):
+    """What a partial outcome counts as."""
+
+    HALF = "half"  #: half a success
+    EXCLUDE = "exclude"  #: nothing: the strict score knows right and wrong only
+
+
+class Exclusion(StrEnum):
+    """Why a decision does not count; the first that holds, in this order."""
+
+    OPENED = "opened"  #: still being thought about
+    ABANDONED = "abandoned"  #: never taken; that is a status, not an outcome
+    QUARANTINED = "quarantined"  #: refused
+    PURGED = "purged"
+    NO_CONFIDENCE = "no_confidence"
+    DEFAULT_CONFIDENCE = "default_confidence"  #: nobody thought about it
+    DERIVED_CONFIDENCE = "derived_confidence"  #: computed from something else
+    NO_OUTCOME = "no_outcome"  #: nobody looked
+    CONFLICT = "conflict"  #: signals contradict each other, and no person has looked
+    INFERRED = "inferred"  #: nobody saw it, a signal only concluded it
+    UNKNOWN = "unknown"  #: somebody looked and could not tell
+    NOT_A_DECISION = "not_a_decision"
+    PARTIAL = "partial"  #: left out by the policy
+
+
+_BY_STATUS = {
+    Status.OPENED: Exclusion.OPENED,
+    Status.ABANDONED: Exclusion.ABANDONED,
+    Status.QUARANTINED: Exclusion.QUARANTINED,
+    Status.PURGED: Exclusion.PURGED,
+}
+_BY_OUTCOME = {
+    DecisionOutcome.UNKNOWN: Exclusion.UNKNOWN,
+    DecisionOutcome.NOT_A_DECISION: Exclusion.NOT_A_DECISION,
+}
+_WORTH = {DecisionOutcome.SUCCESS: 1.0, DecisionOutcome.PARTIAL: 0.5, DecisionOutcome.FAILURE: 0.0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Eligibility:
+    """What counts.
+
+    Args:
+        partial: What a partial outcome counts as.
+        sources: Where a confidence may come from; by default it has to be stated.
+        bases: What an outcome may rest on; by default it has to be attested or observed.
+    """
+
+    partial: PartialPolicy = PartialPolicy.HALF
+    sources: Collection[ConfidenceSource] = (ConfidenceSource.STATED,)
+    bases: Collection[Basis] = (Basis.ATTESTED, Basis.OBSERVED)
+
+
+def confidence_source(candidate: Candidate) -> ConfidenceSource | None:
+    """Where the confidence came from; where nobody said, exactly 0.5 is the default and the rest stated."""
+    if candidate.confidence is None:
+        return None
+    if candidate.confidence_source is not None:
+        return candidate.confidence_source
+    return ConfidenceSource.DEFAULT if candidate.confidence == 0.5 else ConfidenceSource.STATED
+
+
+def forecast_of(decision: Decision, eligibility: Eligibility) -> Forecast | Exclusion:
+    """What a decision says of confidence, or why it says nothing.
+
+    Args:
+        decision: With its reviews.
+        eligibility: What counts.
+    """
+    candidate = decision.candidate
+    exclusion = _BY_STATUS.get(decision.status) or _confidence(candidate, eligibility)
+    if exclusion is not None or candidate.confidence is None:
+        return exclusion or Exclusion.NO_CONFIDENCE
+    resolution = resolve(decision.reviews)
+    if resolution.outcome is None or resolution.basis is None:
+        return Exclusion.CONFLICT if resolution.conflict else Exclusion.NO_OUTCOME
+    if resolution.basis not in eligibility.bases:
+        return Exclusion.INFERRED
+    if resolution.outcome in _BY_OUTCOME:
+        return _BY_OUTCOME[resolution.outcome]
+    if resolution.outcome is DecisionOutcome.PARTIAL and eligibility.partial is PartialPolicy.EXCLUDE:
+        return Exclusion.PARTIAL
+    ts = decision.opened_at if decision.settled_at is None else decision.settled_at
+    return Forecast(float(candidate.confidence), _WORTH[resolution.outcome], ts)
+
+
+def _confidence(candidate: Candidate, eligibility: Eligibility) -> Exclusion | None:
+    source = confidence_source(candidate)
+    if source is None:
+        return Exclusion.NO_CONFIDENCE
+    if source in eligibility.sources:
+        return None
+    derived = source is ConfidenceSource.DERIVED
+    return Exclusion.DERIVED_CONFIDENCE if derived else Exclusion.DEFAULT_CONFIDENCE

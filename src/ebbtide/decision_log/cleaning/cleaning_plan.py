@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ebbtide.decision_log.record import Decision
-from ebbtide.decision_log.wire import decision_document, from_wire
+from ebbtide.decision_log.record.record import Decision
+from ebbtide.decision_log.record.wire import decision_document, from_wire
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.errors import ConfigError
 

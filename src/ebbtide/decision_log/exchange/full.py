@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ebbtide.decision_log.entry import Entry
-from ebbtide.decision_log.exchange.arrivals import Arrival, Broken
-from ebbtide.decision_log.exchange.values import number, shown, tables, text
-from ebbtide.decision_log.record import Decision, Status
-from ebbtide.decision_log.wire import decision_json, from_wire, to_wire
+from ebbtide.decision_log.exchange.arrivals import Arrival, Broken, number, shown, tables, text
+from ebbtide.decision_log.record.entry import Entry
+from ebbtide.decision_log.record.record import Decision, Status
+from ebbtide.decision_log.record.wire import decision_json, from_wire, to_wire
 from ebbtide.errors import ConfigError, TranscriptError
 
 KIND = "ebbtide.decisions"

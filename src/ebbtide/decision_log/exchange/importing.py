@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from ebbtide.decision_log.decision_log import DecisionLog
-from ebbtide.decision_log.entry import Entry
 from ebbtide.decision_log.exchange.arrivals import Arrival, Broken, PassedOver
-from ebbtide.decision_log.identifiers import is_id, origin_id
-from ebbtide.decision_log.record import DecisionScope
+from ebbtide.decision_log.log.decision_log import DecisionLog
+from ebbtide.decision_log.record.entry import Entry
+from ebbtide.decision_log.record.identifiers import is_id, origin_id
+from ebbtide.decision_log.record.record import DecisionScope
 
 _BATCH = 500
 

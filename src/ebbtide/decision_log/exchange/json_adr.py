@@ -11,16 +11,15 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ebbtide.decision_log.entry import Entry
-from ebbtide.decision_log.exchange.arrivals import Arrival, Broken, Origins
+from ebbtide.decision_log.exchange.arrivals import Arrival, Broken, Origins, moment, tables, text, texts
 from ebbtide.decision_log.exchange.full import read_full
 from ebbtide.decision_log.exchange.jsonl import json_object
 from ebbtide.decision_log.exchange.madr import day, status_line, title_of
 from ebbtide.decision_log.exchange.record_fields import SUPERSEDED, standing_of
-from ebbtide.decision_log.exchange.values import moment, tables, text, texts
-from ebbtide.decision_log.particulars import Particulars
-from ebbtide.decision_log.record import Decision, Status
-from ebbtide.decision_log.wire import decision_json
+from ebbtide.decision_log.record.entry import Entry
+from ebbtide.decision_log.record.particulars import Particulars
+from ebbtide.decision_log.record.record import Decision, Status
+from ebbtide.decision_log.record.wire import decision_json
 from ebbtide.decisions.candidate import Candidate, Reason, Source
 from ebbtide.errors import ConfigError, TranscriptError
 

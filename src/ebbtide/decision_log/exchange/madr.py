@@ -14,11 +14,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 
-from ebbtide.decision_log.exchange.front_matter import front_matter
-from ebbtide.decision_log.exchange.markdown import block, inline, item
-from ebbtide.decision_log.particulars import Particulars, RecordOption
-from ebbtide.decision_log.record import Decision, Link, Relation, Status
-from ebbtide.decision_log.wire import to_wire
+from ebbtide.decision_log.exchange.markdown import block, front_matter, inline, item
+from ebbtide.decision_log.record.particulars import Particulars, RecordOption
+from ebbtide.decision_log.record.record import Decision, Link, Relation, Status
+from ebbtide.decision_log.record.wire import to_wire
 from ebbtide.decisions.candidate import Reason
 
 OWN = "ebbtide"  #: the key of the front matter that only pages of ours have
@@ -69,7 +68,7 @@ def folder_naming(names: Iterable[str]) -> Callable[[Decision, int], str]:
     Args:
         names: The pages that are in the folder.
 
-    >>> from ebbtide.decision_log.record import DecisionScope
+    >>> from ebbtide.decision_log.record.record import DecisionScope
     >>> from ebbtide.decisions.candidate import Candidate
     >>> one = Decision(
     ...     id="a",
@@ -223,3 +222,44 @@ def _known(decision: Decision) -> Iterator[str]:
         yield f"confidence {candidate.confidence:g}{source}"
     if decision.review_by is not None:
         yield f"to be reviewed by {day(decision.review_by)}"
+
+
+def write_nygard(decision: Decision, number: int, names: Mapping[str, str]) -> str:
+    """The page of a decision, for people; it leaves out what that style has no place for.
+
+    Args:
+        decision: The decision.
+        number: Its number.
+        names: The file of each decision, by id.
+    """
+    return "\n".join([*_nygard_page(decision, number, names), ""])
+
+
+def _nygard_page(decision: Decision, number: int, names: Mapping[str, str]) -> Iterator[str]:
+    candidate, beside = decision.candidate, decision.particulars or Particulars()
+    yield f"# {number}. {inline(title_of(decision))}"
+    yield f"\nDate: {day(decision.settled_at or decision.opened_at)}"
+    if beside.deciders:
+        yield f"\nDeciders: {', '.join(map(inline, beside.deciders))}"
+    yield f"\n## Status\n\n{status_line(decision, names).capitalize()}"
+    yield "\n## Context\n"
+    context = [*decision.thoughts, *(f"Option: {option}" for option in candidate.options)]
+    if beside.context:
+        yield f"{block(beside.context)}{_GAP if context else ''}"
+    elif not context:
+        yield "Not recorded."
+    yield from map(item, context)
+    yield f"\n## Decision\n\n{block(beside.choice or candidate.description)}"
+    if candidate.reasons:
+        yield "\nBecause:\n"
+        yield from (item(reason.text) for reason in candidate.reasons)
+    for option in beside.options:
+        yield f"\n{inline(option.title)}:\n"
+        yield from argument_items(option)
+    yield "\n## Consequences\n"
+    expected = (decision.prediction,) if decision.prediction else ()
+    consequences = [*beside.consequences, *expected]
+    if len(consequences) > 1:
+        yield from map(item, consequences)
+    else:
+        yield block(next(iter(consequences), "Not recorded."))

@@ -9,12 +9,10 @@ from datetime import UTC, datetime
 from itertools import takewhile
 from typing import Any
 
-from ebbtide.decision_log.entry import Entry
 from ebbtide.decision_log.exchange import madr
 from ebbtide.decision_log.exchange.arrivals import Origins
-from ebbtide.decision_log.exchange.front_matter import split_front_matter
 from ebbtide.decision_log.exchange.full import read_full
-from ebbtide.decision_log.exchange.markdown import Section, items, sections, unescape
+from ebbtide.decision_log.exchange.markdown import Section, items, sections, split_front_matter, unescape
 from ebbtide.decision_log.exchange.record_fields import (
     CHOSEN,
     CONSEQUENCES,
@@ -28,7 +26,8 @@ from ebbtide.decision_log.exchange.record_fields import (
     plain,
     record_fields,
 )
-from ebbtide.decision_log.record import SourceDocument, Status, page_name
+from ebbtide.decision_log.record.entry import Entry
+from ebbtide.decision_log.record.record import SourceDocument, Status, page_name
 from ebbtide.decisions.candidate import Candidate, Reason, ReasonKind, Source
 from ebbtide.errors import TranscriptError
 

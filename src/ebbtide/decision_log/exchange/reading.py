@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from enum import StrEnum
 from typing import Any
 
-from ebbtide.decision_log.exchange.arrivals import Arrival, Broken, Origins
-from ebbtide.decision_log.exchange.csv_table import read_csv
-from ebbtide.decision_log.exchange.formats import FileFormat
+from ebbtide.decision_log.exchange.arrivals import Arrival, Broken, Origins, tables
 from ebbtide.decision_log.exchange.full import KIND, is_full, read_document, read_full
 from ebbtide.decision_log.exchange.json_adr import is_json_adr, read_json_adr
-from ebbtide.decision_log.exchange.jsonl import json_object, read_jsonl
+from ebbtide.decision_log.exchange.jsonl import is_relay, json_object, read_jsonl, read_relay
 from ebbtide.decision_log.exchange.madr_reading import read_record
-from ebbtide.decision_log.exchange.relay import is_relay, read_relay
-from ebbtide.decision_log.exchange.rows import RowFields, entry_of
-from ebbtide.decision_log.exchange.values import tables
+from ebbtide.decision_log.exchange.rows import RowFields, entry_of, read_csv
 from ebbtide.errors import ConfigError, TranscriptError
 
 
@@ -108,3 +105,24 @@ def _page(content: str, source: str) -> Arrival:
         return read_record(content, source, Origins("madr"))
     except (TranscriptError, ConfigError) as error:
         return Broken.of(error, source)
+
+
+class FileFormat(StrEnum):
+    """What is read."""
+
+    JSON = "json"  #: complete, one document; or a list of rows with keys of its own
+    JSONL = "jsonl"  #: likewise, one decision a line
+    CSV = "csv"
+    RELAY = "relay"  #: events of coding agents
+    JSON_ADR = "json-adr"
+    MADR = "madr"  #: markdown, one record a page; Nygard's records as well
+
+
+class WriteFormat(StrEnum):
+    """What is written."""
+
+    MADR = "madr"  #: a folder of numbered pages
+    NYGARD = "nygard"  #: likewise, shorter
+    JSON = "json"
+    JSONL = "jsonl"
+    JSON_ADR = "json-adr"

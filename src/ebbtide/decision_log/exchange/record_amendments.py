@@ -12,14 +12,6 @@ from ebbtide.decision_log.exchange.madr import CONTEXT as CONTEXT_TITLE
 from ebbtide.decision_log.exchange.madr import OPTIONS as OPTIONS_TITLE
 from ebbtide.decision_log.exchange.madr import OUTCOME, SIDES
 from ebbtide.decision_log.exchange.markdown import block, inline
-from ebbtide.decision_log.exchange.page_lines import (
-    appended,
-    inserted,
-    replaced,
-    with_entry,
-    with_section,
-    with_text,
-)
 from ebbtide.decision_log.exchange.record_fields import (
     ARGUMENTS,
     CONSEQUENCES,
@@ -33,9 +25,20 @@ from ebbtide.decision_log.exchange.record_fields import (
     plain,
     record_fields,
 )
-from ebbtide.decision_log.exchange.record_page import LineSpan, RecordPage, heading_name, last_line
-from ebbtide.decision_log.particulars import Particulars, RecordOption
-from ebbtide.decision_log.record import Decision
+from ebbtide.decision_log.exchange.record_page import (
+    LineSpan,
+    RecordPage,
+    appended,
+    heading_name,
+    inserted,
+    last_line,
+    replaced,
+    with_entry,
+    with_section,
+    with_text,
+)
+from ebbtide.decision_log.record.particulars import Particulars, RecordOption
+from ebbtide.decision_log.record.record import Decision
 
 _CHOICE = re.compile(r"""(.*?(?:chosen|selected) option:?\s*)(["\u201c]?)(.*)""", re.IGNORECASE)
 _END = re.compile(r"""["\u201d]|,?\s*because\b""")

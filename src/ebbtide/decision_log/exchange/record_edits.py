@@ -7,11 +7,19 @@ from collections.abc import Mapping
 
 from ebbtide.decision_log.exchange.madr import day
 from ebbtide.decision_log.exchange.markdown import inline
-from ebbtide.decision_log.exchange.page_lines import appended, inserted, replaced, states, with_entry
 from ebbtide.decision_log.exchange.record_amendments import with_amendments
 from ebbtide.decision_log.exchange.record_fields import LINKS, number_of, status_text, status_word
-from ebbtide.decision_log.exchange.record_page import LineSpan, RecordPage, last_line
-from ebbtide.decision_log.record import Decision, Link, Relation, Status
+from ebbtide.decision_log.exchange.record_page import (
+    LineSpan,
+    RecordPage,
+    appended,
+    inserted,
+    last_line,
+    replaced,
+    states,
+    with_entry,
+)
+from ebbtide.decision_log.record.record import Decision, Link, Relation, Status
 
 REVIEWS = "reviews"
 _PAIRED = re.compile(r"""(\s*)(["']?)(.*?)\2(\s+#.*)?""")

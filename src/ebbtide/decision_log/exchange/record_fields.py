@@ -9,10 +9,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ebbtide.decision_log.exchange.front_matter import split_front_matter
-from ebbtide.decision_log.exchange.markdown import items
+from ebbtide.decision_log.exchange.markdown import items, split_front_matter
 from ebbtide.decision_log.exchange.record_page import LineSpan, RecordPage, heading_name
-from ebbtide.decision_log.particulars import Particulars, RecordOption, RecordStatus
+from ebbtide.decision_log.record.particulars import Particulars, RecordOption, RecordStatus
 
 CONTEXT = ("context and problem statement", "context", "problem", "background")
 DRIVERS = ("decision drivers", "drivers", "rationale", "justification")

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ebbtide.decision_log.entry import Entry
 from ebbtide.decision_log.exchange.arrivals import Arrival
 from ebbtide.decision_log.exchange.record_fields import RecordLink, record_fields
-from ebbtide.decision_log.record import Link, Relation
+from ebbtide.decision_log.record.entry import Entry
+from ebbtide.decision_log.record.record import Link, Relation
 
 _RELATIONS = {
     "supersedes": Relation.SUPERSEDES,

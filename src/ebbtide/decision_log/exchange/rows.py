@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+import io
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
-from ebbtide.decision_log.entry import Entry
-from ebbtide.decision_log.exchange.arrivals import Origins
-from ebbtide.decision_log.exchange.values import label, moment, number, text, texts
-from ebbtide.decision_log.record import DecisionOutcome, Review
+from ebbtide.decision_log.exchange.arrivals import (
+    Arrival,
+    Broken,
+    Origins,
+    label,
+    moment,
+    number,
+    text,
+    texts,
+)
+from ebbtide.decision_log.record.entry import Entry
+from ebbtide.decision_log.record.record import DecisionOutcome, Review
 from ebbtide.decisions.candidate import Candidate, ConfidenceSource, Reason, Source, Stakes
 from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.text.field_names import field_names
@@ -155,3 +165,68 @@ def _reviews(row: Mapping[str, Any], keys: RowFields, at: float | None) -> tuple
         return ()
     # When it was reviewed is not known; it cannot have been before it was decided.
     return (Review(outcome=outcome, by="import", evidence="the log it was imported from", ts=at),)
+
+
+_LONGEST_FIELD = 1 << 27  # characters
+
+
+def read_csv(content: str, source: str, keys: RowFields | None = None) -> Iterator[Arrival]:
+    """The decisions of a table, a row each.
+
+    Args:
+        content: The file; a quoted cell may hold line ends.
+        source: What messages call the file.
+        keys: Which column means what.
+
+    Raises:
+        TranscriptError: There is no column for the description.
+    """
+    names = keys or RowFields()
+    csv.field_size_limit(_LONGEST_FIELD)
+    lines = io.StringIO(content.removeprefix("\ufeff"), newline="")
+    delimiter = _delimiter(lines.readline())
+    lines.seek(0)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    origins = Origins("csv")
+    columns: list[str] = []
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield Broken(what=f"not CSV: {error}", source=source, line=line)
+            continue
+        if not any(cell.strip() for cell in cells):
+            continue
+        if not columns:
+            columns = [cell.strip() for cell in cells]
+            names.note(dict.fromkeys(columns))
+            _check(columns, names, source)
+            continue
+        try:
+            yield entry_of(_row(columns, cells), names, origins)
+        except (TranscriptError, ConfigError) as error:
+            yield Broken.of(error, source, line)
+
+
+def _row(columns: list[str], cells: list[str]) -> dict[str, str]:
+    if len(cells) != len(columns):
+        raise TranscriptError(f"{len(cells)} cells, where the first line names {len(columns)}")
+    return {name: cell for name, cell in zip(columns, cells, strict=True) if cell.strip()}
+
+
+def _delimiter(header: str) -> str:
+    return max(",;\t", key=header.count)
+
+
+def _check(columns: list[str], names: RowFields, source: str) -> None:
+    if names.description not in columns:
+        raise TranscriptError(
+            f"there is no column {names.description!r}",
+            source=source,
+            line=1,
+            hint=f"The columns are {', '.join(map(repr, columns)):.300}; "
+            "--fields description=COLUMN says which one it is.",
+        )

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
+from ebbtide.database.place import sqlite_path
 from ebbtide.database.session import Session
 from ebbtide.database.session_pool import SessionPool
 from ebbtide.decision_log.store import statements
 from ebbtide.decision_log.store.database import Database
-from ebbtide.decision_log.store.filling import fill_subjects
 from ebbtide.decision_log.store.group_commit import Writer
-from ebbtide.decision_log.store.opening import database_of
+from ebbtide.decision_log.store.postgres import PostgresDatabase
+from ebbtide.decision_log.store.rows import DamagedRow, subject_hashes
+from ebbtide.decision_log.store.sqlite import SqliteDatabase
 from ebbtide.decision_log.store.transaction import OnSubject, Transaction
 from ebbtide.errors import StoreError
 
@@ -108,3 +111,44 @@ class Store:
         """Close every connection; the store cannot be used any more."""
         self._readers.close()
         self._writer.close()
+
+
+_BATCH = 500
+
+
+def fill_subjects(tx: Transaction) -> bool:
+    """Take some of them into the index; whether there were any."""
+    session = tx.session
+    # Locked, so that nobody takes out a text whose keys are about to be put in.
+    numbers = session.rows(statements.UNKEYED + tx.database.lock_row, (_BATCH,))
+    with DamagedRow():
+        keys = [
+            (key, identifier)
+            for rows in session.rows_of_each([(statements.TO_KEY, number) for number in numbers])
+            for tenant, agent, identifier, description in rows
+            for key in subject_hashes(tenant, agent, json.loads(description))
+        ]
+    session.run_many(statements.insert_subject(1), keys)
+    session.run_many(statements.DELETE_UNKEYED, numbers)
+    return bool(numbers)
+
+
+def database_of(
+    where: str | os.PathLike[str], *, timeout_s: float, read_only: bool, durable: bool
+) -> Database:
+    """The database that `where` names.
+
+    Args:
+        where: A path, ``:memory:``, ``sqlite:///path`` or ``postgresql://...``.
+        timeout_s: How long to wait for another writer, in seconds.
+        read_only: Never write.
+        durable: Wait for the disk at every commit, where that can be chosen.
+
+    Raises:
+        ConfigError: It names none.
+        StoreError: psycopg is missing.
+    """
+    path = sqlite_path(where, "store")
+    if path is None:
+        return PostgresDatabase(os.fspath(where), timeout_s=timeout_s, read_only=read_only)
+    return SqliteDatabase(path, timeout_s=timeout_s, read_only=read_only, durable=durable)

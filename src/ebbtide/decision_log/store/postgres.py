@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ebbtide.database.migrating import POSTGRESQL, bring_up
 from ebbtide.database.postgres_server import PostgresServer
 from ebbtide.database.session import Session
-from ebbtide.decision_log.store.log_schema import LOG_SCHEMA
+from ebbtide.decision_log.store.sqlite import LOG_SCHEMA
 
 # A writer looks up a few rows in the order of an index. A planner without statistics would sort all of them.
 _LOOK_UPS = "SET enable_bitmapscan = off; SET plan_cache_mode = force_generic_plan"

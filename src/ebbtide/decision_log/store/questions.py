@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from ebbtide.database.session import Session
-from ebbtide.decision_log.entry import SearchHit
-from ebbtide.decision_log.events import StoredEvent
-from ebbtide.decision_log.identifiers import time_prefix
-from ebbtide.decision_log.record import Decision, Status
-from ebbtide.decision_log.search_words import search_words
+from ebbtide.decision_log.record.entry import SearchHit
+from ebbtide.decision_log.record.events import StoredEvent
+from ebbtide.decision_log.record.identifiers import time_prefix
+from ebbtide.decision_log.record.record import Decision, Status
+from ebbtide.decision_log.record.view import View
 from ebbtide.decision_log.store import statements
 from ebbtide.decision_log.store.database import Database
 from ebbtide.decision_log.store.rows import UNKNOWN_TIME, DamagedRow, column_text, decision_of
-from ebbtide.decision_log.view import View
+from ebbtide.decision_log.store.search_words import search_words
 from ebbtide.decisions.repeats.duplicates import Earlier
 from ebbtide.errors import UnknownDecisionError
 from ebbtide.text.contrast.words import FUNCTION_WORDS

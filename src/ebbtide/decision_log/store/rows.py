@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
-from ebbtide.decision_log.events import canonical_json
-from ebbtide.decision_log.identifiers import sample_key
-from ebbtide.decision_log.outcomes.review import outcome_of
-from ebbtide.decision_log.particulars import Particulars
-from ebbtide.decision_log.record import Decision, Status
-from ebbtide.decision_log.search_words import search_words
-from ebbtide.decision_log.wire import from_wire, to_wire
+from ebbtide.decision_log.record.events import canonical_json
+from ebbtide.decision_log.record.identifiers import sample_key
+from ebbtide.decision_log.record.particulars import Particulars
+from ebbtide.decision_log.record.record import Decision, Status
+from ebbtide.decision_log.record.review import outcome_of
+from ebbtide.decision_log.record.wire import from_wire, to_wire
+from ebbtide.decision_log.store.search_words import search_words
 from ebbtide.decisions.repeats.compared_text import fingerprint
+from ebbtide.decisions.repeats.subject import LONGEST_SUBJECT
+from ebbtide.decisions.repeats.subject_keys import subject_keys
 from ebbtide.errors import StoreError
 
 _UNSEARCHED = frozenset({Status.OPENED, Status.ABANDONED, Status.PURGED})
@@ -123,3 +127,27 @@ def _texts_beside(particulars: Particulars) -> Iterator[str]:
     for option in particulars.options:
         yield from (option.title, *option.pros, *option.cons, *option.neutral)
     yield from (*particulars.consequences, *particulars.deciders)
+
+
+_REMEMBERED = 1 << 11  # texts: each is asked for when it is compared, and when it is written
+
+
+def subject_hashes(tenant: str, agent: str, text: str) -> tuple[int, ...]:
+    """The keys of a decision of an agent as signed numbers of 64 bits, the same in every process."""
+    # A normal form can be shorter than its text, so that a long text may have a subject all the same.
+    return (_remembered if len(text) <= LONGEST_SUBJECT else _hashes)(tenant, agent, text)
+
+
+def _hashes(tenant: str, agent: str, text: str) -> tuple[int, ...]:
+    return tuple(
+        int.from_bytes(
+            hashlib.blake2b(
+                "\0".join((tenant, agent, *key)).encode("utf-8", "surrogatepass"), digest_size=8
+            ).digest(),
+            signed=True,
+        )
+        for key in subject_keys(text)
+    )
+
+
+_remembered = lru_cache(maxsize=_REMEMBERED)(_hashes)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from ebbtide.database import sqlite_file
-from ebbtide.database.migrating import SQLITE, bring_up
+from ebbtide.database.migrating import SQLITE, Schema, bring_up
 from ebbtide.database.place import MEMORY
 from ebbtide.database.session import Session, Write
 from ebbtide.database.sqlite_errors import SqliteErrors
 from ebbtide.database.sqlite_session import SqliteSession, use_write_ahead_log
-from ebbtide.decision_log.store.log_schema import LOG_SCHEMA
 from ebbtide.errors import StoreError
 
 _CHECKPOINT_PAGES = 10_000  # a checkpoint waits for the disk; pages that many commits change are written once
@@ -169,3 +169,12 @@ class _LogSession(SqliteSession):
                 self.run(sql)
             self._next_index = self.connection.total_changes + _UNINDEXED
         super().commit()
+
+
+LOG_SCHEMA: Final = Schema(
+    what="decision log",
+    folder=Path(__file__).parent / "schema",
+    tables=("decisions", "decision_events", "decision_streams", "decision_counts"),
+    version_table="decision_log_version",
+    lock=5_207_961_463,
+)

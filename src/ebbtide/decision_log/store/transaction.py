@@ -10,14 +10,13 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ebbtide.database.session import Question, Session, Values, Write
-from ebbtide.decision_log.events import EventKind, LogEvent, body_digest, canonical_json, chain_digest
-from ebbtide.decision_log.folding import apply
-from ebbtide.decision_log.identifiers import decision_id
-from ebbtide.decision_log.record import Decision, DecisionScope, Status
+from ebbtide.decision_log.record.events import EventKind, LogEvent, body_digest, canonical_json, chain_digest
+from ebbtide.decision_log.record.folding import apply
+from ebbtide.decision_log.record.identifiers import decision_id
+from ebbtide.decision_log.record.record import Decision, DecisionScope, Status
 from ebbtide.decision_log.store import questions, statements
 from ebbtide.decision_log.store.database import Database
-from ebbtide.decision_log.store.rows import DamagedRow, decision_of, row_of
-from ebbtide.decision_log.store.subjects import subject_hashes
+from ebbtide.decision_log.store.rows import DamagedRow, decision_of, row_of, subject_hashes
 from ebbtide.decision_log.store.windows import StreamHead, Streams
 from ebbtide.decisions.repeats.duplicates import Earlier
 from ebbtide.errors import ConfigError, UnknownDecisionError

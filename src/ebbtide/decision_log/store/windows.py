@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 
-from ebbtide.decision_log.record import Decision, Status
+from ebbtide.decision_log.record.record import Decision, Status
 from ebbtide.decisions.repeats.duplicates import Earlier
 
 _MOST = 8  # windows of one stream

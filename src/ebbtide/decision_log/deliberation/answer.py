@@ -1,0 +1,98 @@
+"""What a deliberation answers: what became of a candidate, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ebbtide.decision_log.deliberation.guardrails import PREFIX
+from ebbtide.decision_log.record.record import Decision, Mode
+from ebbtide.decision_log.record.wire import decision_document
+from ebbtide.decisions.assessment import Assessment
+from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict
+
+
+class DecisionVerdict(StrEnum):
+    """What became of a candidate."""
+
+    OPENED = "opened"  #: it is being thought about
+    KEPT = "kept"
+    QUARANTINED = "quarantined"  #: the gate refused it; `DecisionLog.restore` brings it back
+    DUPLICATE = "duplicate"  #: it was decided already, in the window
+    NOT_CAPTURED = "not_captured"  #: in this frame nothing is recorded, unless somebody does so explicitly
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionAnswer:
+    """What became of a candidate, and why.
+
+    Args:
+        verdict: What became of it.
+        mode: What the gate was allowed to do.
+        decision: Its record, as it is now: also one in quarantine. None where it has none.
+        assessment: What speaks against it and for it, also where that changed nothing; None where nothing
+            was asked.
+        duplicate: What it is to the earlier decisions of the window; None where that was not asked.
+        degraded: Why the gate could not be asked, so that the candidate was kept; None where it could.
+    """
+
+    verdict: DecisionVerdict
+    mode: Mode
+    decision: Decision | None = None
+    assessment: Assessment | None = None
+    duplicate: DuplicateVerdict | None = None
+    degraded: str | None = None
+
+    @property
+    def id(self) -> str | None:
+        """The id of its record; None where it has none."""
+        return None if self.decision is None else self.decision.id
+
+    @property
+    def kept(self) -> bool:
+        """Whether it is in the log, or being thought about."""
+        return self.verdict in {DecisionVerdict.OPENED, DecisionVerdict.KEPT}
+
+    @property
+    def reason(self) -> str | None:
+        """What speaks against it, in one sentence; None where nothing does. It may be kept all the same."""
+        if self.verdict is DecisionVerdict.NOT_CAPTURED:
+            return "nothing is recorded in this frame; record_decision works in any frame"
+        return None if self.assessment is None else self.assessment.reason
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """What guardrails ask for, in a sentence each, of a decision that is kept all the same."""
+        rules = () if self.assessment is None else self.assessment.rules
+        return tuple(rule.reason for rule in rules if rule.id.startswith(PREFIX) and not rule.decides)
+
+    @property
+    def reversals(self) -> tuple[str, ...]:
+        """Ids of earlier decisions that it may reverse: does it supersede them?"""
+        duplicate = self.duplicate
+        if (
+            duplicate is None
+            or duplicate.is_duplicate
+            or duplicate.difference is None
+            or duplicate.of is None
+        ):
+            return ()
+        return (duplicate.of,)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        return {
+            "schema": 1,
+            "verdict": self.verdict.value,
+            "id": self.id,
+            "kept": self.kept,
+            "mode": self.mode.value,
+            "reason": self.reason,
+            "asks": list(self.asks),
+            "assessment": None if self.assessment is None else self.assessment.to_dict(),
+            "duplicate": None if self.duplicate is None else self.duplicate.to_dict(),
+            "reversals": list(self.reversals),
+            "degraded": self.degraded,
+            "decision": None if self.decision is None else decision_document(self.decision),
+        }

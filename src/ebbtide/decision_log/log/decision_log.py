@@ -1,0 +1,359 @@
+"""The log of decisions: what is in it, and every change that is not the gate's."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from ebbtide.clock import Clock, system_clock
+from ebbtide.decision_log.log import steps, upkeep
+from ebbtide.decision_log.log.reading import ReadableLog, Statuses, statuses_of
+from ebbtide.decision_log.record.entry import Added, Change, Entry
+from ebbtide.decision_log.record.events import EventKind
+from ebbtide.decision_log.record.particulars import Particulars
+from ebbtide.decision_log.record.record import Decision, Link, Relation, Review, Status
+from ebbtide.decision_log.record.view import View
+from ebbtide.decision_log.record.wire import to_wire
+from ebbtide.decision_log.store import questions
+from ebbtide.decision_log.store.connection import Store
+from ebbtide.decision_log.store.transaction import Transaction, checked_time
+from ebbtide.decisions.assessment import Assessment
+from ebbtide.decisions.candidate import Candidate
+from ebbtide.errors import LifecycleError, StaleDecisionError, expect
+
+_T = TypeVar("_T")
+
+
+class DecisionLog(ReadableLog):
+    """A view of a log: one tenant, and perhaps one agent and one session of it.
+
+    `DecisionLog.open` gives the first one, `scope` narrower ones on the same store. What a view does not see
+    it does not change either: ids of others are unknown ids. All methods may be called from several threads.
+    Writing is acknowledged after the commit; reading writes nothing.
+
+    Args:
+        store: The store.
+        view: What is seen of it.
+        clock: What time it is, where a call does not say.
+        open_ttl_s: Seconds after which a decision that was opened and not taken counts as abandoned.
+
+    Raises:
+        ConfigError: `open_ttl_s` is not above 0.
+
+    >>> with DecisionLog.open(":memory:", agent="coder") as log:
+    ...     kept = log.add(Candidate(description="Use SQLite for the log, it needs no server"))
+    ...     [hit.decision.candidate.description for hit in log.search("server for logs")]
+    ['Use SQLite for the log, it needs no server']
+    """
+
+    @classmethod
+    def open(
+        cls,
+        where: str | os.PathLike[str],
+        *,
+        tenant: str = "default",
+        agent: str | None = None,
+        session: str | None = None,
+        clock: Clock = system_clock,
+        open_ttl_s: float = 3600.0,
+        create: bool = True,
+        read_only: bool = False,
+        timeout_s: float = 5.0,
+        durable: bool = False,
+    ) -> Self:
+        """Open a log.
+
+        Args:
+            where: A path of a SQLite file, ``:memory:``, ``sqlite:///path`` or ``postgresql://...`` (extra
+                ``postgres``).
+            tenant: Whose log; see `View`.
+            agent: Whose decisions; None sees those of all agents.
+            session: Of which session; None sees all.
+            clock: What time it is.
+            open_ttl_s: Seconds after which an open decision counts as abandoned.
+            create: Whether a log that is not there is made.
+            read_only: Never write, not even the schema.
+            timeout_s: How long to wait for another writer, in seconds.
+            durable: For SQLite: wait for the disk at every commit. Without, what was acknowledged survives
+                the death of the process, and the last moment may be lost when the machine loses power.
+
+        Raises:
+            ConfigError: A name or number cannot be used.
+            StoreError: It cannot be opened; the message says why and what to do.
+        """
+        view = View(tenant=tenant, agent=agent, session=session)
+        store = Store(where, create=create, read_only=read_only, timeout_s=timeout_s, durable=durable)
+        return cls(store, view, clock=clock, open_ttl_s=open_ttl_s)
+
+    def scope(
+        self, *, tenant: str | None = None, agent: str | None = None, session: str | None = None
+    ) -> DecisionLog:
+        """Another view of the same store; what is None stays as it is here."""
+        here = self.view
+        view = View(
+            tenant=here.tenant if tenant is None else tenant,
+            agent=here.agent if agent is None else agent,
+            session=here.session if session is None else session,
+        )
+        return DecisionLog(self.store, view, clock=self.clock, open_ttl_s=self.open_ttl_s)
+
+    def close(self) -> None:
+        """Close the store, for all views of it."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def add(
+        self,
+        candidate: Candidate,
+        *,
+        agent: str | None = None,
+        session: str | None = None,
+        at: float | None = None,
+        assessment: Assessment | None = None,
+        prediction: str | None = None,
+        review_by: float | None = None,
+    ) -> Decision:
+        """Keep a decision past the gate and the window, which `Deliberation.record_decision` asks."""
+        scope, when = self.view.scope(agent, session), self._time(at)
+        due = None if review_by is None else checked_time(review_by, "review_by")
+        settlement = steps.Settlement(
+            candidate=candidate, at=when, assessment=assessment, prediction=prediction, review_by=due
+        )
+        return self._write(scope.agent, lambda tx: steps.settle_at_once(tx, scope, settlement))
+
+    def add_batch(self, entries: Iterable[Entry]) -> tuple[Added, ...]:
+        """Bring in decisions from somewhere else: all of them, or none.
+
+        One that is there already, by its id or origin, is left as it is, so that an import can be repeated.
+        """
+        rows, now = list(entries), self._time(None)
+        scopes = [self.view.scope(entry.agent, entry.session) for entry in rows]
+        for entry in rows:
+            for name in ("opened_at", "settled_at", "review_by"):
+                if getattr(entry, name) is not None:
+                    checked_time(getattr(entry, name), name)
+
+        def work(tx: Transaction) -> tuple[Added, ...]:
+            for agent in sorted({scope.agent for scope in scopes}):
+                tx.lock(self.tenant, agent)
+            results = (
+                steps.import_entry(tx, scope, entry, now) for scope, entry in zip(scopes, rows, strict=True)
+            )
+            return tuple(Added(id=identifier, created=created) for identifier, created in results)
+
+        return self._write(self.view.agent or "", work)
+
+    def review(self, decision_id: str, review: Review) -> Decision:
+        """Note how a decision turned out. Nothing is overwritten: the latest review counts.
+
+        Raises:
+            UnknownDecisionError: This view has none of that id.
+            LifecycleError: It is still open, or purged.
+        """
+        checked_time(review.ts)
+        return self._step(decision_id, lambda tx, decision, at: steps.add_review(tx, decision, review, at))
+
+    def link(self, decision_id: str, relation: Relation, to: str, *, why: str = "") -> Decision:
+        """Note how a decision stands to another one of this view."""
+
+        def step(tx: Transaction, decision: Decision, at: float) -> Decision:
+            other = questions.get(tx.session, self.view, to)
+            return steps.add_link(tx, decision, Link(relation=relation, to=other.id, why=why), at)
+
+        return self._step(decision_id, step)
+
+    def amend(
+        self, decision_id: str, change: Particulars, *, why: str = "", version: int | None = None
+    ) -> Decision:
+        """Change what the record of a decision says beside it.
+
+        The texts of `change` take the place of those that are there, its lists are added to them.
+
+        Args:
+            decision_id: Which decision.
+            change: What is said anew.
+            why: Why.
+            version: Only if nothing happened to it since it had this version.
+
+        Raises:
+            LifecycleError: Something happened to it since, or it is neither kept nor open nor superseded.
+        """
+        expect("change", change, Particulars)
+        return self._step(
+            decision_id,
+            lambda tx, decision, at: amend(tx, decision, change, at, why=why, version=version),
+        )
+
+    def supersede(self, decision_id: str, *, by: str, why: str = "") -> Decision:
+        """A decision takes the place of another one; the old one, as it is then.
+
+        Raises:
+            LifecycleError: One of them is not kept, or they are the same.
+        """
+
+        def work(tx: Transaction) -> Decision:
+            old, new = self._load(tx, [decision_id, by])
+            return steps.supersede(tx, old, new, self._time(None), why=why)
+
+        return self._write(self.view.agent or "", work)
+
+    def restore(self, decision_id: str, *, by: str, why: str = "") -> Decision:
+        """Bring a decision back from the quarantine.
+
+        Raises:
+            LifecycleError: It is not there.
+        """
+        return self.restore_batch([decision_id], by=by, why=why)[0]
+
+    def restore_batch(
+        self, decision_ids: Iterable[str], *, by: str, why: str = "", undo: bool = False
+    ) -> tuple[Decision, ...]:
+        """Bring decisions back from the quarantine: all of them, or none.
+
+        Args:
+            decision_ids: Which.
+            by: Who says so.
+            why: Why.
+            undo: Only that a clean-up is undone: it does not say that they are decisions.
+        """
+        ids = list(decision_ids)
+
+        def work(tx: Transaction) -> tuple[Decision, ...]:
+            at = self._time(None)
+            decisions = self._load(tx, ids)
+            return tuple(steps.restore(tx, each, at, by=by, why=why, undo=undo) for each in decisions)
+
+        return self._write(self.view.agent or "", work)
+
+    def quarantine(
+        self,
+        decision_id: str,
+        assessment: Assessment,
+        *,
+        by: str,
+        why: str = "",
+        version: int | None = None,
+    ) -> Decision:
+        """Put a kept decision into quarantine; with `version`, only if nothing happened to it since."""
+        change = Change(id=decision_id, version=version, assessment=assessment)
+        return self.quarantine_batch([change], by=by, why=why)[0]
+
+    def quarantine_batch(self, changes: Iterable[Change], *, by: str, why: str = "") -> tuple[Decision, ...]:
+        """Put decisions into quarantine: all of them, or none.
+
+        Raises:
+            StaleDecisionError: Some changed since their `version`.
+            LifecycleError: One is not kept.
+        """
+        plan = list(changes)
+
+        def work(tx: Transaction) -> tuple[Decision, ...]:
+            decisions = self._load(tx, [change.id for change in plan])
+            pairs = list(zip(decisions, plan, strict=True))
+            stale = tuple(each.id for each, change in pairs if change.version not in (None, each.version))
+            if stale:
+                raise StaleDecisionError(stale)
+            at = self._time(None)
+            return tuple(
+                steps.quarantine(tx, each, change.assessment, at, by=by, why=why) for each, change in pairs
+            )
+
+        return self._write(self.view.agent or "", work)
+
+    def sweep(self, now: float | None = None) -> tuple[str, ...]:
+        """Give up the open decisions whose time is over; their ids."""
+        at = self._time(now)
+        return upkeep.sweep(self.store, self.view, at, at - self.open_ttl_s)
+
+    def purge(
+        self,
+        *,
+        before: float,
+        status: Statuses = (Status.QUARANTINED, Status.ABANDONED),
+        by: str,
+        why: str = "retention",
+    ) -> tuple[str, ...]:
+        """Take out the texts of decisions that were opened before a time; tombstones stay. Their ids."""
+        at, end = self._time(None), checked_time(before, "before")
+        states = statuses_of(status, (Status.QUARANTINED, Status.ABANDONED))
+        return upkeep.purge(self.store, self.view, at, end, states, by=by, why=why)
+
+    def redact(self, decision_id: str, *, by: str, why: str = "") -> Decision:
+        """Take out the text of one decision, also where it stands with its original; a tombstone stays."""
+        return upkeep.redact(self.store, self.view, self._time(None), decision_id, by=by, why=why)
+
+    def rebuild(self) -> int:
+        """Make the decisions and counts of the view anew from their events; how many decisions."""
+        return upkeep.rebuild(self.store, self.view)
+
+    def _step(self, decision_id: str, step: Callable[[Transaction, Decision, float], Decision]) -> Decision:
+        def work(tx: Transaction) -> Decision:
+            return step(tx, self._load(tx, [decision_id])[0], self._time(None))
+
+        return self._write(self.view.agent or "", work)
+
+    def _load(self, tx: Transaction, ids: Iterable[str]) -> list[Decision]:
+        return upkeep.load_decisions(tx, self.view, ids)
+
+    def _write(self, agent: str, work: Callable[[Transaction], _T]) -> _T:
+        return self.store.write(work, order=(self.tenant, agent))
+
+
+_AMENDABLE = frozenset({Status.OPENED, Status.KEPT, Status.SUPERSEDED})
+
+
+def amend(
+    tx: Transaction,
+    decision: Decision,
+    change: Particulars,
+    at: float,
+    *,
+    why: str = "",
+    version: int | None = None,
+) -> Decision:
+    """Change the particulars of a decision; saying the same again changes nothing.
+
+    Args:
+        tx: The transaction.
+        decision: As it is now.
+        change: Texts that take the place of those that are there, and lists that are added to them.
+        at: When, in seconds since the epoch.
+        why: Why.
+        version: Only if the decision has this version still.
+
+    Raises:
+        LifecycleError: It has another version, is neither kept nor open nor superseded, or is superseded and
+            would get a standing.
+    """
+    if decision.status not in _AMENDABLE:
+        raise LifecycleError(f"decision {decision.id} is {decision.status.value}: it cannot be amended")
+    if change.standing is not None and decision.status is Status.SUPERSEDED:
+        raise LifecycleError(
+            f"decision {decision.id} is superseded: it cannot be {change.standing.value} too"
+        )
+    if version not in (None, decision.version):
+        raise LifecycleError(
+            f"decision {decision.id} has version {decision.version} now, not {version}: somebody changed it; "
+            "look at it again"
+        )
+    before = decision.particulars or Particulars()
+    after = before.amended_by(change)
+    names = before.differences(after)
+    if not names:
+        return decision
+    body: dict[str, Any] = {
+        side: {name: value for name, value in to_wire(particulars).items() if name in names}
+        for side, particulars in (("before", before), ("after", after))
+    }
+    decision = tx.happen(decision, EventKind.AMENDED, at, {**body, "why": why} if why else body)
+    tx.save(decision)
+    return decision

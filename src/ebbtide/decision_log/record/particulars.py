@@ -1,0 +1,160 @@
+"""What a record says of a decision beside the decision itself, in the parts that templates of records have.
+
+Source: templates of MADR 4.0 and of Nygard's records.
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from typing import Self
+
+from ebbtide.errors import ConfigError
+
+
+class RecordStatus(StrEnum):
+    """What a team says of a decision in its records."""
+
+    PROPOSED = "proposed"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    DEPRECATED = "deprecated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordOption:
+    """An option that was weighed, with what speaks for it, against it, and for neither.
+
+    Args:
+        title: What the option is called.
+        pros: What speaks for it.
+        cons: What speaks against it.
+        neutral: What is worth knowing and speaks for neither.
+    """
+
+    title: str
+    pros: tuple[str, ...] = ()
+    cons: tuple[str, ...] = ()
+    neutral: tuple[str, ...] = ()
+
+    def and_also(self, other: RecordOption) -> RecordOption:
+        """With the arguments of another one that it does not have."""
+        return replace(
+            self,
+            pros=_joined(self.pros, other.pros),
+            cons=_joined(self.cons, other.cons),
+            neutral=_joined(self.neutral, other.neutral),
+        )
+
+    def beyond(self, before: RecordOption) -> RecordOption:
+        """With the arguments only that another one does not have."""
+        return replace(
+            self,
+            pros=_new(self.pros, before.pros),
+            cons=_new(self.cons, before.cons),
+            neutral=_new(self.neutral, before.neutral),
+        )
+
+
+_NO_OPTION = RecordOption(title="")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Particulars:
+    """What a record says beside the decision. What nobody said is None or empty.
+
+    Args:
+        standing: What the team says of it; None counts as accepted.
+        context: The problem that is decided.
+        choice: The option that was chosen.
+        options: What was weighed, with the arguments.
+        consequences: What follows from it.
+        deciders: Who decided.
+
+    >>> before = Particulars(context="Reports are slow", deciders=("Ann",))
+    >>> after = before.amended_by(Particulars(context="Reports take a minute", deciders=("Bo",)))
+    >>> after.context, after.deciders
+    ('Reports take a minute', ('Ann', 'Bo'))
+    """
+
+    standing: RecordStatus | None = None
+    context: str | None = None
+    choice: str | None = None
+    options: tuple[RecordOption, ...] = ()
+    consequences: tuple[str, ...] = ()
+    deciders: tuple[str, ...] = ()
+
+    def amended_by(self, change: Particulars) -> Self:
+        """With what another one says: its texts in the place of these, its lists added to these."""
+        options = {option.title: option for option in self.options}
+        for option in change.options:
+            before = options.get(option.title)
+            options[option.title] = option if before is None else before.and_also(option)
+        return replace(
+            self,
+            standing=change.standing or self.standing,
+            context=self.context if change.context is None else change.context,
+            choice=self.choice if change.choice is None else change.choice,
+            options=tuple(options.values()),
+            consequences=_joined(self.consequences, change.consequences),
+            deciders=_joined(self.deciders, change.deciders),
+        )
+
+    def beyond(self, before: Particulars) -> Self:
+        """These texts, and of the lists only what an earlier one does not have."""
+        options = {option.title: option for option in before.options}
+        return replace(
+            self,
+            options=tuple(
+                option.beyond(options.get(option.title, _NO_OPTION))
+                for option in self.options
+                if option != options.get(option.title)
+            ),
+            consequences=_new(self.consequences, before.consequences),
+            deciders=_new(self.deciders, before.deciders),
+        )
+
+    def differences(self, other: Particulars) -> tuple[str, ...]:
+        """The names of the fields in which another one says something else."""
+        names = (field.name for field in fields(self))
+        return tuple(name for name in names if getattr(self, name) != getattr(other, name))
+
+
+def _new(texts: Iterable[str], before: Iterable[str]) -> tuple[str, ...]:
+    earlier = frozenset(before)
+    return tuple(text for text in texts if text not in earlier)
+
+
+def _joined(texts: Iterable[str], more: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*texts, *more)))
+
+
+WORTH_IT = 2048  #: characters from which a text is packed
+_LARGEST = 64 << 20  # bytes
+
+
+def pack(text: str) -> str:
+    """A text, packed."""
+    return base64.b64encode(zlib.compress(text.encode("utf-8", "surrogatepass"), 9)).decode("ascii")
+
+
+def unpack(packed: str) -> str:
+    """What was packed.
+
+    Raises:
+        ConfigError: It is nothing that `pack` wrote, or more than 64 MB.
+
+    >>> unpack(pack("a record"))
+    'a record'
+    """
+    try:
+        reader = zlib.decompressobj()
+        content = reader.decompress(base64.b64decode(packed, validate=True), _LARGEST)
+        if not reader.eof:
+            raise ConfigError("document.packed: it is cut off, or longer than 64 MB")
+        return content.decode("utf-8", "surrogatepass")
+    except (ValueError, TypeError, zlib.error) as error:
+        raise ConfigError(f"document.packed: it cannot be read: {error}") from error
