@@ -10,8 +10,8 @@ from pathlib import Path
 from rich.console import Console
 
 from ebbtide.checking import check
-from ebbtide.cli.lines import Line
-from ebbtide.cli.runs.demo_runs import demo_runs
+from ebbtide.cli.terminal import Line
+from ebbtide.cli.runs.demo import demo_runs
 from ebbtide.cli.runs.run_screen import run_screen
 from ebbtide.cli.runs.run_table import run_table
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from ebbtide.cli.rounds.report import print_report
+from ebbtide.cli.rounds.scoring import print_report
 from ebbtide.convergence.meter import ConvergenceMeter
 from ebbtide.profile import Profile
 from ebbtide.traces.reading import load

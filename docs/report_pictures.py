@@ -12,7 +12,7 @@ from playwright.sync_api import sync_playwright
 from ebbtide import __version__
 from ebbtide.budget.prices import Prices
 from ebbtide.checking import check
-from ebbtide.cli.runs.demo_runs import demo_runs
+from ebbtide.cli.runs.demo import demo_runs
 from ebbtide.report.page import Provenance, page
 from ebbtide.supervision.run_options import RunOptions
 

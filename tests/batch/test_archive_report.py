@@ -17,7 +17,7 @@ from ebbtide.batch.archive.archive_words import sentences, tables
 from ebbtide.batch.archive.checking_runs import check_partition
 from ebbtide.batch.results.archived_run import ArchivedRun, EventsRun, RefusedRun
 from ebbtide.batch.results.run_result import result_schema
-from ebbtide.cli.archive.archive_report import report_archive
+from ebbtide.cli.archive.archive_check import report_archive
 from ebbtide.events.event import Event, ModelCall, ToolCall
 from ebbtide.events.usage import Usage
 

@@ -10,7 +10,7 @@ import pytest
 from ebbtide.batch.results.run_result import ResultStatus, RunResult, result_batch, result_schema
 from ebbtide.batch.sweep.ended_runs import RunOutcomes
 from ebbtide.batch.sweep.verdict_outcomes import ended_by_results
-from ebbtide.cli.archive.archive_calibrate import calibrate_results
+from ebbtide.cli.archive.archive_sweep import calibrate_results
 from ebbtide.errors import ConfigError
 from ebbtide.rate import Rate
 from ebbtide.supervision.ladder import Action

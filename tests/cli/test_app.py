@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from ebbtide.cli.command_table import root
+from ebbtide.cli.app import root
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "calibration" / "exact-repeat.json"
 RUN = Path(__file__).parents[2] / "examples" / "runs" / "stuck.jsonl"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ebbtide.budget.prices import Prices
 from ebbtide.checking import check_events
-from ebbtide.cli.runs.bill_screen import bill_lines
+from ebbtide.cli.runs.run_screen import bill_lines
 from ebbtide.events.event import Message, ModelCall, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.supervision.run_options import RunOptions

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ebbtide.cli.decisions.place import default_file
-from ebbtide.cli.decisions.typed_input import moment_of, past_moment_of, reasons_of
+from ebbtide.cli.decisions.browsing import default_file
+from ebbtide.cli.decisions.recording import moment_of, past_moment_of, reasons_of
 from ebbtide.clock import system_clock
 from ebbtide.decisions.candidate import Reason, ReasonKind
 from ebbtide.errors import ConfigError

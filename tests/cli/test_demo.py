@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ebbtide.cli.runs.demo_runs import demo_runs
+from ebbtide.cli.runs.demo import demo_runs
 
 
 def ebbtide(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[bytes]:

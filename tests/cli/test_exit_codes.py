@@ -17,7 +17,7 @@ from termios import FIONREAD
 import click
 import pytest
 
-from ebbtide.cli.command_table import root
+from ebbtide.cli.app import root
 from ebbtide.cli.exits import EVERY_EXIT, Exit
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from ebbtide.cli.lines import Line, cell_width, columns
+from ebbtide.cli.terminal import Line, cell_width, columns
 
 PARTS = st.lists(
     st.tuples(st.text("ab,- \u65e5\u00e9", max_size=12), st.sampled_from(["", "bold", "dim red"])), max_size=6

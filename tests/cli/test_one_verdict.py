@@ -10,7 +10,7 @@ import pytest
 
 from ebbtide.checking import check
 from ebbtide.cli.runs import loops
-from ebbtide.cli.runs.live_run import LiveRun
+from ebbtide.cli.runs.watching import LiveRun
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.traces.reading import open_trace

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from ebbtide.cli.command_table import root
+from ebbtide.cli.app import root
 from ebbtide.cli.exits import Exit
 
 # What stands for a value in the help; a list of words in brackets is the other way.

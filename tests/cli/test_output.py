@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ebbtide.cli.encoding import plain_characters
+from ebbtide.cli.app import plain_characters
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 STUCK, CHAT = "runs/stuck.jsonl", "conversations/design-review.json"

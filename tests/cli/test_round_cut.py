@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ebbtide.checking import check
-from ebbtide.cli.rounds.round_source import rounds_in
+from ebbtide.cli.rounds.conversation import rounds_in
 from ebbtide.cli.rounds.scoring_options import ScoringOptions
 from ebbtide.errors import TranscriptError
 from ebbtide.profile import Profile

@@ -5,8 +5,20 @@ The version is printed before anything is imported that a call with options need
 
 from __future__ import annotations
 
+import codecs
+import os
 import sys
+from importlib import resources
 from io import TextIOWrapper
+from typing import NoReturn
+
+import click
+
+from ebbtide import __version__
+from ebbtide.cli.declaration import AsJson, Command, CommandGroup
+from ebbtide.cli.exits import Exit
+from ebbtide.cli.terminal import console, print_json
+from ebbtide.traces.formats import FORMATS
 
 _NAME = "ebbtide"
 
@@ -14,11 +26,8 @@ _NAME = "ebbtide"
 def main() -> None:
     """Run the command line."""
     if sys.argv[1:] == ["--version"]:
-        from ebbtide.cli.version import print_version
-
         print_version()
         return
-    from ebbtide.cli.encoding import plain_characters
 
     for stream in (sys.stdout, sys.stderr):
         # A terminal or a pipe that cannot show a character gets one like it, and the rest of the text.
@@ -30,7 +39,6 @@ def main() -> None:
 def _run() -> int:
     import click
 
-    from ebbtide.cli.command_table import root
     from ebbtide.cli.exits import Exit
     from ebbtide.cli.terminal import plain
     from ebbtide.errors import EbbtideError
@@ -53,3 +61,140 @@ def _run() -> int:
         first, more, code = "interrupted", [], Exit.INTERRUPTED
     print(f"{_NAME}: {plain(first)}", *(f"  {plain(line)}" for line in more), sep="\n", file=sys.stderr)
     return code
+
+
+def print_version() -> None:
+    """Print the name and the version."""
+    print(f"ebbtide {__version__}")
+
+
+def _version(context: click.Context, _option: click.Parameter, value: bool) -> None:
+    if value:
+        print_version()
+        context.exit()
+
+
+class _Ebbtide(CommandGroup):
+    def invoke(self, ctx: click.Context) -> None:
+        """Runs a command. When its reader goes away, as `head` does, it ends without a word."""
+        try:
+            try:
+                super().invoke(ctx)
+            finally:
+                sys.stdout.flush()
+        except BrokenPipeError:
+            _end_quietly()
+        except SystemExit as end:
+            # What rich makes of a broken pipe.
+            if isinstance(end.__context__, BrokenPipeError):
+                _end_quietly()
+            raise
+
+
+def _end_quietly() -> NoReturn:
+    # Without this the interpreter would try to write what is left, and complain.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise SystemExit(Exit.PIPE_CLOSED) from None
+
+
+root = _Ebbtide(
+    "ebbtide",
+    help="Check AI agents' runs: do they converge, do they loop, what did they decide, what did they cost?",
+    places={
+        "check": "ebbtide.cli.runs.commands:check",
+        "archive": "ebbtide.cli.archive.commands:archive",
+        "watch": "ebbtide.cli.runs.commands:watch",
+        "demo": "ebbtide.cli.runs.commands:demo",
+        "loops": "ebbtide.cli.runs.commands:loops",
+        "doctor": "ebbtide.cli.runs.commands:doctor",
+        "hooks": "ebbtide.cli.service.commands:hooks",
+        "serve": "ebbtide.cli.service.commands:serve",
+        "mcp": "ebbtide.cli.service.commands:mcp",
+        "statusline": "ebbtide.cli.service.commands:statusline",
+        "budgets": "ebbtide.cli.budgets.commands:budgets",
+        "score": "ebbtide.cli.rounds.commands:score",
+        "stop": "ebbtide.cli.rounds.commands:stop",
+        "extract": "ebbtide.cli.rounds.commands:extract",
+        "calibrate": "ebbtide.cli.rounds.commands:calibrate",
+        "decisions": "ebbtide.cli.decisions.commands:app",
+        "formats": "ebbtide.cli.app:formats",
+        "schema": "ebbtide.cli.app:schema",
+    },
+    params=[
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_version,
+            help="Print the version.",
+        )
+    ],
+)
+
+
+_PLAIN_ERRORS = "ebbtide.plain"
+# Columns of a curve by their height, marks, and the signs of a text.
+_LIKE = str.maketrans(
+    {
+        "\u2581": "_",
+        "\u2582": ".",
+        "\u2583": ":",
+        "\u2584": "-",
+        "\u2585": "=",
+        "\u2586": "+",
+        "\u2587": "*",
+        "\u2588": "#",
+        "\u2502": "|",
+        "\u2500": "-",
+        "\u203e": "^",
+        "\u2018": "'",
+        "\u2019": "'",
+        "\u201c": '"',
+        "\u201d": '"',
+        "\u2013": "-",
+        "\u2014": "-",
+        "\u2022": "*",
+        "\u2026": "...",
+        "\u2192": "->",
+        "\u00b7": ".",
+        "\u00d7": "x",
+        "\u00a0": " ",
+    }
+)
+
+
+def plain_characters() -> str:
+    """The name of an error handler for encoding: it writes what a character is like, or a question mark."""
+    codecs.register_error(_PLAIN_ERRORS, _replaced)
+    return _PLAIN_ERRORS
+
+
+def _replaced(error: UnicodeError) -> tuple[str | bytes, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end].translate(_LIKE)
+    return "".join(character if character.isascii() else "?" for character in text), error.end
+
+
+@click.command(cls=Command)
+def formats(as_json: AsJson = False) -> None:
+    """List the trace and conversation formats that are recognised."""
+    if as_json:
+        print_json([{"name": item.name, "description": item.description} for item in FORMATS])
+        return
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("format", no_wrap=True)
+    table.add_column("what it holds")
+    for item in FORMATS:
+        table.add_row(item.name, item.description)
+    console().print(table)
+
+
+@click.command(cls=Command)
+def schema() -> None:
+    """Print the JSON Schema of the transcript format."""
+    file = resources.files("ebbtide.events") / "transcript.schema.json"
+    sys.stdout.write(file.read_text(encoding="utf-8"))

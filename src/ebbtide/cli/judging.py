@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ebbtide.budget.prices import Prices
-from ebbtide.cli.lines import Line, columns
-from ebbtide.cli.terminal import console, plain
+from ebbtide.cli.terminal import Line, columns, console, plain
 from ebbtide.convergence.llm_outcome import LlmOutcome
 from ebbtide.convergence.llm_rounds import Disagreement, JudgedRound
 from ebbtide.errors import ConfigError

@@ -21,17 +21,23 @@ from ebbtide.batch.sweep.archive_sweep import (
     sweep_files,
     sweep_rows,
 )
-from ebbtide.batch.sweep.ended_runs import ENDINGS, RunOutcomes
+from ebbtide.batch.sweep.ended_runs import ENDINGS, EndedRuns, RunOutcomes
 from ebbtide.batch.sweep.swept_settings import SweptSetting, default_settings, named_settings
+from ebbtide.batch.sweep.verdict_outcomes import VerdictLine, ended_by_results
 from ebbtide.batch.tables.row_map import RowMap
 from ebbtide.batch.tables.table_rows import open_table
-from ebbtide.cli.archive.bad_runs import print_bad_runs
-from ebbtide.cli.archive.ended_table import ended_table
+from ebbtide.cli.archive.archive_check import ended_table, print_bad_runs
 from ebbtide.cli.exits import Exit
-from ebbtide.cli.lines import Line, print_lines, terminal_width
-from ebbtide.cli.progress import progress_bar
-from ebbtide.cli.terminal import plain, print_json, print_line
-from ebbtide.cli.written_file import write_file
+from ebbtide.cli.terminal import (
+    Line,
+    plain,
+    print_json,
+    print_line,
+    print_lines,
+    progress_bar,
+    terminal_width,
+    write_file,
+)
 from ebbtide.codec import to_wire
 from ebbtide.convergence.calibration.profile_file import profile_toml
 from ebbtide.errors import ConfigError
@@ -230,3 +236,44 @@ def share_of(text: str) -> float:
     if not 0 <= share <= 1:
         raise ConfigError(f"--lose-at-most {text!r:.40}: expected a share, such as 2% or 0.02")
     return share
+
+
+def are_results(source: str) -> bool:
+    """Whether a source is a file of results, or a folder of such files as Spark writes them."""
+    path = Path(source)
+    return "://" not in source and (path.suffix == ".parquet" or any(path.glob("*.parquet")))
+
+
+def calibrate_results(results: Sequence[Path], outcomes: RunOutcomes, *, as_json: bool) -> None:
+    """Print what the verdicts in files of results would have saved, and what they would have cost.
+
+    Args:
+        results: Files of results, one a setting.
+        outcomes: How the runs came out.
+        as_json: Print JSON.
+
+    Raises:
+        ConfigError: A file cannot be used.
+    """
+    lines = {path: ended_by_results(path, outcomes) for path in results}
+    if as_json:
+        wire = [
+            {"results": line.results, "kind": line.kind, **to_wire(line.ended)}
+            for of_file in lines.values()
+            for line in of_file
+        ]
+        print_json({"schema": 1, "outcomes": len(outcomes.by_run), "lines": wire})
+        return
+    for path, of_file in lines.items():
+        rows: list[tuple[str, EndedRuns] | str] = [
+            str(path),
+            *((_about(line), line.ended) for line in of_file),
+        ]
+        print_lines(
+            ended_table(rows, is_priced=any(line.ended.saved_usd is not None for line in of_file))[1:]
+        )
+
+
+def _about(line: VerdictLine) -> str:
+    level = "stop" if line.ended.action == "stop" else "escalate or stop"
+    return level if line.kind is None else f"{level}: {line.kind.replace('_', ' ')}"

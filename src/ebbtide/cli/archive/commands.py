@@ -5,10 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from ebbtide.cli.declaration import Argument, CommandGroup, Option, WordChoice
+from ebbtide.cli.declaration import (
+    OUTPUT,
+    Argument,
+    AsJson,
+    CommandGroup,
+    Jobs,
+    Option,
+    Output,
+    Page,
+    WordChoice,
+)
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.options import with_run_options
-from ebbtide.cli.shared_options import OUTPUT, AsJson, Jobs, Output, Page
 from ebbtide.errors import ConfigError
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.run_options import RunOptions
@@ -94,7 +103,7 @@ def report(
 
     By kind of waste, tool, agent, model and week, with the hundred worst runs.
     """
-    from ebbtide.cli.archive.archive_report import report_archive
+    from ebbtide.cli.archive.archive_check import report_archive
 
     report_archive(results, html=html, everything=everything, as_json=as_json)
 
@@ -155,8 +164,7 @@ def calibrate(
     --output writes the profile that --lose-at-most names. Of results of `archive check`: by kind of finding.
     """
     from ebbtide.batch.sweep.ended_runs import RunOutcomes
-    from ebbtide.cli.archive.archive_calibrate import are_results, calibrate_results
-    from ebbtide.cli.archive.archive_sweep import SweepRequest, share_of
+    from ebbtide.cli.archive.archive_sweep import SweepRequest, are_results, calibrate_results, share_of
 
     _refuse_columns(rows=rows, row_map=row_map, run=run, order=order)
     if output is not None and lose_at_most is None:

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from ebbtide.budget.shared.budget_standing import BudgetStanding
 from ebbtide.budget.shared.budgets import Budgets
 from ebbtide.budget.tally import dollars
-from ebbtide.cli.lines import Line, cell_width, columns, print_lines, terminal_width
-from ebbtide.cli.terminal import print_json
+from ebbtide.cli.terminal import Line, cell_width, columns, print_json, print_lines, terminal_width
 from ebbtide.errors import ConfigError
 from ebbtide.settings_file import meant
 

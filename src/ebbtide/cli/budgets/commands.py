@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from ebbtide.cli.declaration import FILE, Argument, CommandGroup, Option
-from ebbtide.cli.shared_options import AsJson
+from ebbtide.cli.declaration import FILE, Argument, AsJson, CommandGroup, Option
 
 budgets = CommandGroup(name="budgets", help="See what is left of budgets, and let somebody spend more.")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from ebbtide.cli.decisions.place import Place
+from ebbtide.cli.decisions.browsing import Place
 from ebbtide.cli.terminal import console, plain, print_json, styled
 from ebbtide.decision_log.calibration.calibrate import Calibration, GroupScores, calibrate_decisions
 from ebbtide.decision_log.calibration.diagram import (

@@ -9,8 +9,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from ebbtide.cli.decisions.browsing import Place
 from ebbtide.cli.decisions.guarding import breaches_in, print_breaches
-from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.terminal import console, plain, print_json, styled
 from ebbtide.decision_log.cleaning import cleanup
 from ebbtide.decision_log.cleaning.cleaning_plan import Plan, PlannedRow

@@ -6,7 +6,8 @@ from typing import Annotated
 
 from ebbtide.cli.decisions import teaching as decisions_teaching
 from ebbtide.cli.decisions import upkeep as decisions_upkeep
-from ebbtide.cli.decisions.options import (
+from ebbtide.cli.decisions.browsing import Place
+from ebbtide.cli.decisions.recording import (
     By,
     Category,
     Details,
@@ -26,10 +27,8 @@ from ebbtide.cli.decisions.options import (
     with_log,
     with_record_texts,
 )
-from ebbtide.cli.decisions.place import Place
-from ebbtide.cli.declaration import Argument, CommandGroup, Option
+from ebbtide.cli.declaration import Argument, AsJson, CommandGroup, Option, ProfileName
 from ebbtide.cli.exits import Exit
-from ebbtide.cli.shared_options import AsJson, ProfileName
 from ebbtide.decision_log.record.record import DecisionOutcome, Mode
 from ebbtide.decisions.candidate import Source
 
@@ -61,7 +60,7 @@ def record(
 ) -> None:
     """Record a decision on purpose; where the gate refuses it, with the reason."""
     from ebbtide.cli.decisions import recording as commands
-    from ebbtide.cli.decisions.typed_input import links_of, typed_text
+    from ebbtide.cli.decisions.recording import links_of, typed_text
 
     options = commands.DecisionOptions.of(text=typed_text(text, file), **details)
     links = links_of(link or ())
@@ -83,7 +82,7 @@ def start(
 ) -> None:
     """Open a decision and print its id."""
     from ebbtide.cli.decisions import recording as commands
-    from ebbtide.cli.decisions.typed_input import typed_text
+    from ebbtide.cli.decisions.recording import typed_text
 
     with commands.Work.open(place, profile, mode, as_json=as_json) as work:
         if not work.start(typed_text(text, file), frame=frame):
@@ -101,7 +100,7 @@ def think(
 ) -> None:
     """Add a thought to a decision that is open."""
     from ebbtide.cli.decisions import recording as commands
-    from ebbtide.cli.decisions.typed_input import typed_text
+    from ebbtide.cli.decisions.recording import typed_text
 
     with commands.Work.open(place, as_json=as_json) as work:
         work.think(decision, typed_text(text, file, "thought"))
@@ -123,7 +122,7 @@ def finalize(
 ) -> None:
     """Settle a decision that is open; where the gate refuses it, with the reason."""
     from ebbtide.cli.decisions import recording as commands
-    from ebbtide.cli.decisions.typed_input import typed_text
+    from ebbtide.cli.decisions.recording import typed_text
 
     words = None if text is None and file is None else typed_text(text, file)
     options = commands.DecisionOptions.of(text=words, **details)
@@ -194,7 +193,7 @@ def amend(
     A context and a chosen option take the place of those before; the rest is added.
     """
     from ebbtide.cli.decisions import recording as commands
-    from ebbtide.cli.decisions.typed_input import RecordTexts, links_of
+    from ebbtide.cli.decisions.recording import RecordTexts, links_of
 
     links = links_of(link or ())
     with commands.Work.open(place, as_json=as_json) as work:
@@ -247,7 +246,7 @@ def list_decisions(
 ) -> None:
     """List decisions, the newest first; those in quarantine with --status quarantined."""
     from ebbtide.cli.decisions import browsing as commands
-    from ebbtide.cli.decisions.typed_input import past_moment_of
+    from ebbtide.cli.decisions.recording import past_moment_of
 
     commands.list_decisions(
         place,

@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.progress import track
 from rich.text import Text
 
-from ebbtide.cli.decisions.place import Place
+from ebbtide.cli.decisions.browsing import Place
 from ebbtide.cli.terminal import console, plain, print_json, warn
 from ebbtide.decision_log.exchange.arrivals import Arrival, Broken
 from ebbtide.decision_log.exchange.folder import (

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ebbtide.checking import refuse_nothing
-from ebbtide.cli.decisions.place import Place
+from ebbtide.cli.decisions.browsing import Place
 from ebbtide.cli.terminal import console, plain, print_json, styled, warn
 from ebbtide.decision_log.exchange.arrivals import Origins
 from ebbtide.decision_log.exchange.importing import import_decisions

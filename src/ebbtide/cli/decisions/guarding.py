@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from ebbtide.cli.decisions.place import Place
+from ebbtide.cli.decisions.browsing import Place
 from ebbtide.cli.terminal import console, plain, print_json, styled
 from ebbtide.decision_log.deliberation.guardrails import (
     Guarded,

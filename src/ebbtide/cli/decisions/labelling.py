@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.text import Text
 
 from ebbtide.checking import refuse_nothing
+from ebbtide.cli.decisions.browsing import Place
 from ebbtide.cli.decisions.from_trace import filtered_trace
-from ebbtide.cli.decisions.place import Place
 from ebbtide.cli.settings.options import current_settings
 from ebbtide.cli.single_file import single_file
 from ebbtide.cli.terminal import console, plain, print_json, styled

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Self
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any, Self
 
 from rich.text import Text
 
-from ebbtide.cli.decisions.place import Place
-from ebbtide.cli.decisions.typed_input import RecordTexts, moment_of, reasons_of
+from ebbtide.cli.decisions.browsing import Place
+from ebbtide.cli.declaration import FILE, OF_AGENT, SINCE, Argument, Option, shared
 from ebbtide.cli.terminal import console, plain, print_json, styled
+from ebbtide.clock import system_clock
 from ebbtide.decision_log.deliberation.answer import DecisionAnswer, DecisionVerdict
 from ebbtide.decision_log.deliberation.deliberation import Deliberation
 from ebbtide.decision_log.deliberation.guardrails import load_guardrails
 from ebbtide.decision_log.log.decision_log import DecisionLog
-from ebbtide.decision_log.record.particulars import Particulars, RecordStatus
+from ebbtide.decision_log.record.particulars import Particulars, RecordOption, RecordStatus
 from ebbtide.decision_log.record.record import Decision, DecisionOutcome, Link, Mode, Relation, Review, Status
 from ebbtide.decision_log.record.review import SIGNAL
 from ebbtide.decision_log.record.wire import decision_document
-from ebbtide.decisions.candidate import ConfidenceSource, Reason, Stakes
-from ebbtide.errors import ConfigError, UnknownDecisionError
+from ebbtide.decisions.candidate import ConfidenceSource, Reason, ReasonKind, Stakes
+from ebbtide.errors import ConfigError, TranscriptError, UnknownDecisionError
 from ebbtide.profile import Profile
+from ebbtide.traces.input.source import STDIN, read_bytes
 
 _VERDICT_STYLES = {
     DecisionVerdict.OPENED: "bold cyan",
@@ -306,3 +311,286 @@ class Work:
         except UnknownDecisionError:
             return decision_id
         return f"{decision_id}: {text}"
+
+
+Log = Annotated[
+    str | None,
+    Option(
+        "--log",
+        metavar="FILE|URL",
+        envvar="EBBTIDE_LOG",
+        help="File or postgresql:// URL; else a file in your data folder.",
+    ),
+]
+Tenant = Annotated[str, Option("--tenant", metavar="NAME", help="Whose log.")]
+Agent = Annotated[str | None, Option("--agent", "-a", metavar="NAME", help=OF_AGENT)]
+Session = Annotated[
+    str | None, Option("--session", "-s", metavar="NAME", help="Of which session; without it, of all.")
+]
+GateMode = Annotated[Mode, Option("--mode", help="What the gate may do: shadow, advise or enforce.")]
+TextFile = Annotated[Path | None, Option("--file", "-f", metavar="FILE", help="Read the text from FILE.")]
+Frame = Annotated[
+    str, Option("--frame", metavar="NAME", help="What the agent was doing: decision, debug, task, ...")
+]
+Reasons = Annotated[
+    list[str] | None,
+    Option("--reason", "-r", metavar="TEXT", help="Why, such as 'analysis: it is faster'. Repeatable."),
+]
+Options = Annotated[
+    list[str] | None, Option("--option", metavar="TEXT", help="What was weighed. Repeatable.")
+]
+Assumptions = Annotated[
+    list[str] | None, Option("--assume", metavar="TEXT", help="What has to hold. Repeatable.")
+]
+StakesOf = Annotated[Stakes | None, Option("--stakes", help="What it costs to be wrong.")]
+Category = Annotated[
+    str | None, Option("--category", "-c", metavar="NAME", help="Any name, such as architecture or tooling.")
+]
+Confidence = Annotated[
+    float | None, Option("--confidence", metavar="P", help="How sure it is to turn out right, 0 to 1.")
+]
+ConfidenceFrom = Annotated[
+    ConfidenceSource | None,
+    Option("--confidence-source", help="Where that is from; without it exactly 0.5 is the default."),
+]
+Prediction = Annotated[str | None, Option("--predict", metavar="TEXT", help="What is expected to happen.")]
+ReviewBy = Annotated[
+    str | None,
+    Option("--review-by", metavar="WHEN", help="When to look how it turned out: 2026-03-01, or 30d."),
+]
+Links = Annotated[
+    list[str] | None,
+    Option(
+        "--link",
+        metavar="KIND=ID",
+        help="How it stands to another one: depends_on, related_to, contradicts or supersedes. Repeatable.",
+    ),
+]
+Context = Annotated[str | None, Option("--context", metavar="TEXT", help="The problem that is decided.")]
+Chosen = Annotated[str | None, Option("--chosen", metavar="TEXT", help="The option that was chosen.")]
+Consequences = Annotated[
+    list[str] | None, Option("--consequence", metavar="TEXT", help="What follows from it. Repeatable.")
+]
+Pros = Annotated[
+    list[str] | None,
+    Option("--pro", metavar="TEXT", help="What speaks for an option: 'SQLite: no server'. Repeatable."),
+]
+Cons = Annotated[
+    list[str] | None,
+    Option("--con", metavar="TEXT", help="What speaks against one: 'SQLite: one writer'. Repeatable."),
+]
+Deciders = Annotated[list[str] | None, Option("--decider", metavar="NAME", help="Who decided. Repeatable.")]
+Proposed = Annotated[bool, Option("--proposed", help="It is proposed, and not accepted yet.")]
+GuardrailsFile = Annotated[
+    str | None,
+    Option("--guardrails", metavar="FILE", type=FILE, help="TOML file of rules for decisions."),
+]
+Force = Annotated[bool, Option("--force", help="Record it over the objection of the gate.")]
+By = Annotated[str, Option("--by", metavar="NAME", help="Who says so.")]
+Why = Annotated[str, Option("--why", metavar="TEXT", help="Why.")]
+Statuses = Annotated[
+    list[Status] | None, Option("--status", metavar="STATUS", help="Only these. Repeatable.")
+]
+Users = Annotated[bool, Option("--users", help="Read what users say too.")]
+Limit = Annotated[
+    int, Option("--limit", "-n", metavar="N", at_least=1, at_most=100_000, help="How many at most.")
+]
+Since = Annotated[str | None, Option("--since", metavar="WHEN", help=SINCE)]
+Until = Annotated[str | None, Option("--until", metavar="WHEN", help="Up to then.")]
+Identifier = Annotated[str, Argument(metavar="ID", help="Id of a decision, or its beginning.")]
+
+_OF_A_LOG = {
+    "log": (Log, None),
+    "tenant": (Tenant, "default"),
+    "agent": (Agent, None),
+    "session": (Session, None),
+}
+
+
+def with_log(*, session: bool) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Gives a command the options that name a log; what they say is its first argument, a `Place`.
+
+    Args:
+        session: Whether one session can be named too.
+    """
+    options = {name: option for name, option in _OF_A_LOG.items() if session or name != "session"}
+    return shared(options, Place)
+
+
+Details = dict[str, Any]  # what `DecisionOptions.of` takes beside the text
+
+_OF_A_RECORD = {
+    "context": (Context, None),
+    "choice": (Chosen, None),
+    "options": (Options, None),
+    "pros": (Pros, None),
+    "cons": (Cons, None),
+    "consequences": (Consequences, None),
+    "deciders": (Deciders, None),
+}
+
+#: What a record says, as `RecordTexts` takes it.
+with_record_texts = shared(_OF_A_RECORD, dict)
+
+with_details = shared(
+    {
+        **_OF_A_RECORD,
+        "proposed": (Proposed, False),
+        "reasons": (Reasons, None),
+        "assumptions": (Assumptions, None),
+        "stakes": (StakesOf, None),
+        "category": (Category, None),
+        "confidence": (Confidence, None),
+        "confidence_source": (ConfidenceFrom, None),
+        "prediction": (Prediction, None),
+        "review_by": (ReviewBy, None),
+    },
+    dict,
+)
+
+
+_LINKS = (Relation.DEPENDS_ON, Relation.RELATED_TO, Relation.CONTRADICTS, Relation.SUPERSEDES)
+_LONGEST = 4 << 20  # bytes of a text
+_SPAN = re.compile(r"\+?(\d{1,5})([hdwmy])")
+_HOURS = {"h": 1, "d": 24, "w": 7 * 24, "m": 30 * 24, "y": 365 * 24}
+
+
+def typed_text(argument: str | None, file: Path | None, what: str = "description") -> str:
+    """A text as an argument, ``-`` for standard input, or from a file.
+
+    Raises:
+        ConfigError: There is none, or there are two.
+        TranscriptError: It cannot be read, or it is not UTF-8.
+    """
+    if (argument is None) == (file is None):
+        raise ConfigError(f"one {what} is needed: as an argument, - for standard input, or --file FILE")
+    if argument is not None and argument != STDIN:
+        return _utf8(argument.encode(errors="surrogateescape"), f"the {what}")
+    source = STDIN if file is None else file
+    return _utf8(read_bytes(source, _LONGEST), str(file or "<stdin>")).rstrip("\r\n")
+
+
+def moment_of(text: str | None, name: str) -> float | None:
+    """A time as written on the command line: a date, a date with a time, or ``30d`` from now (h, d, w, m, y).
+
+    Raises:
+        ConfigError: It is written in another way.
+    """
+    if text is None:
+        return None
+    span = _SPAN.fullmatch(text.strip().lower())
+    if span:
+        return system_clock() + timedelta(hours=int(span[1]) * _HOURS[span[2]]).total_seconds()
+    try:
+        instant = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise ConfigError(
+            f"{name} {text!r:.60}: expected such as 2026-03-01, 2026-03-01T10:00Z or 30d"
+        ) from None
+    return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).timestamp()
+
+
+def past_moment_of(text: str | None, name: str) -> float | None:
+    """Likewise, but ``30d`` is so long ago."""
+    span = None if text is None else _SPAN.fullmatch(text.strip().lower())
+    if span:
+        return system_clock() - timedelta(hours=int(span[1]) * _HOURS[span[2]]).total_seconds()
+    return moment_of(text, name)
+
+
+def reasons_of(texts: Sequence[str]) -> tuple[Reason, ...]:
+    """Reasons as written on the command line: ``analysis: it is faster``, or without a kind."""
+    reasons = []
+    for text in texts:
+        kind, colon, rest = text.partition(":")
+        if colon and kind.strip().lower() in tuple(ReasonKind) and rest.strip():
+            reasons.append(Reason(text=rest.strip(), kind=ReasonKind(kind.strip().lower())))
+        else:
+            reasons.append(Reason(text=text))
+    return tuple(reasons)
+
+
+def links_of(texts: Sequence[str]) -> tuple[tuple[Relation, str], ...]:
+    """Links as written on the command line: ``depends_on=ID``.
+
+    Raises:
+        ConfigError: One is written in another way.
+    """
+    links = []
+    for text in texts:
+        kind, _, beginning = text.partition("=")
+        name = kind.strip().lower().replace("-", "_")
+        if name not in _LINKS or not beginning.strip():
+            raise ConfigError(f"--link {text!r:.60}: expected KIND=ID, where KIND is {', '.join(_LINKS)}")
+        links.append((Relation(name), beginning.strip()))
+    return tuple(links)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordTexts:
+    """What a record says, as it is written on the command line."""
+
+    context: str | None = None
+    choice: str | None = None
+    options: Sequence[str] | None = None
+    pros: Sequence[str] | None = None
+    cons: Sequence[str] | None = None
+    consequences: Sequence[str] | None = None
+    deciders: Sequence[str] | None = None
+
+    def particulars(
+        self, standing: RecordStatus | None = None, *, titles: Sequence[str] = (), every: bool = False
+    ) -> Particulars | None:
+        """What was typed; None where nothing was.
+
+        Args:
+            standing: What the team says of the decision.
+            titles: The options that it has already.
+            every: Whether options without arguments are among it.
+
+        Raises:
+            ConfigError: A text is empty, or an argument is of no option.
+        """
+        options, consequences, deciders = self.options or (), self.consequences or (), self.deciders or ()
+        texts = (self.context, self.choice, *options, *consequences, *deciders)
+        if any(text is not None and not text.strip() for text in texts):
+            raise ConfigError("--context, --choice, --option, --consequence and --decider need a text")
+        names = list(dict.fromkeys((*titles, *options)))
+        pros, cons = _arguments(self.pros or (), names, "--pro"), _arguments(self.cons or (), names, "--con")
+        weighed = tuple(
+            RecordOption(title=name, pros=tuple(pros[name]), cons=tuple(cons[name]))
+            for name in names
+            if pros[name] or cons[name] or (every and name in options)
+        )
+        particulars = Particulars(
+            standing=standing,
+            context=self.context,
+            choice=self.choice,
+            options=weighed,
+            consequences=tuple(consequences),
+            deciders=tuple(deciders),
+        )
+        return None if particulars == Particulars() else particulars
+
+
+def _arguments(texts: Sequence[str], names: Sequence[str], flag: str) -> dict[str, list[str]]:
+    """The arguments of each option; of two names with which one begins, the longer counts."""
+    arguments: dict[str, list[str]] = {name: [] for name in names}
+    for text in texts:
+        fitting = [name for name in names if text.startswith(f"{name}:") and text[len(name) + 1 :].strip()]
+        if not fitting:
+            there = ", ".join(names) or "none; --option names one"
+            raise ConfigError(f"{flag} {text!r:.60}: expected OPTION: TEXT, where the options are {there}")
+        name = max(fitting, key=len)
+        arguments[name].append(text[len(name) + 1 :].strip())
+    return arguments
+
+
+def _utf8(data: bytes, source: str) -> str:
+    try:
+        return data.removeprefix(b"\xef\xbb\xbf").decode()
+    except UnicodeDecodeError as error:
+        byte = data[error.start]
+        raise TranscriptError(
+            f"not UTF-8: 0x{byte:02x} at byte {error.start}", source=source, hint="Save it as UTF-8."
+        ) from error

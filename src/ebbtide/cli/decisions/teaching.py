@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from ebbtide.cli.decisions.options import Users, with_log
-from ebbtide.cli.decisions.place import Place
-from ebbtide.cli.declaration import Argument, CommandGroup, Option
-from ebbtide.cli.shared_options import AsJson, Output, ProfileName
+from ebbtide.cli.decisions.browsing import Place
+from ebbtide.cli.decisions.recording import Users, with_log
+from ebbtide.cli.declaration import Argument, AsJson, CommandGroup, Option, Output, ProfileName
 
 app = CommandGroup()
 

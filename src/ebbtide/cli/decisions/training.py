@@ -8,8 +8,8 @@ from pathlib import Path
 from rich.table import Table
 
 from ebbtide import __version__
+from ebbtide.cli.decisions.browsing import Place, default_file
 from ebbtide.cli.decisions.labelling import labelled_candidates, labels_in, rules_alone
-from ebbtide.cli.decisions.place import Place, default_file
 from ebbtide.cli.terminal import console, print_json, styled
 from ebbtide.decision_log.log.decision_labels import labels_of
 from ebbtide.decisions.learning.decision_label import DecisionLabel, LabelKind

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from ebbtide.cli.decisions.options import (
+from ebbtide.cli.decisions.browsing import Place
+from ebbtide.cli.decisions.recording import (
     By,
     GuardrailsFile,
     Limit,
@@ -14,10 +15,19 @@ from ebbtide.cli.decisions.options import (
     Why,
     with_log,
 )
-from ebbtide.cli.decisions.place import Place
-from ebbtide.cli.declaration import Argument, CommandGroup, Option
+from ebbtide.cli.declaration import (
+    FORMAT,
+    Argument,
+    AsJson,
+    CommandGroup,
+    Fields,
+    Option,
+    Output,
+    Plot,
+    ProfileName,
+    Redact,
+)
 from ebbtide.cli.exits import Exit
-from ebbtide.cli.shared_options import FORMAT, AsJson, Fields, Output, Plot, ProfileName, Redact
 from ebbtide.cli.single_file import single_file
 from ebbtide.decision_log.exchange.reading import FileFormat, WriteFormat
 
@@ -125,7 +135,7 @@ def purge(
     That they were there stays on record.
     """
     from ebbtide.cli.decisions import cleaning as commands
-    from ebbtide.cli.decisions.typed_input import past_moment_of
+    from ebbtide.cli.decisions.recording import past_moment_of
 
     at = past_moment_of(before, "--before")
     commands.purge(place, before=at or 0.0, by=by, why=why, really=yes, as_json=as_json)

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import escape
 from pathlib import Path
+from typing import Any
 
 from rich.console import RenderableType
 from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
-from ebbtide.cli.rounds.labels import load_labels
-from ebbtide.cli.rounds.pr_plot import precision_recall_svg
 from ebbtide.cli.rounds.scoring_options import SemanticLevel
-from ebbtide.cli.terminal import console, plain, print_json, styled
-from ebbtide.cli.written_file import write_file
-from ebbtide.convergence.calibration.labelled import LabelledPair, LabelledTranscript, PairFields
+from ebbtide.cli.terminal import console, plain, print_json, styled, write_file
+from ebbtide.convergence.calibration.labelled import EXPECTED, LabelledPair, LabelledTranscript, PairFields
 from ebbtide.convergence.calibration.pairs import MeasureReport, PairCalibration, calibrate_pairs
 from ebbtide.convergence.calibration.profile_file import profile_toml
 from ebbtide.convergence.calibration.stops import StopCalibration, calibrate_stops
-from ebbtide.errors import ConfigError
+from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.profile import Profile
 from ebbtide.rate import Rate
+from ebbtide.traces.input.document import Content, Document
+from ebbtide.traces.input.source import read_bytes, source_name
+from ebbtide.traces.reading import loads
+from ebbtide.traces.transcripts.sniffing import is_round_line
 
 _SHOWN = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 _CAUTION = "This holds for texts like these. Other texts need labels of their own."
@@ -214,3 +219,126 @@ def _cell(rate: Rate | None) -> str:
 
 def _number(value: float | None, digits: int = 3) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
+
+
+_LARGEST = 256 << 20  # bytes of a file of labels
+
+Labelled = tuple[LabelledPair, ...] | tuple[LabelledTranscript, ...]
+
+
+def load_labels(paths: Iterable[str | os.PathLike[str]], keys: PairFields | None = None) -> Labelled:
+    """The labels in all the files, which are of one kind.
+
+    Args:
+        paths: Each is JSON lines of pairs, JSON lines of conversations, or one conversation in JSON or JSONL.
+            A conversation has the key ``_expected``: in its object, or in its header line. Compressed with
+            gzip or not; ``-`` is standard input.
+        keys: How the keys of a pair are called; None: as in `PairFields`.
+
+    Raises:
+        TranscriptError: A file cannot be read, a line has no label, or the files are of different kinds.
+    """
+    pairs: list[LabelledPair] = []
+    transcripts: list[LabelledTranscript] = []
+    for path in paths:
+        source = source_name(path)
+        try:
+            for item in _labels_in(read_bytes(path, _LARGEST), source, keys or PairFields()):
+                if isinstance(item, LabelledPair):
+                    pairs.append(item)
+                else:
+                    transcripts.append(item)
+        except TranscriptError as error:
+            raise error.located(source=source) from error
+        if pairs and transcripts:
+            raise TranscriptError(
+                "labelled pairs and labelled conversations together",
+                source=source,
+                hint="Calibrate them one by one.",
+            )
+    return tuple(pairs) or tuple(transcripts)
+
+
+def _labels_in(data: bytes, source: str, keys: PairFields) -> Iterator[LabelledPair | LabelledTranscript]:
+    document = Document.of(data)
+    if document.not_json:
+        raise document.not_json
+    if document.content is Content.JSON_LINES and any(map(is_round_line, document.head)):
+        transcript = loads(data, source=source)
+        yield LabelledTranscript.of(transcript, transcript.extra.get(EXPECTED))
+        return
+    for line, value in document.lines():
+        try:
+            yield _item(value, source, keys)
+        except TranscriptError as error:
+            raise error.located(line=line) if document.content is Content.JSON_LINES else error from None
+
+
+def _item(value: Any, source: str, keys: PairFields) -> LabelledPair | LabelledTranscript:
+    if isinstance(value, Mapping) and (EXPECTED in value or "rounds" in value):
+        return LabelledTranscript.of(loads(json.dumps(value), source=source), value.get(EXPECTED))
+    return LabelledPair.from_dict(value, keys)
+
+
+_SIZE, _LEFT, _TOP = 400, 60, 30  # pixels
+_COLOURS = ("#888888", "#0072b2", "#d55e00")  # distinguishable without red and green
+_STEPS = (0, 0.2, 0.4, 0.6, 0.8, 1)
+
+
+def precision_recall_svg(title: str, reports: Sequence[MeasureReport]) -> str:
+    """The curves, with the current threshold of each as a circle and the proposed one as a disc.
+
+    Args:
+        title: What was measured.
+        reports: At most three.
+    """
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_SIZE + 300}" height="{_SIZE + 90}">',
+        "<style>text {font: 13px sans-serif}</style>",
+        '<rect width="100%" height="100%" fill="white"/>',
+        _text(_LEFT, 18, title),
+        _text(_LEFT, _TOP + _SIZE + 42, "precision (up) over recall (right); \u25cb now, \u25cf proposed"),
+    ]
+    for step in _STEPS:
+        (start, y), (x, bottom) = _place(0, step), _place(step, 0)
+        parts += [
+            _line([(start, y), (start + _SIZE, y)], "#dddddd"),
+            _line([(x, _TOP), (x, bottom)], "#dddddd"),
+        ]
+        parts += [
+            _text(start - 8, y + 4, f"{step:g}", anchor="end"),
+            _text(x, bottom + 18, f"{step:g}", anchor="middle"),
+        ]
+    for row, (report, colour) in enumerate(zip(reports, _COLOURS, strict=False)):
+        positives = max(report.curve[-1].hits, 1)
+        parts.append(
+            _line([_place(here.hits / positives, here.hits / here.yes) for here in report.curve], colour)
+        )
+        parts.append(_mark(report, report.threshold, "white", colour))
+        words = f"{report.name}, now {report.threshold:g}"
+        if report.proposed:
+            parts.append(_mark(report, report.proposed, colour, colour))
+            words += f", proposed {report.proposed:g}"
+        parts.append(_text(_LEFT + _SIZE + 20, _TOP + 20 + 24 * row, words, colour=colour))
+    return "\n".join([*filter(None, parts), "</svg>\n"])
+
+
+def _place(recall: float, precision: float) -> tuple[float, float]:
+    return (_LEFT + _SIZE * recall, _TOP + _SIZE * (1 - precision))
+
+
+def _text(x: float, y: float, text: str, *, anchor: str = "start", colour: str = "black") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}">{escape(text)}</text>'
+
+
+def _line(points: Sequence[tuple[float, float]], colour: str) -> str:
+    path = " ".join(dict.fromkeys(f"{x:.0f},{y:.0f}" for x, y in points))  # a pixel once
+    return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>'
+
+
+def _mark(report: MeasureReport, threshold: float, fill: str, colour: str) -> str:
+    here = report.at(threshold)
+    if here.precision.value is None:
+        return ""
+    x, y = _place(here.recall.value or 0.0, here.precision.value)
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" stroke="{colour}" fill="{fill}"/>'

@@ -8,13 +8,15 @@ from typing import Annotated
 
 import click
 
-from ebbtide.cli.declaration import FILE, Argument, Command, Option
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.shared_options import (
+from ebbtide.cli.declaration import (
+    FILE,
+    Argument,
     AsJson,
+    Command,
     Fields,
     Follow,
     JudgeModel,
+    Option,
     Output,
     Plot,
     PricesFile,
@@ -22,6 +24,7 @@ from ebbtide.cli.shared_options import (
     Redact,
     read_prices,
 )
+from ebbtide.cli.exits import Exit
 from ebbtide.cli.single_file import single_file
 from ebbtide.traces.transcripts.turns import RoundUnit
 
@@ -129,7 +132,7 @@ def stop(
 
     With --follow it ends at the first SHIP or ESCALATE.
     """
-    from ebbtide.cli.rounds import stopping
+    from ebbtide.cli.rounds import scoring as stopping
     from ebbtide.cli.rounds.scoring_options import ScoringOptions, semantic_level
 
     file = single_file(file, f"`ebbtide score {shlex.quote(file)}` scores all of them.")
@@ -158,7 +161,7 @@ def extract(
         extraction.show(file, unit, redact=redact, as_json=as_json)
         return
     from ebbtide.cli.judging import open_judge
-    from ebbtide.cli.rounds import judged_extraction
+    from ebbtide.cli.rounds import extraction as judged_extraction
 
     model = open_judge(judge, read_prices(prices))
     judged_extraction.show_judged(file, unit, model, redact=redact, as_json=as_json)

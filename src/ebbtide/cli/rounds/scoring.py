@@ -7,11 +7,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
-from ebbtide.cli.lines import Line, print_lines, terminal_width
 from ebbtide.cli.rounds.conversation import (
     ScoredConversation,
     follow_conversation,
@@ -19,12 +19,29 @@ from ebbtide.cli.rounds.conversation import (
     warn_of_missing_level,
     warn_of_tool_calls,
 )
-from ebbtide.cli.rounds.report import class_style, print_report
 from ebbtide.cli.rounds.scoring_options import ScoringOptions
-from ebbtide.cli.terminal import SIGNAL_STYLES, console, plain, print_json, styled, warn
+from ebbtide.cli.terminal import (
+    CLASS_STYLES,
+    SIGNAL_STYLES,
+    Line,
+    console,
+    plain,
+    print_json,
+    print_line,
+    print_lines,
+    styled,
+    terminal_width,
+    warn,
+)
+from ebbtide.convergence.consensus import ConsensusReading
 from ebbtide.convergence.meter import RoundReading
+from ebbtide.convergence.novelty import ClaimReading
+from ebbtide.convergence.recommendation import Recommendation
+from ebbtide.convergence.score import ConvergenceScore, RoundSummary
 from ebbtide.convergence.signal import Signal
 from ebbtide.errors import ConfigError, TranscriptError
+from ebbtide.profile.convergence import NoveltyRules
+from ebbtide.report.plurals import count
 from ebbtide.text.redaction import redact
 from ebbtide.traces.input.folder import entries_in
 from ebbtide.traces.input.source import STDIN
@@ -191,3 +208,217 @@ def _print_round(reading: RoundReading, options: ScoringOptions) -> None:
     line.append(f"readiness {reading.readiness.readiness:.2f}  ", class_style(recommendation.readiness))
     line.append(recommendation.signal.value, SIGNAL_STYLES[recommendation.signal])
     console().print(line)
+
+
+_EIGHTHS = " \u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588"
+_CURVE_ROWS = 5
+_TABLE_ROUNDS = 24
+_MARGIN = 7
+_QUOTE = 70  # characters
+_QUOTES = 2
+
+
+def print_report(
+    terminal: Console,
+    name: str,
+    score: ConvergenceScore,
+    rules: NoveltyRules,
+    explained: Sequence[RoundReading] = (),
+    *,
+    cut: str = "",
+) -> None:
+    """Print the whole report of one conversation.
+
+    Args:
+        terminal: Where to.
+        name: File name or conversation id.
+        score: What to report.
+        rules: The thresholds drawn beside the curve.
+        explained: Readings whose claims are listed one by one.
+        cut: How the rounds were cut.
+    """
+    terminal.print(_headline(name, score))
+    terminal.print(_why(score))
+    if cut:
+        terminal.print(Text(cut, style="dim"))
+    terminal.print()
+    terminal.print(_curve(score.rounds, rules, terminal.width))
+    terminal.print()
+    terminal.print(_rounds_table(score.rounds))
+    if score.consensus:
+        terminal.print()
+        terminal.print(_positions(score.consensus))
+    if score.flags:
+        terminal.print()
+        terminal.print(_flags(score))
+    for reading in explained:
+        terminal.print()
+        terminal.print(_claims(reading))
+
+
+def _headline(name: str, score: ConvergenceScore) -> Text:
+    signal = score.recommendation.signal
+    line = Text.assemble((signal.value, SIGNAL_STYLES[signal]), "  ")
+    line.append(plain(name))
+    rounds = len(score.rounds)
+    line.append(f"  {count(rounds, 'round')}, profile {plain(score.profile)}", style="dim")
+    if score.semantic:
+        line.append(f", meaning by {plain(score.semantic)}", style="dim")
+    return line
+
+
+def _why(score: ConvergenceScore) -> Text:
+    recommendation = score.recommendation
+    return Text.assemble(plain(recommendation.rationale), "\n", (plain(recommendation.hint), "italic"))
+
+
+def _curve(rounds: Sequence[RoundSummary], rules: NoveltyRules, width: int) -> RenderableType:
+    """Novelty by round as columns, with the limits of the classes beside it."""
+    room = max(width - _MARGIN - 12, 20)
+    visible = rounds[-room:]
+    column = max(1, min(4, room // len(visible)))
+    lines = []
+    for row in range(_CURVE_ROWS, 0, -1):
+        line = Text(_axis_label(row, rules), style="dim")
+        for item in visible:
+            filled = round(item.novelty_rate * _CURVE_ROWS * 8) - (row - 1) * 8
+            cell = _EIGHTHS[max(0, min(8, filled))] * max(1, column - 1)
+            line.append(cell.ljust(column), style=_rate_style(item.novelty_rate, rules))
+        lines.append(line)
+    first, last = visible[0].round, visible[-1].round
+    span = len(visible) * column
+    axis = f"{first}{str(last).rjust(max(span - len(str(first)), 1))}" if last != first else str(first)
+    lines.append(Text(f"{'':>{_MARGIN}}{axis}  round", style="dim"))
+    return Group(Text("Novelty: new claims in each round, relative to the largest round"), *lines)
+
+
+def _axis_label(row: int, rules: NoveltyRules) -> str:
+    labels = {_CURVE_ROWS: "1.00", 1: f"{rules.low_below:.2f}", 3: f"{rules.high_above:.2f}"}
+    return f"{labels.get(row, ''):>{_MARGIN - 2}} \u2502"
+
+
+def _rate_style(rate: float, rules: NoveltyRules) -> str:
+    return "red" if rate < rules.low_below else "green" if rate > rules.high_above else "yellow"
+
+
+def _rounds_table(rounds: Sequence[RoundSummary]) -> RenderableType:
+    visible = rounds[-_TABLE_ROUNDS:]
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("round", justify="right")
+    if any(item.agent for item in visible):
+        table.add_column("agent", max_width=20, no_wrap=True)
+    stable = any(item.semantic_similarity is not None for item in visible)
+    for header in ("claims", "new", "novelty", *(["alike"] if stable else []), "does", "readiness", "signal"):
+        justify: JustifyMethod = "right" if header in ("claims", "new") else "left"
+        table.add_column(header, justify=justify, no_wrap=True)
+    for item in visible:
+        cells: list[RenderableType] = [str(item.round)]
+        if any(other.agent for other in visible):
+            cells.append(styled(item.agent or ""))
+        cells += [str(item.claims), str(item.new_claims)]
+        cells.append(_graded(item.novelty_rate, item.novelty_classification))
+        if stable:
+            alike = item.semantic_similarity
+            cells.append("" if alike is None else f"{alike:.2f}")
+        cells.append(item.agreement or "")
+        cells.append(_graded(item.action_readiness, item.readiness_classification))
+        cells.append(Text(item.signal, style=SIGNAL_STYLES[item.signal]))
+        table.add_row(*cells)
+    if len(visible) < len(rounds):
+        return Group(Text(f"The last {len(visible)} of {len(rounds)} rounds:", style="dim"), table)
+    return table
+
+
+def _graded(value: float, label: str) -> Text:
+    return Text(f"{value:.2f} {label:<6}", style=class_style(label))
+
+
+def class_style(label: str) -> str:
+    """The colour of HIGH, MEDIUM or LOW."""
+    return CLASS_STYLES[label]
+
+
+def _positions(reading: ConsensusReading) -> RenderableType:
+    share = "all agree" if reading.unanimous else f"the most hold {reading.majority:.0%}"
+    changed = {None: "", True: ", nobody changed it", False: ", somebody changed it"}[reading.unchanged]
+    lines = [Text(f"Who holds what, after circle {reading.circle}: {share}{changed}", style="bold")]
+    for position in reading.positions:
+        agents = plain(", ".join(position.agents), _QUOTE)
+        lines.append(Text.assemble("  ", (plain(position.answer, _QUOTE), "bold"), f"  {agents}"))
+        if position.claim:
+            lines.append(styled(f"\u201c{plain(position.claim, _QUOTE)}\u201d", "dim", indent=6))
+    if reading.silent:
+        lines.append(styled(f"no answer: {', '.join(reading.silent)}", "dim", indent=2))
+    return Group(*lines)
+
+
+def _flags(score: ConvergenceScore) -> RenderableType:
+    lines = [Text("Flags", style="bold")]
+    for flag in score.flags:
+        kind = flag.kind.replace("_", " ").lower()
+        lines.append(Text.assemble(f"  round {flag.round}: ", (kind, "magenta"), f", {plain(flag.evidence)}"))
+        lines += [
+            styled(f"\u201c{plain(text, _QUOTE)}\u201d", "dim", indent=6) for text in flag.texts[:_QUOTES]
+        ]
+        if len(flag.texts) > _QUOTES:
+            lines.append(styled(f"and {len(flag.texts) - _QUOTES} more", "dim", indent=6))
+    return Group(*lines)
+
+
+def _claims(reading: RoundReading) -> RenderableType:
+    who = f" ({plain(reading.agent)})" if reading.agent else ""
+    lines = [Text(f"Round {reading.number}{who}: {len(reading.novelty.readings)} claims", style="bold")]
+    lines += [line for claim in reading.novelty.readings for line in _claim(claim)]
+    for action in reading.readiness.actions:
+        lines.append(styled(f"action   {action.kind}: {action.text}  [{action.rule}]", indent=2))
+    for blocker in reading.readiness.blockers:
+        lines.append(styled(f"blocker  \u201c{blocker.phrase}\u201d in {blocker.text}", "yellow", indent=2))
+    return Group(*lines)
+
+
+def _claim(claim: ClaimReading) -> list[Text]:
+    kind, style = (
+        ("new", "green") if claim.is_new else ("reword", "yellow") if claim.new_L0 else ("repeat", "red")
+    )
+    lines = [Text.assemble("  ", (f"{kind:<8}", style), plain(claim.text))]
+    if claim.nearest:
+        near = f"{claim.nearest.similarity:.2f} like round {claim.nearest.round}: {claim.nearest.text}"
+        lines.append(styled(near, "dim", indent=10))
+    if claim.nearest_L2 and claim.nearest_L2.similarity < 1:
+        near = (
+            f"{claim.nearest_L2.similarity:.2f} means round {claim.nearest_L2.round}: {claim.nearest_L2.text}"
+        )
+        lines.append(styled(near, "dim", indent=10))
+    if claim.reversed and claim.contrast:
+        differ = f"{claim.contrast.kind}: {claim.contrast.left} / {claim.contrast.right}"
+        there = f"reverses round {claim.reversed.round} ({differ}): {claim.reversed.text}"
+        lines.append(styled(there, "magenta", indent=10))
+    return lines
+
+
+def stop(name: str, options: ScoringOptions) -> Signal:
+    """Print the verdict on one conversation in three lines."""
+    conversation = score_conversation(name, options)
+    recommendation = conversation.score.recommendation
+    _print_verdict(recommendation, options)
+    warn_of_missing_level(options)
+    warn_of_tool_calls(conversation)
+    return recommendation.signal
+
+
+def stop_following(name: str, options: ScoringOptions) -> Signal:
+    """Print the verdict as soon as it is SHIP or ESCALATE."""
+    for reading in follow_conversation(name, options):
+        if reading.recommendation.signal is not Signal.CONTINUE:
+            _print_verdict(reading.recommendation, options)
+            return reading.recommendation.signal
+    return Signal.CONTINUE
+
+
+def _print_verdict(recommendation: Recommendation, options: ScoringOptions) -> None:
+    if options.as_json:
+        print_json(options.add_problem({**recommendation.to_dict(), "hint": recommendation.hint}))
+        return
+    print_line(recommendation.signal.value, SIGNAL_STYLES[recommendation.signal])
+    print_line(recommendation.rationale)
+    print_line(recommendation.hint)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from ebbtide.cli.shared_options import read_prices
+from ebbtide.cli.declaration import read_prices
 from ebbtide.convergence.meter import ConvergenceMeter
 from ebbtide.errors import SemanticError
 from ebbtide.profile import Profile

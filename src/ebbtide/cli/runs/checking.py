@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 from ebbtide import __version__
 from ebbtide.budget.limits import Limits
 from ebbtide.cli.exits import Exit
-from ebbtide.cli.lines import Line, print_lines, terminal_width
-from ebbtide.cli.progress import progress_bar
 from ebbtide.cli.runs.baseline import Baseline, KnownFindings
 from ebbtide.cli.runs.ci.check_format import CheckFormat
 from ebbtide.cli.runs.fail_on import Condition, FailedCondition, conditions, failures
@@ -22,7 +20,7 @@ from ebbtide.cli.runs.run_screen import run_screen
 from ebbtide.cli.runs.run_table import SkippedFile, run_table
 from ebbtide.cli.runs.trace_files import TraceFiles
 from ebbtide.cli.settings.options import origin
-from ebbtide.cli.terminal import print_json, print_line, warn
+from ebbtide.cli.terminal import Line, print_json, print_line, print_lines, progress_bar, terminal_width, warn
 from ebbtide.errors import ConfigError, EbbtideError, TranscriptError
 from ebbtide.report.plurals import count
 from ebbtide.supervision.run_options import RunOptions

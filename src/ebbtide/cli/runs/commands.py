@@ -9,12 +9,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from ebbtide.cli.declaration import FILE, Argument, Command, Option
+from ebbtide.cli.declaration import (
+    FILE,
+    FORMAT,
+    Argument,
+    AsJson,
+    Command,
+    Jobs,
+    JudgeModel,
+    Option,
+    Page,
+    Redact,
+)
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.ci.check_format import CheckFormat
 from ebbtide.cli.runs.options import with_run_options, with_thresholds
 from ebbtide.cli.runs.session_filter import SessionFilter, with_session_filter
-from ebbtide.cli.shared_options import FORMAT, AsJson, Jobs, JudgeModel, Page, Redact
 from ebbtide.cli.single_file import single_file
 from ebbtide.cli.terminal import warn
 from ebbtide.errors import ConfigError

@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ebbtide.cli.price_hint import price_hint
 from ebbtide.cli.runs.baseline import KnownFindings
+from ebbtide.cli.terminal import price_hint
 from ebbtide.errors import ConfigError
 from ebbtide.report.wording import money, unpriced
 from ebbtide.settings_file import meant

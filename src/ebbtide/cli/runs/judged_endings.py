@@ -9,8 +9,7 @@ from functools import partial
 from typing import Any
 
 from ebbtide.cli.judging import QUOTE, JudgeBill, judge_progress
-from ebbtide.cli.lines import Line, columns
-from ebbtide.cli.terminal import plain
+from ebbtide.cli.terminal import Line, columns, plain
 from ebbtide.convergence.llm_outcome import LlmOutcome, outcome_by_llm
 from ebbtide.errors import TranscriptError
 from ebbtide.report.plurals import count

@@ -8,10 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
-from ebbtide.cli.declaration import FILE, Option, WordChoice
+from ebbtide.cli.declaration import (
+    FILE,
+    Option,
+    PricesFile,
+    ProfileName,
+    Redact,
+    WordChoice,
+    read_prices,
+    shared,
+)
 from ebbtide.cli.runs.ignoring import with_ignored
-from ebbtide.cli.settings.limits_table import limits_table
-from ebbtide.cli.shared_options import PricesFile, ProfileName, Redact, read_prices, shared
+from ebbtide.cli.settings.options import limits_table
 from ebbtide.profile import Profile
 from ebbtide.supervision.run_options import RunOptions
 

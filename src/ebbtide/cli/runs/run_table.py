@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ebbtide.cli.lines import Line, cell_width, columns
 from ebbtide.cli.runs.run_screen import word_style
-from ebbtide.cli.terminal import plain
+from ebbtide.cli.terminal import Line, cell_width, columns, plain
 from ebbtide.report import wording
 from ebbtide.report.plurals import count
 from ebbtide.supervision.summary.headline import Course, Headline

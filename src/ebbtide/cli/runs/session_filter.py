@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from ebbtide.cli.declaration import Option
-from ebbtide.cli.shared_options import OF_AGENT, SINCE, shared
+from ebbtide.cli.declaration import OF_AGENT, SINCE, Option, shared
 from ebbtide.errors import ConfigError
 from ebbtide.report.plurals import count
 from ebbtide.traces.sessions.agent_homes import CodingAgent

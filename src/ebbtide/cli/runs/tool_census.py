@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ebbtide.checking import refuse_nothing
-from ebbtide.cli.lines import Line, print_lines
-from ebbtide.cli.terminal import plain, print_json
+from ebbtide.cli.terminal import Line, plain, print_json, print_lines
 from ebbtide.events.event import Phase, ToolCall
 from ebbtide.events.shell_commands import command_name
 from ebbtide.events.shipped_tools import shipped

@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
+import dataclasses
+import os
+import queue
 import sys
+import threading
+import time
 from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ebbtide.checking import refuse_nothing
-from ebbtide.cli.lines import Line, print_lines, terminal_width
-from ebbtide.cli.runs.growing import pieces
+from ebbtide.checking import new_recorder, refuse_nothing
 from ebbtide.cli.runs.ignoring import print_ignored
-from ebbtide.cli.runs.live_run import LiveRun
 from ebbtide.cli.runs.run_screen import ACTION_STYLES, run_screen, verdict_lines
 from ebbtide.cli.runs.verdict_command import VerdictCommand
-from ebbtide.cli.terminal import console, plain, print_json, warn
+from ebbtide.cli.terminal import Line, console, plain, print_json, print_lines, terminal_width, warn
+from ebbtide.divergence.detectors.near_duplicates import argument_display
 from ebbtide.errors import TranscriptError
+from ebbtide.events.event import Event, content, title
+from ebbtide.events.transcript import Round
 from ebbtide.report import wording
+from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.verdict import Verdict
+from ebbtide.text.redaction import redact, redacted
+from ebbtide.traces.agents.opencode_storage import is_in_database
+from ebbtide.traces.input.lines import Tail
 from ebbtide.traces.input.source import STDIN, source_name
+from ebbtide.traces.live import TraceStream
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+
 
 _CHANGES = 8  # that the screen keeps
 _REASON = 160
@@ -260,3 +274,191 @@ class _Screen:
         if self.changes:
             lines += [Line(), *self.changes]
         return [*lines, Line(), Line("Ctrl-C stops the watch and prints a summary.", "dim")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """What one look at the input gave.
+
+    Args:
+        data: New bytes; empty where there are none yet.
+        restarted: The file was emptied, rewritten or replaced: what comes now belongs to a new run.
+    """
+
+    data: bytes = b""
+    restarted: bool = False
+
+
+def pieces(
+    name: str,
+    *,
+    poll_s: float = 0.25,
+    until_end: bool = False,
+    idle_s: float | None = None,
+    now: Callable[[], float] = time.monotonic,
+) -> Iterator[Piece]:
+    """What comes in, with an empty piece at every look that found nothing.
+
+    Args:
+        name: The file, a session in a database of OpenCode, or ``-`` for standard input, whose end is the
+            end.
+        poll_s: Seconds between two looks.
+        until_end: End where a file ends now, and do not wait for more.
+        idle_s: End when nothing came for so many seconds; None waits for ever.
+        now: Seconds on any clock.
+
+    Raises:
+        TranscriptError: At the start the file cannot be read.
+    """
+    if name == STDIN:
+        looks = _stdin_looks(poll_s)
+    else:
+        looks = _session_looks(name, poll_s) if is_in_database(name) else _file_looks(name, poll_s)
+    last = now()
+    with closing(looks):
+        for piece in looks:
+            yield piece
+            if piece.data or piece.restarted:
+                last = now()
+            elif (until_end and name != STDIN) or (idle_s is not None and now() - last >= idle_s):
+                return
+
+
+def _file_looks(name: str, poll_s: float) -> Generator[Piece, None, None]:
+    with closing(Tail(name)) as tail:
+        while True:
+            data = tail.look()
+            yield Piece(restarted=True) if data is None else Piece(data=data)
+            if data == b"":
+                time.sleep(poll_s)
+
+
+def _session_looks(name: str, poll_s: float) -> Generator[Piece, None, None]:
+    from ebbtide.traces.agents.opencode import SessionTail
+
+    tail = SessionTail(name)
+    while True:
+        data = tail.look()
+        yield Piece(data=data)
+        if not data:
+            time.sleep(poll_s)
+
+
+def _stdin_looks(poll_s: float) -> Generator[Piece, None, None]:
+    chunks: queue.Queue[bytes] = queue.Queue(maxsize=16)
+    descriptor = sys.stdin.fileno()
+
+    def read_chunks() -> None:
+        while True:
+            data = os.read(descriptor, 1 << 16)
+            chunks.put(data)
+            if not data:
+                return
+
+    # A thread, since not every system can wait for a pipe with a time limit.
+    threading.Thread(target=read_chunks, daemon=True).start()
+    while True:
+        try:
+            data = chunks.get(timeout=poll_s)
+        except queue.Empty:
+            yield Piece()
+            continue
+        if not data:
+            return
+        yield Piece(data=data)
+
+
+class LiveRun:
+    """Reads and supervises a run that grows.
+
+    Args:
+        source: What messages call it.
+        options: By what it is judged.
+    """
+
+    def __init__(self, source: str, options: RunOptions) -> None:
+        self.stream = TraceStream(source=source)
+        self.events = 0  #: so far
+        self.last: Event | Round | None = None  #: the latest event
+        self._over = False
+        self._latest = Verdict()  # what was yielded last, as the supervisor gave it
+        self._redacts = options.redact
+        self._recorder = new_recorder(options)
+
+    @property
+    def source(self) -> str:
+        """What the input is called where it is shown."""
+        source = self.stream.source
+        return redact(source) if self._redacts else source
+
+    @property
+    def standing(self) -> Verdict:
+        """What is to be done now."""
+        return self._shown(self._recorder.supervisor.verdict())
+
+    def feed(self, data: bytes) -> Iterator[Verdict]:
+        """Take what came in, an event at a time.
+
+        Yields:
+            Each verdict that differs from the one before; the events behind it have not been taken yet.
+        """
+        return self._record(self.stream.feed(data))
+
+    def finish(self) -> Iterator[Verdict]:
+        """Take the end of the input; what it yields is that of `feed`.
+
+        Raises:
+            TranscriptError: There was nothing in it that could be read.
+        """
+        self._over = True
+        return self._record(self.stream.finish())
+
+    def summary(self) -> RunSummary:
+        """What is known of the run so far."""
+        form = self.stream.format
+        summary = self._recorder.summary(
+            self.stream.source,
+            form.name if form else "format not known yet",
+            advice=self.stream.capture_advice,
+        )
+        summary = dataclasses.replace(
+            summary,
+            timed=self.stream.timed,
+            faults=(*map(str, self.stream.faults), *summary.faults),
+            degraded=summary.degraded + self.stream.fault_count,
+            over=self._over,
+        )
+        return redacted(summary) if self._redacts else summary
+
+    def latest_words(self) -> str:
+        """The latest event on one line."""
+        last = self.last
+        if last is None:
+            return ""
+        if isinstance(last, Round):
+            return f"round {last.number}"
+        words = f"{title(last)} {argument_display(content(last))}".strip()
+        return f"event {self.events:,}: {redact(words) if self._redacts else words}"
+
+    def _shown(self, verdict: Verdict) -> Verdict:
+        return redacted(verdict) if self._redacts else verdict
+
+    def _record(self, events: tuple[Event | Round, ...]) -> Iterator[Verdict]:
+        for event in events:
+            self.last = event
+            self.events += 1
+            verdict = self._recorder.record(event)
+            if self._is_new(verdict):
+                self._latest = verdict
+                yield self._shown(verdict)
+
+    def _is_new(self, verdict: Verdict) -> bool:
+        if verdict.action is Action.ALLOW and not self._latest.ends:
+            return False  # a nudge is over with the next event
+        latest = self._latest
+        return (verdict.action, verdict.cause, verdict.kind, verdict.loop_id) != (
+            latest.action,
+            latest.cause,
+            latest.kind,
+            latest.loop_id,
+        )

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from ebbtide.errors import ConfigError
+from ebbtide.settings_file import has_settings, read_settings
 
 if TYPE_CHECKING:
     from ebbtide.cli.settings.project_settings import ProjectSettings
+
 
 _SETTABLE = frozenset("profile tools prices limits fail_on baseline ignore guardrails budgets alerts".split())
 _HERE = "ebbtide.settings"
@@ -71,7 +74,6 @@ def _load(context: click.Context, option: click.Parameter, value: str | None) ->
         if value is not None and context.get_parameter_source("config") is ParameterSource.COMMANDLINE:
             raise click.BadParameter("it cannot go with --no-config", context, option)
         return
-    from ebbtide.cli.settings.search import nearest_file
 
     path = value if value is not None else nearest_file(os.getcwd())  # noqa: PTH109
     if path is None:
@@ -123,3 +125,59 @@ def origin(option: str, flag: str) -> str:
     if context.get_parameter_source(option) is not ParameterSource.DEFAULT_MAP:
         return flag
     return f"{settings.file}: {flag.removeprefix('--')}"
+
+
+def limits_table(
+    file: str | None, most: Mapping[str, float | None], when_unknown: str | None = None
+) -> dict[str, Any]:
+    """The limits that options set, by their names in the file.
+
+    Raises:
+        ConfigError: The file cannot be used.
+    """
+    from ebbtide.budget.limits import LimitKind
+
+    table: dict[str, Any] = {} if file is None else read_settings(file, _limits_table)
+    for name, value in most.items():
+        if value is not None:
+            whole = LimitKind(name) not in (LimitKind.COST_USD, LimitKind.WALL_S)
+            table[name] = int(value) if whole else value
+    if when_unknown is not None:
+        table["when_unknown"] = when_unknown
+    return table
+
+
+def _limits_table(table: Mapping[str, Any]) -> dict[str, Any]:
+    from ebbtide.budget.limits import Limits
+
+    inside = table.get("limits", table)
+    if not isinstance(inside, dict):
+        raise ConfigError(f"limits = {inside!r:.60}: expected a table")
+    Limits.from_dict(inside)
+    return dict(inside)
+
+
+_OWN, _SHARED = "ebbtide.toml", "pyproject.toml"
+
+
+def nearest_file(folder: str) -> str | None:
+    """The nearest file of settings, from a folder upwards; the root of a repository and home are the last.
+
+    Args:
+        folder: Where to begin.
+
+    Raises:
+        ConfigError: A ``pyproject.toml`` on the way cannot be read.
+    """
+    home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111 - pathlib takes long to load
+    here = os.path.realpath(folder)
+    while True:
+        own, shared = os.path.join(here, _OWN), os.path.join(here, _SHARED)  # noqa: PTH118
+        if os.path.lexists(own):
+            return own
+        if os.path.isfile(shared) and has_settings(shared):  # noqa: PTH113
+            return shared
+        above = os.path.dirname(here)  # noqa: PTH120
+        if here in (home, above) or os.path.lexists(os.path.join(here, ".git")):  # noqa: PTH118
+            return None
+        here = above

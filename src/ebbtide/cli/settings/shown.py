@@ -87,7 +87,7 @@ def _source(context: click.Context, settings: ProjectSettings, key: str) -> tupl
 
 def _limits(context: click.Context, settings: ProjectSettings) -> Iterator[ShownSetting]:
     from ebbtide.budget.limits import LimitKind
-    from ebbtide.cli.settings.limits_table import limits_table
+    from ebbtide.cli.settings.options import limits_table
 
     file = context.params.get("limits", settings.options.get("limits"))
     single = {kind.value: context.params.get(kind.value) for kind in LimitKind}

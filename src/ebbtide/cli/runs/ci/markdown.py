@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
+from xml.etree import ElementTree as ET
 
-from ebbtide.cli.runs.ci.checked_runs import CheckedRuns
+from ebbtide.cli.runs.ci.checked_runs import CheckedRuns, path_of, sentence
 from ebbtide.cli.runs.run_table import totals
 from ebbtide.cli.terminal import plain
 from ebbtide.report import wording
 from ebbtide.report.plurals import count
+from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.headline import Course
 from ebbtide.supervision.summary.run_summary import RunSummary
 
@@ -59,3 +62,119 @@ def _text(text: str) -> str:
     """Text that neither Markdown nor HTML take for more."""
     line = plain(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _MARKS.sub(r"\\\1", line)
+
+
+_LEVELS = {Action.STOP: "warning", Action.ESCALATE: "warning"}
+
+
+def github_annotations(checked: CheckedRuns) -> str:
+    """An error for each condition that is met and each file that is UNREADABLE, then the new findings.
+
+    Source: GitHub's "Workflow commands", escaping as in its toolkit.
+    """
+    lines = [
+        _command("error", item.source, f"UNREADABLE: {item.reason}", title="Ebbtide", line=item.line)
+        for item in checked.unreadable
+    ]
+    for run in checked.runs:
+        lines += [
+            _command("error", run.source, item.reason, title=f"Ebbtide --fail-on {item.condition}")
+            for item in checked.problems_of(run)
+        ]
+    for run in checked.runs:
+        lines += [
+            _command(
+                _LEVELS.get(item.finding.action, "notice"),
+                run.source,
+                sentence(item.finding, run),
+                title=f"Ebbtide {item.finding.kind}",
+            )
+            for item in checked.findings(run)
+            if not item.is_known
+        ]
+    if checked.summaries:
+        lines.append(totals(checked.runs).text)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _command(level: str, source: str, text: str, *, title: str, line: int | None = None) -> str:
+    path = path_of(source)
+    places = {"file": path, "line": None if path is None else line, "title": title}
+    properties = ",".join(f"{name}={_property(str(it))}" for name, it in places.items() if it is not None)
+    return f"::{level} {properties}::{_data(text)}"
+
+
+def _data(text: str) -> str:
+    return plain(text).replace("%", "%25")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+_NONCHARACTERS = re.compile("[\ufffe\uffff]")  # which no XML may hold; `plain` takes the rest out
+_SUITE = "ebbtide check"
+
+
+def junit_xml(checked: CheckedRuns) -> str:
+    """A suite of the runs: a failure is a run that meets a condition, an error a file that is UNREADABLE."""
+    root = ET.Element("testsuites")
+    failed = [run for run in checked.runs if checked.problems_of(run)]
+    seconds = sum(run.spent.seconds or 0.0 for run in checked.summaries)
+    suite = ET.SubElement(
+        root,
+        "testsuite",
+        {
+            "name": _SUITE,
+            "package": "ebbtide",
+            "id": "0",
+            "hostname": "localhost",
+            "timestamp": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S"),
+            "tests": str(len(checked.summaries) + len(checked.unreadable)),
+            "failures": str(len(failed)),
+            "errors": str(len(checked.unreadable)),
+            "time": f"{seconds:.3f}",
+        },
+    )
+    ET.SubElement(
+        ET.SubElement(suite, "properties"), "property", {"name": "runs", "value": str(len(checked.summaries))}
+    )
+    for file in checked.unreadable:
+        reason = _clean(file.reason)
+        case = _case(suite, file.source, None)
+        ET.SubElement(case, "error", {"type": "UNREADABLE", "message": reason}).text = reason
+    for run in checked.runs:
+        _add_run(suite, checked, run)
+    unread = [item for item in checked.skipped_files if item not in checked.unreadable]
+    ET.SubElement(suite, "system-out").text = "\n".join(
+        f"skipped {_clean(item.source)}: {_clean(item.reason)}" for item in unread
+    )
+    ET.SubElement(suite, "system-err")
+    ET.indent(root)
+    # In ASCII, so that it is UTF-8 whatever the encoding of the output is.
+    body = ET.tostring(root, encoding="us-ascii", xml_declaration=False).decode("ascii")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
+
+
+def _add_run(suite: ET.Element, checked: CheckedRuns, run: RunSummary) -> None:
+    case = _case(suite, run.source, run.spent.seconds)
+    problems = checked.problems_of(run)
+    if not problems:
+        return
+    text = [_clean(f"--fail-on {item.condition}: {item.reason}") for item in problems]
+    text += [
+        _clean(f"{item.finding.kind}{' (known)' * item.is_known}: {sentence(item.finding, run)}")
+        for item in checked.findings(run)
+    ]
+    first = problems[0]
+    attributes = {"type": _clean(str(first.condition)), "message": _clean(first.reason)}
+    ET.SubElement(case, "failure", attributes).text = "\n".join(text)
+
+
+def _case(suite: ET.Element, source: str, seconds: float | None) -> ET.Element:
+    attributes = {"name": _clean(source), "classname": _SUITE, "time": f"{seconds or 0.0:.3f}"}
+    return ET.SubElement(suite, "testcase", attributes)
+
+
+def _clean(text: str) -> str:
+    return _NONCHARACTERS.sub("\N{REPLACEMENT CHARACTER}", plain(text))

@@ -17,11 +17,11 @@ def report_text(checked: CheckedRuns, form: CheckFormat) -> str:
     """
     match form:
         case CheckFormat.GITHUB:
-            from ebbtide.cli.runs.ci.github import github_annotations
+            from ebbtide.cli.runs.ci.markdown import github_annotations
 
             return github_annotations(checked)
         case CheckFormat.JUNIT:
-            from ebbtide.cli.runs.ci.junit import junit_xml
+            from ebbtide.cli.runs.ci.markdown import junit_xml
 
             return junit_xml(checked)
         case CheckFormat.SARIF:
