@@ -10,10 +10,10 @@ from pathlib import Path
 from rich.console import Console
 
 from ebbtide.checking import check
-from ebbtide.cli.terminal import Line
 from ebbtide.cli.runs.demo import demo_runs
 from ebbtide.cli.runs.run_screen import run_screen
 from ebbtide.cli.runs.run_table import run_table
+from ebbtide.cli.terminal import Line
 
 DOCS = Path(__file__).parent
 

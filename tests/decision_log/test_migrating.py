@@ -17,7 +17,6 @@ from ebbtide.decision_log.deliberation.deliberation import Deliberation
 from ebbtide.decision_log.log.decision_log import DecisionLog
 from ebbtide.decision_log.record.record import Status
 from ebbtide.decision_log.store import connection as connection_module
-from ebbtide.decision_log.store import connection as filling
 from ebbtide.decision_log.store.sqlite import LOG_SCHEMA
 from ebbtide.decisions.candidate import Candidate
 from ebbtide.errors import StoreError
@@ -211,11 +210,11 @@ def test_the_schema_is_that_of_a_new_log(place, tmp_path, request, version):
 
 @contextlib.contextmanager
 def small_batches() -> Iterator[None]:
-    size, filling._BATCH = filling._BATCH, 2
+    size, connection_module._BATCH = connection_module._BATCH, 2
     try:
         yield
     finally:
-        filling._BATCH = size
+        connection_module._BATCH = size
 
 
 def subjects(place: str) -> list[str]:

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from ebbtide.errors import StoreError
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall
-from ebbtide.supervision.runs import run_saver as run_reader
-from ebbtide.supervision.runs import watched_run
+from ebbtide.supervision.runs import run_saver, watched_run
 from ebbtide.supervision.runs.run_store import MemoryRunStore, ModelCheck, StoredRun
 from ebbtide.supervision.runs.runs import Runs
 
@@ -151,7 +150,7 @@ def test_a_log_that_was_away_is_read_when_it_is_back(monkeypatch: pytest.MonkeyP
     place = log.append("a", EVENTS["same"])
     runs.record("a", EVENTS["same"], place=place)
     assert runs.get("a").tally.events < 3
-    monkeypatch.setattr(run_reader.time, "monotonic", lambda: float("inf"))
+    monkeypatch.setattr(run_saver.time, "monotonic", lambda: float("inf"))
     assert not runs.is_at_hand("a")
     assert runs.get("a").tally.events == 3
     assert runs.is_whole("a")

@@ -60,6 +60,6 @@ def test_only_the_reader_that_is_needed_is_loaded(tmp_path: Path, samples: Path)
     tables |= {"ebbtide.traces.telemetry.sniffing", "ebbtide.traces.chats.sniffing"}
     tables |= {"ebbtide.traces.agents.session_sniffing", "ebbtide.traces.agents.trajectory_sniffing"}
     own = {"ebbtide.traces.agents.ebbtide_events"}
-    claude = {"ebbtide.traces.agents.claude_code", "ebbtide.traces.agents.claude_code"}
+    claude = {"ebbtide.traces.agents.claude_code"}
     assert loaded(path) == tables | own
     assert loaded(samples / "claude_code.jsonl") == tables | claude

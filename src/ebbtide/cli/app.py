@@ -1,24 +1,21 @@
-"""Where the command line starts, and what becomes of its errors.
-
-The version is printed before anything is imported that a call with options needs.
-"""
+"""The command line: its commands, where each is declared, and the end of a call that fails."""
 
 from __future__ import annotations
 
 import codecs
 import os
 import sys
-from importlib import resources
 from io import TextIOWrapper
 from typing import NoReturn
 
 import click
 
 from ebbtide import __version__
-from ebbtide.cli.declaration import AsJson, Command, CommandGroup
+from ebbtide.cli.declaration import CommandGroup
 from ebbtide.cli.exits import Exit
-from ebbtide.cli.terminal import console, print_json
-from ebbtide.traces.formats import FORMATS
+from ebbtide.cli.terminal import plain
+from ebbtide.errors import EbbtideError
+from ebbtide.text.redaction import redact
 
 _NAME = "ebbtide"
 
@@ -37,13 +34,6 @@ def main() -> None:
 
 
 def _run() -> int:
-    import click
-
-    from ebbtide.cli.exits import Exit
-    from ebbtide.cli.terminal import plain
-    from ebbtide.errors import EbbtideError
-    from ebbtide.text.redaction import redact
-
     try:
         return root.main(prog_name=_NAME, standalone_mode=False) or Exit.DONE
     except click.exceptions.NoArgsIsHelpError as error:
@@ -117,8 +107,8 @@ root = _Ebbtide(
         "extract": "ebbtide.cli.rounds.commands:extract",
         "calibrate": "ebbtide.cli.rounds.commands:calibrate",
         "decisions": "ebbtide.cli.decisions.commands:app",
-        "formats": "ebbtide.cli.app:formats",
-        "schema": "ebbtide.cli.app:schema",
+        "formats": "ebbtide.cli.reference:formats",
+        "schema": "ebbtide.cli.reference:schema",
     },
     params=[
         click.Option(
@@ -175,26 +165,3 @@ def _replaced(error: UnicodeError) -> tuple[str | bytes, int]:
         raise error
     text = error.object[error.start : error.end].translate(_LIKE)
     return "".join(character if character.isascii() else "?" for character in text), error.end
-
-
-@click.command(cls=Command)
-def formats(as_json: AsJson = False) -> None:
-    """List the trace and conversation formats that are recognised."""
-    if as_json:
-        print_json([{"name": item.name, "description": item.description} for item in FORMATS])
-        return
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("format", no_wrap=True)
-    table.add_column("what it holds")
-    for item in FORMATS:
-        table.add_row(item.name, item.description)
-    console().print(table)
-
-
-@click.command(cls=Command)
-def schema() -> None:
-    """Print the JSON Schema of the transcript format."""
-    file = resources.files("ebbtide.events") / "transcript.schema.json"
-    sys.stdout.write(file.read_text(encoding="utf-8"))

@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ebbtide.convergence import outcome_rules as polarity
-from ebbtide.convergence import outcome_rules as rules
+from ebbtide.convergence import outcome_rules
 from ebbtide.events.run_outcome import FAILURES, RunOutcome
 from ebbtide.text.excerpt import excerpt, one_line
 from ebbtide.text.extraction.blocks import Form
@@ -53,16 +52,16 @@ def _table(tables: Mapping[str, tuple[PhraseRule, ...]], *others: tuple[PhraseRu
 
 
 _TABLES = {
-    Speaker.MODEL: _table(rules.AGENT, polarity.GOES_ON, polarity.OFFER),
-    Speaker.PERSON: _table(rules.PERSON),
-    Speaker.HARNESS: _table(rules.HARNESS),
+    Speaker.MODEL: _table(outcome_rules.AGENT, outcome_rules.GOES_ON, outcome_rules.OFFER),
+    Speaker.PERSON: _table(outcome_rules.PERSON),
+    Speaker.HARNESS: _table(outcome_rules.HARNESS),
 }
-_UNSPACED = PhraseTable(rules.UNSPACED, lower=True)
-_NOT_YET = PhraseTable(polarity.NOT_YET, lower=True)
-_NOT_ALL = PhraseTable(polarity.NOT_ALL, lower=True)
+_UNSPACED = PhraseTable(outcome_rules.UNSPACED, lower=True)
+_NOT_YET = PhraseTable(outcome_rules.NOT_YET, lower=True)
+_NOT_ALL = PhraseTable(outcome_rules.NOT_ALL, lower=True)
 _PROPOSAL = "handed_back.proposal"
-_OFFERS = frozenset(rule.id for rule in polarity.OFFER)
-_CAVEAT = PhraseTable(polarity.CAVEATS, lower=True)
+_OFFERS = frozenset(rule.id for rule in outcome_rules.OFFER)
+_CAVEAT = PhraseTable(outcome_rules.CAVEATS, lower=True)
 _CLAUSE = re.compile(r"[,;:(\u2013\u2014]|\s-\s|\b(?:and|but|so|because|since|confirm(?:ed)? that|means)\b")
 _FIRST = ("handed_back.human", "blocked.until", "blocked.cannot-go-on")  # whatever else their sentence says
 _UNCONDITIONAL = (
@@ -127,7 +126,9 @@ def _agent(text: str, speaker: Speaker) -> OutcomeReading | None:
         if latest is not None:
             return reading if _stands_before(reading, latest) else latest
         # "I could not find it. TERMINATE" has finished nothing, and a caveat takes back no success.
-        if reading.rule not in rules.SIGNALS and not (reading.outcome in FAILURES and _is_caveat(sentence)):
+        if reading.rule not in outcome_rules.SIGNALS and not (
+            reading.outcome in FAILURES and _is_caveat(sentence)
+        ):
             return reading
         latest = reading
     return latest or proposal
@@ -195,7 +196,7 @@ def _weightiest(matches: list[PhraseMatch], lowered: str) -> PhraseMatch | None:
     """Of the reports in a sentence that nothing takes back, the one that says most; else the first."""
     return min(
         (match for match in matches if not _taken_back(match, lowered)),
-        key=lambda match: (match.rule.id not in _FIRST, match.rule.id in rules.SIGNALS, match.start),
+        key=lambda match: (match.rule.id not in _FIRST, match.rule.id in outcome_rules.SIGNALS, match.start),
         default=None,
     )
 

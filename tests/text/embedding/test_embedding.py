@@ -82,7 +82,7 @@ def test_import_stays_light() -> None:
     program = f"""
 import sys, ebbtide, ebbtide.text.embedding.embedder
 from ebbtide.text.embedding import cache, endpoint, minilm, onnx_embedder, sentence_transformer
-from ebbtide.text.embedding import cache as store
+from ebbtide.text.embedding import cache
 sys.exit(", ".join(set({LIBRARIES}) & set(sys.modules)) or None)
 """
     done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, encoding="utf-8")

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
-from ebbtide.budget.shared import redis_budget_store as redis_scripts
 from ebbtide.budget.shared.budget_refusal import RefusalReason
 from ebbtide.budget.shared.budget_store import (
     NOTHING,
@@ -61,11 +60,11 @@ class RedisBudgetStore:
             raise ConfigError(f"url = {shown(_public(url))}: expected redis://host:port/number") from error
         self._place = _public(url)
         self._prefix = f"{{{prefix}}}:"
-        self._reserve = self._script(redis_scripts.RESERVE)
-        self._settle = self._script(redis_scripts.SETTLE)
-        self._renew = self._script(redis_scripts.RENEW)
-        self._standings = self._script(redis_scripts.STANDINGS)
-        self._change = self._script(redis_scripts.CHANGE)
+        self._reserve = self._script(RESERVE)
+        self._settle = self._script(SETTLE)
+        self._renew = self._script(RENEW)
+        self._standings = self._script(STANDINGS)
+        self._change = self._script(CHANGE)
         self._ahead: float | None = None  # seconds by which the server's clock is ahead of `monotonic`
 
     def now(self) -> float:

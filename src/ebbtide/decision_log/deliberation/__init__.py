@@ -1,1 +1,1 @@
-"""Deliberation."""
+"""Decisions on their way into the log: proposed, gated, answered."""

@@ -46,14 +46,14 @@ def read_lines(
     lines: Iterable[str], source: str, reader: Callable[[Mapping[str, Any]], Entry | PassedOver]
 ) -> Iterator[Arrival]:
     """What `read` makes of the object in each line; what cannot be read comes with the number of its line."""
-    for number, line in enumerate(lines, start=1):
+    for line_number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
             row = json_object(line)
             yield reader(row)
         except (TranscriptError, ConfigError) as error:
-            yield Broken.of(error, source, number)
+            yield Broken.of(error, source, line_number)
 
 
 def json_object(text: str) -> Mapping[str, Any]:

@@ -1,1 +1,1 @@
-"""Log."""
+"""The log: decisions recorded, read, changed, erased and kept up."""

@@ -1,1 +1,1 @@
-"""Record."""
+"""A decision and its events: fields, rows of an event, folding into what holds now."""

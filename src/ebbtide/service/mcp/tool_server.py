@@ -17,7 +17,6 @@ from ebbtide import __version__
 from ebbtide.checking import check
 from ebbtide.errors import EbbtideError
 from ebbtide.service.mcp import decision_tools, run_tools
-from ebbtide.service.mcp import tool_server as trace_tools
 from ebbtide.service.mcp.desk import Desk
 from ebbtide.service.mcp.explaining import explanation
 from ebbtide.service.mcp.tool_answers import Explanation
@@ -53,6 +52,21 @@ class _Row(NamedTuple):
     transports: tuple[Transport, ...] = tuple(Transport)
 
 
+def check_trace_file(
+    desk: Desk, path: Annotated[str, Field(description="A trace or a session file on this machine.")]
+) -> Explanation:
+    """Check a recorded agent run for loops, waste and how it ended. Nothing of it is kept."""
+    return explanation(check(Path(path), RunOptions(redact=desk.redact)).to_dict())
+
+
+def check_trace_text(
+    desk: Desk, content: Annotated[str, Field(min_length=1, description="The text of a trace file.")]
+) -> Explanation:
+    """Check a recorded agent run for loops, waste and how it ended. Nothing of it is kept."""
+    with desk.connect() as service:
+        return explanation(service.check_trace(content.encode("utf-8", "replace")))
+
+
 #: A new tool is a function, which takes the desk first, and a row.
 _TOOLS: Final = (
     _Row("stuck_now", run_tools.stuck_now, _READS),
@@ -61,8 +75,8 @@ _TOOLS: Final = (
     _Row("am_i_stuck", run_tools.am_i_stuck, _READS),
     _Row("spending", run_tools.spending, _READS),
     # Whoever reaches the service over the network reads no files of its machine.
-    _Row("check_trace", trace_tools.check_trace_file, _READS, (Transport.STDIO,)),
-    _Row("check_trace", trace_tools.check_trace_text, _READS, (Transport.HTTP,)),
+    _Row("check_trace", check_trace_file, _READS, (Transport.STDIO,)),
+    _Row("check_trace", check_trace_text, _READS, (Transport.HTTP,)),
     _Row("acknowledge", run_tools.acknowledge, _LETS_GO_ON),
     _Row("extend", run_tools.extend, _LETS_GO_ON),
     _Row("record_decision", decision_tools.record_decision, _ADDS),
@@ -95,18 +109,3 @@ def _at(desk: Desk, function: Callable[..., Any]) -> Callable[..., Any]:
     tool.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])  # type: ignore[attr-defined]
     tool.__doc__ = inspect.getdoc(function)
     return tool
-
-
-def check_trace_file(
-    desk: Desk, path: Annotated[str, Field(description="A trace or a session file on this machine.")]
-) -> Explanation:
-    """Check a recorded agent run for loops, waste and how it ended. Nothing of it is kept."""
-    return explanation(check(Path(path), RunOptions(redact=desk.redact)).to_dict())
-
-
-def check_trace_text(
-    desk: Desk, content: Annotated[str, Field(min_length=1, description="The text of a trace file.")]
-) -> Explanation:
-    """Check a recorded agent run for loops, waste and how it ended. Nothing of it is kept."""
-    with desk.connect() as service:
-        return explanation(service.check_trace(content.encode("utf-8", "replace")))

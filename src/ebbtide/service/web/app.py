@@ -12,25 +12,18 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from ebbtide import __version__
-from ebbtide.service.web import app as mcp_api
-from ebbtide.service.web import background_work as alerts
-from ebbtide.service.web import background_work as retention
-from ebbtide.service.web import background_work as session_work
-from ebbtide.service.web import background_work as unread_work
-from ebbtide.service.web import background_work as waste_work
 from ebbtide.service.web import (
+    background_work,
     check_api,
     events_api,
     health_api,
+    page_files,
     people_api,
     runs_api,
     sign_in,
     spans_api,
     stream_api,
 )
-from ebbtide.service.web import health_api as metrics_api
-from ebbtide.service.web import page_files as page_api
-from ebbtide.service.web import runs_api as budgets_api
 from ebbtide.service.web.checks_first import ChecksFirst
 from ebbtide.service.web.gate import RequestGate
 from ebbtide.service.web.problems import Problem, answer_with_problems
@@ -44,26 +37,6 @@ class Part(NamedTuple):
     work: Callable[[Service], Awaitable[None]] | None = None  # what it does beside requests, until cancelled
 
 
-#: A new part of the service gets a module and a row.
-PARTS: Final = (
-    Part(events_api.router),
-    Part(people_api.router),
-    Part(runs_api.router),
-    Part(budgets_api.router),
-    Part(stream_api.router, stream_api.tell_news),
-    Part(spans_api.router, spans_api.settle_spans),
-    Part(work=waste_work.find_waste),
-    Part(check_api.router),
-    Part(health_api.router),
-    Part(metrics_api.router),
-    Part(work=alerts.send_alerts),
-    Part(mcp_api.router, mcp_api.answer_models),
-    Part(page_api.router),
-    Part(sign_in.router),
-    Part(work=session_work.watch_sessions),
-    Part(work=retention.erase_old_runs),
-    Part(work=unread_work.read_again),
-)
 _PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
     code: {"model": Problem, "description": description, "content": {"application/problem+json": {}}}
     for code, description in (
@@ -105,7 +78,7 @@ def new_app(service: Service) -> FastAPI:
     return app
 
 
-PATH = "/mcp"
+MCP_PATH: Final = "/mcp"
 
 
 class _McpEndpoint:
@@ -123,4 +96,24 @@ async def answer_models(here: Service) -> None:
 
 
 # Nothing is sent but answers: there is no stream to GET, and no session to DELETE.
-router = APIRouter(routes=[Route(PATH, _McpEndpoint(), methods=["POST"], include_in_schema=False)])
+mcp_router = APIRouter(routes=[Route(MCP_PATH, _McpEndpoint(), methods=["POST"], include_in_schema=False)])
+
+
+#: A new part of the service gets a module and a row.
+PARTS: Final = (
+    Part(events_api.router),
+    Part(people_api.router),
+    Part(runs_api.router),
+    Part(stream_api.router, stream_api.tell_news),
+    Part(spans_api.router, spans_api.settle_spans),
+    Part(work=background_work.find_waste),
+    Part(check_api.router),
+    Part(health_api.router),
+    Part(work=background_work.send_alerts),
+    Part(mcp_router, answer_models),
+    Part(page_files.router),
+    Part(sign_in.router),
+    Part(work=background_work.watch_sessions),
+    Part(work=background_work.erase_old_runs),
+    Part(work=background_work.read_again),
+)

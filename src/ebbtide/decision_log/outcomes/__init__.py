@@ -1,1 +1,0 @@
-"""How decisions turned out."""
