@@ -144,8 +144,8 @@ FORMATS: Final = (
         ),
         refusal=refuse_transcript_json,
         paths=("version", "rounds.item"),
-        event_reader_at="transcripts.transcript_json:TranscriptRounds",
-        transcript_reader_at="transcripts.transcript_json:read_transcript",
+        event_reader_at="transcripts.transcript_jsonl:TranscriptRounds",
+        transcript_reader_at="transcripts.transcript_jsonl:read_json_transcript",
     ),
     Format(
         name="transcript-jsonl",

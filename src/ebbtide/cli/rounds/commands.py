@@ -132,13 +132,13 @@ def stop(
 
     With --follow it ends at the first SHIP or ESCALATE.
     """
-    from ebbtide.cli.rounds import scoring
+    from ebbtide.cli.rounds import stopping
     from ebbtide.cli.rounds.scoring_options import ScoringOptions, semantic_level
 
     file = single_file(file, f"`ebbtide score {shlex.quote(file)}` scores all of them.")
     level = semantic_level(semantic, embedder, cache)
     options = ScoringOptions.of(profile=profile, unit=unit, as_json=as_json, level=level, redact=redact)
-    verdict = scoring.stop_following(file, options) if follow else scoring.stop(file, options)
+    verdict = stopping.stop_following(file, options) if follow else stopping.stop(file, options)
     raise SystemExit(SIGNAL_EXITS[verdict])
 
 

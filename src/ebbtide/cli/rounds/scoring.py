@@ -27,7 +27,6 @@ from ebbtide.cli.terminal import (
     console,
     plain,
     print_json,
-    print_line,
     print_lines,
     styled,
     terminal_width,
@@ -36,7 +35,6 @@ from ebbtide.cli.terminal import (
 from ebbtide.convergence.consensus import ConsensusReading
 from ebbtide.convergence.meter import RoundReading
 from ebbtide.convergence.novelty import ClaimReading
-from ebbtide.convergence.recommendation import Recommendation
 from ebbtide.convergence.score import ConvergenceScore, RoundSummary
 from ebbtide.convergence.signal import Signal
 from ebbtide.errors import ConfigError, TranscriptError
@@ -394,31 +392,3 @@ def _claim(claim: ClaimReading) -> list[Text]:
         there = f"reverses round {claim.reversed.round} ({differ}): {claim.reversed.text}"
         lines.append(styled(there, "magenta", indent=10))
     return lines
-
-
-def stop(name: str, options: ScoringOptions) -> Signal:
-    """Print the verdict on one conversation in three lines."""
-    conversation = score_conversation(name, options)
-    recommendation = conversation.score.recommendation
-    _print_verdict(recommendation, options)
-    warn_of_missing_level(options)
-    warn_of_tool_calls(conversation)
-    return recommendation.signal
-
-
-def stop_following(name: str, options: ScoringOptions) -> Signal:
-    """Print the verdict as soon as it is SHIP or ESCALATE."""
-    for reading in follow_conversation(name, options):
-        if reading.recommendation.signal is not Signal.CONTINUE:
-            _print_verdict(reading.recommendation, options)
-            return reading.recommendation.signal
-    return Signal.CONTINUE
-
-
-def _print_verdict(recommendation: Recommendation, options: ScoringOptions) -> None:
-    if options.as_json:
-        print_json(options.add_problem({**recommendation.to_dict(), "hint": recommendation.hint}))
-        return
-    print_line(recommendation.signal.value, SIGNAL_STYLES[recommendation.signal])
-    print_line(recommendation.rationale)
-    print_line(recommendation.hint)
