@@ -487,7 +487,8 @@ def compare(
                 print(f"    and {len(lines) - _SHOWN} more")
     for name in sorted(expected):
         print(f"{name}: is in the recording only")
-    print(*(f"{part} in {count} runs" for part, count in parts.items()), sep="\n")
+    for part, count in parts.items():
+        print(f"{part} in {count} runs")
     return wrong + len(expected)
 
 
