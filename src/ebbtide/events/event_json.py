@@ -50,7 +50,7 @@ INSTRUCTIONS: Final = frozenset({"instructions", "system"})
 
 
 def read_event(wire: object, path: str = "event") -> Event:
-    """The event that one object of the plain form describes.
+    """Returns the event that one object of the plain form describes.
 
     Args:
         wire: ``kind`` is ``tool`` (or absent), ``llm``, ``user`` or ``system``; anything else is a tool. Only
@@ -110,7 +110,7 @@ def read_event(wire: object, path: str = "event") -> Event:
 
 
 class PlainEvents:
-    """Reads the events of one run, object by object, and numbers those without a ``seq`` by their place."""
+    """Reader of the events of one run, object by object; numbers those without a ``seq`` by their place."""
 
     def __init__(self) -> None:
         self._number = 0
@@ -118,7 +118,7 @@ class PlainEvents:
         self._batch: str | None = None
 
     def read(self, wire: object, path: str = "event") -> list[Event]:
-        """The event that an object describes, those that a block stands for, or none.
+        """Returns the event that an object describes, those that a block stands for, or none.
 
         Args:
             wire: An event, as `read_event` takes it, or a block.
@@ -138,7 +138,7 @@ class PlainEvents:
         return events
 
     def place(self, event: Event) -> Event:
-        """Give an event, which nobody else has yet, its number and what clocks and rounds before it say."""
+        """Gives an event, which nobody else has yet, its number and what clocks and rounds before it say."""
         self._number += 1
         if event.seq is None:
             event.seq = self._number
@@ -164,7 +164,7 @@ class PlainEvents:
 
 
 def read_events(wires: Iterable[object], path: str = "events") -> Iterator[Event]:
-    """The events of a list of objects: one run.
+    """Yields the events of a list of objects: one run.
 
     Raises:
         TranscriptError: An object has another shape, or a block repeats too much.
@@ -178,7 +178,7 @@ def read_events(wires: Iterable[object], path: str = "events") -> Iterator[Event
 
 
 def _checked(wire: Mapping[str, Any], path: str) -> dict[str, Any]:
-    """The fields of known types that are there."""
+    """Returns the fields of known types that are there."""
     fields: dict[str, Any] = {}
     for names, kinds, expected in (
         (_TEXT, str, "a text"),
@@ -222,7 +222,7 @@ def _elapsed(wire: Mapping[str, Any], path: str) -> float:
 
 
 def _unfolded(wire: object, path: str, depth: int) -> Iterator[tuple[Mapping[str, Any] | None, str]]:
-    """The events of a block with their places; None for an empty block, so that those have a bound too."""
+    """Yields the events of a block with their places; None for an empty block, which has a bound so, too."""
     if not isinstance(wire, Mapping):
         raise TranscriptError(f"{wire!r:.80}: expected an object", path=path)
     if "repeat" not in wire:

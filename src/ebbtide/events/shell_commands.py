@@ -1,4 +1,4 @@
-"""What a shell command does: it looks, changes, or waits; or that is not known.
+"""Effect of a shell command: it looks, changes, or waits; or that is not known.
 
 The table of commands is data, ``tools/shell.toml``. A program that is not in it, a script and a program text
 are not known. Of a line, one change makes it a change; else one unknown part makes it unknown; else it looks,
@@ -47,7 +47,7 @@ _SAME = {
 
 
 def shell_effect(command: str | Sequence[str]) -> Effect | None:
-    """What a command does; None where that is not known.
+    """Returns the effect of a command; None if it is not known.
 
     Args:
         command: A command line, or a program with its arguments. The first 4,000 characters are read: of a
@@ -64,7 +64,7 @@ def shell_effect(command: str | Sequence[str]) -> Effect | None:
 
 
 def command_name(command: str | Sequence[str]) -> str:
-    """What a person would call a command: its first program that does something, with its subcommand.
+    """Returns the name that a person would give a command: its first program that acts, with its subcommand.
 
     >>> command_name("cd /repo && sudo git -C x commit -m 'a'"), command_name(["bash", "-lc", "pytest -q"])
     ('git commit', 'pytest')
@@ -76,7 +76,7 @@ def command_name(command: str | Sequence[str]) -> str:
 
 @lru_cache(maxsize=64)
 def _parts(text: str) -> tuple[SimpleCommand, ...]:
-    """The commands of a line, which is asked for its effect and for its name."""
+    """Returns the commands of a line, which is asked for its effect and for its name."""
     return tuple(simple_commands(text))
 
 
@@ -118,7 +118,7 @@ def _table() -> ShellTable:
 
 
 def _effects(commands: Sequence[SimpleCommand], depth: int) -> list[Effect | None]:
-    """What the parts of a line do; ACKNOWLEDGE for one that says or sets something in its own shell alone."""
+    """Returns the effects of a line's parts; ACKNOWLEDGE for one that concerns its own shell alone."""
     effects: list[Effect | None] = []
     for command in commands:
         if command.writes:
@@ -130,7 +130,7 @@ def _effects(commands: Sequence[SimpleCommand], depth: int) -> list[Effect | Non
 
 
 def _stripped(words: list[str]) -> list[str]:
-    """A command without the keywords and the assignments in front of it."""
+    """Returns a command without the keywords and the assignments in front of it."""
     table = _table()
     for place, word in enumerate(words):
         name, equals, _ = word.partition("=")
@@ -150,7 +150,7 @@ def _command_effects(words: list[str], depth: int, *, fed: bool = False) -> list
 
 
 def _inner(words: list[str], *, fed: bool) -> list[SimpleCommand] | None:
-    """The commands that a wrapper runs; None where it is none."""
+    """Returns the commands that a wrapper runs; None if it is none."""
     head, table = _base(words[0]), _table()
     if head in _SHELLS or head in _POWERSHELLS or head == "cmd":
         text = _shell_text(words)
@@ -205,7 +205,7 @@ def _after_subcommands(words: list[str], key: str, table: ShellTable) -> list[st
 
 
 def _shell_text(words: list[str]) -> str | None:
-    """The text that a shell is to run: ``bash -lc TEXT``."""
+    """Returns the text that a shell is to run: ``bash -lc TEXT``."""
     for place, word in enumerate(words[1:], start=1):
         if word[:1] not in {"-", "/"}:
             return word if _base(words[0]) in _POWERSHELLS and place == len(words) - 1 else None
@@ -233,7 +233,7 @@ def _base(word: str) -> str:
 
 
 def _program(words: list[str]) -> tuple[str, list[str]]:
-    """The program that counts, and its arguments: a module of Python counts as a program."""
+    """Returns the program that counts, and its arguments: a module of Python counts as a program."""
     head, rest = _base(words[0]), words[1:]
     stem = head.rstrip("0123456789.") or head
     if head in _PYTHONS or stem in _PYTHONS:
@@ -320,7 +320,7 @@ def _sql(program: Program, words: list[str]) -> Effect | None:
 
 
 def _method(program: Program, words: list[str]) -> Effect | None:
-    """What an HTTP request does: by its method, else by whether it has a body."""
+    """Returns the effect of an HTTP request: by its method, else by whether it has a body."""
     sends = False
     for place, word in enumerate(words):
         option, _, value = word.partition("=")

@@ -1,4 +1,4 @@
-"""The declarations that come with Ebbtide, of the tools of known agents: one file a family, in ``tools/``.
+"""Declarations that come with Ebbtide, of the tools of known agents: one file a family, in ``tools/``.
 
 A file lists names by effect, and by the outcome with which their calls end a run, as texts; ``[tools.NAME]``
 says more. ``noise`` and ``failure`` at its top hold for all of its tools.
@@ -23,7 +23,7 @@ _PATTERNS = ("noise", "failure")
 
 @cache
 def shipped() -> ToolPolicies:
-    """The declarations that are shipped, read at the first call.
+    """Returns the declarations that are shipped, read at the first call.
 
     >>> shipped().get("mcp__github__create_issue").effect.value
     'change'
@@ -41,7 +41,7 @@ def shipped() -> ToolPolicies:
 
 
 def declarations(family: str) -> Iterator[tuple[str, ToolPolicy]]:
-    """The tools of one file, each with what it says of them."""
+    """Yields the tools of one file, each with its declaration."""
     table = read_package_data("ebbtide.events", f"tools/{family}.toml")
     all_of = {name: tuple(table.get(name, ())) for name in _PATTERNS}
     for effect in Effect:
@@ -61,7 +61,7 @@ def _joined(all_of: Mapping[str, tuple[str, ...]], values: Mapping[str, Any]) ->
 
 
 def _both(one: ToolPolicy, other: ToolPolicy) -> ToolPolicy:
-    """Two agents with one tool: they agree on what it does, and both may have noise of their own."""
+    """Joins two declarations of one tool: their effects agree, and both may have noise."""
     noise = dict.fromkeys((*one.noise, *other.noise))
     failure = dict.fromkeys((*one.failure, *other.failure))
     return replace(
