@@ -60,7 +60,7 @@ class Profile:
 
     @classmethod
     def load(cls, name: str | PathLike[str]) -> Profile:
-        """The built-in profile of that name, or the one in that TOML file.
+        """Returns the built-in profile of that name, or the one in that TOML file.
 
         Raises:
             ConfigError: No such profile or file, not TOML, an unknown key or a value out of range.
@@ -82,7 +82,7 @@ class Profile:
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> Profile:
-        """The profile that `table` describes, the rest taken from its ``base``.
+        """Returns the profile that `table` describes, the rest taken from its ``base``.
 
         Raises:
             ConfigError: An unknown key or a value out of range.
@@ -100,7 +100,7 @@ class Profile:
         return dataclasses.replace(profile, name=name).changed(rest)
 
     def changed(self, table: Mapping[str, Any]) -> Profile:
-        """This profile with other values of some settings.
+        """Returns this profile with other values of some settings.
 
         Args:
             table: The settings by section, as in a file.
@@ -130,7 +130,7 @@ class Profile:
         return dataclasses.replace(self, **sections)
 
     def to_dict(self) -> dict[str, Any]:
-        """Every value, as plain data; `from_dict` reads it back."""
+        """Returns every value, as plain data; `from_dict` reads it back."""
         return dataclasses.asdict(self)
 
     def __repr__(self) -> str:
