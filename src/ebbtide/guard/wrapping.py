@@ -18,7 +18,10 @@ _COMPLETE = frozenset({type(None), bool, bytes, dict, float, int, list, str, tup
 
 
 def wrapped(dispatcher: Dispatcher, function: Callable[..., Any], operation: Operation) -> Callable[..., Any]:
-    """`function`, whose calls go through `dispatcher`. Generators and coroutine functions stay such."""
+    """Returns `function`, whose calls go through `dispatcher`.
+
+    Generators and coroutine functions stay such.
+    """
     if inspect.isasyncgenfunction(function):
 
         async def call_asynchronous_stream(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
@@ -72,7 +75,7 @@ def wrapped(dispatcher: Dispatcher, function: Callable[..., Any], operation: Ope
 
 
 def _delivered(running: RunningCall, result: Any) -> Any:
-    """What a call has returned, which may only now begin to answer."""
+    """Returns what a call has returned, which may only now begin to answer."""
     if isinstance(result, CoroutineType):
         return _awaited(running, lambda: result)
     reads = running.operation.stream
@@ -96,7 +99,7 @@ async def _awaited(running: RunningCall, answer: Callable[[], Awaitable[Any]]) -
 
 
 class Stream:
-    """The items of a running call. It ends with the last one, when it is closed, or when it is let go."""
+    """Items of a running call. It ends with the last one, when it is closed, or when it is let go."""
 
     def __init__(self, running: RunningCall, items: Any) -> None:
         self._running = running
@@ -124,7 +127,7 @@ class Stream:
         return item
 
     def close(self) -> None:
-        """End the call here."""
+        """Ends the call here."""
         self._running.dispatcher.abandon(self._running)
         if hasattr(self._items, "close"):
             self._items.close()
@@ -134,7 +137,7 @@ class Stream:
 
 
 class AsyncStream:
-    """The same for items that are awaited."""
+    """Items of a running call that are awaited, with the same three ends."""
 
     def __init__(self, running: RunningCall, items: Any) -> None:
         self._running = running
@@ -162,7 +165,7 @@ class AsyncStream:
         return item
 
     async def aclose(self) -> None:
-        """End the call here."""
+        """Ends the call here."""
         self._running.dispatcher.abandon(self._running)
         if hasattr(self._items, "aclose"):
             await self._items.aclose()
