@@ -25,7 +25,7 @@ _BAR = 1_000  # units of its width
 
 
 def bill_part(summary: RunSummary) -> Markup:
-    """What a run cost, with a bar of the classes, and what follows from it."""
+    """Returns the cost of a run, with a bar of the classes, and what follows from it."""
     bill = summary.bill
     missing = unpriced(summary.spent)
     return element(
@@ -42,7 +42,7 @@ def bill_part(summary: RunSummary) -> Markup:
 
 
 def bill_details(bill: Bill) -> Markup | None:
-    """The most expensive events, and the bill broken down; None where nothing is known of either."""
+    """Returns the most expensive events, and the bill broken down; None if nothing is known of either."""
     parts = [_events(bill.events), _waste(bill), *_breakdowns(bill)]
     return joined(*parts) if any(parts) else None
 
@@ -113,7 +113,7 @@ def _suggestions(bill: Bill) -> Markup | None:
 
 
 def _jump(event: int | None) -> Markup | None:
-    """A way to an event on the timeline."""
+    """Returns a link to an event on the timeline."""
     if event is None:
         return None
     return element("button", f"event {event:,}", type="button", class_="jump", data_event=event)
@@ -203,7 +203,7 @@ def _lines(
     counted: str | None = None,
     fewest: int = 1,
 ) -> Markup | None:
-    """A breakdown; None where it has fewer lines than say anything."""
+    """Returns a breakdown; None if it has fewer lines than say anything."""
     if len(lines) < fewest:
         return None
     columns: list[tuple[str, Callable[[BillLine], str]]] = [
@@ -222,5 +222,5 @@ def _lines(
 
 
 def _named(names: Mapping[str, str], name: str) -> str:
-    """The words for a label; the label itself where there are none."""
+    """Returns the words for a label; the label itself if there are none."""
     return names.get(name) or name.replace("_", " ")

@@ -1,4 +1,4 @@
-"""When a budget ends, if the run goes on as it went lately."""
+"""Projection of a budget's end, if the run goes on as it went lately."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _FEWEST = 10  # events
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Projection:
-    """How far a run is from one limit.
+    """Distance of a run from one limit.
 
     Args:
-        kind: What is limited.
-        limit: How much may be taken.
-        spent: What was taken.
+        kind: The limit.
+        limit: The most that may be taken.
+        spent: The amount that was taken.
         passed_at: The event that reached it; None where none did.
         rate: Taken an event, lately; None where nothing was.
         ends_at: The event at which it would be reached at that rate; None where it was, or never is.
@@ -36,7 +36,7 @@ class Projection:
     ends_in_s: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """For the page."""
+        """Returns the projection for the page."""
         return {
             "kind": self.kind.value,
             "limit": self.limit,
@@ -48,7 +48,7 @@ class Projection:
 
 
 def projections(cells: Sequence[Cell], limits: Limits) -> tuple[Projection, ...]:
-    """One for each limit on money and on tokens of which something is known.
+    """Returns one for each limit on money and on tokens of which something is known.
 
     The rate is that of the last fifth of the run, of ten events at least: what an agent costs grows with its
     context, and the mean of the whole run would say too little.

@@ -38,12 +38,11 @@ _WENT = {"SHIP": "ready", "ESCALATE": "nothing new", "CONTINUE": "going on"}
 
 
 def headline(summary: RunSummary, folder: str = "", state: str = "") -> Markup:
-    """The verdict, and why.
+    """Returns the verdict, and why.
 
     Args:
-        summary: The run.
-        folder: What the names of all runs on the page begin with.
-        state: Whether it still goes on, in a sentence; empty where nobody knows.
+        folder: Common beginning of the names of all runs on the page.
+        state: A sentence that says whether it still goes on; empty if nobody knows.
     """
     how = ended(summary.ending) if summary.over else so_far(summary.ending)
     now = at_end(summary)
@@ -78,19 +77,19 @@ def headline(summary: RunSummary, folder: str = "", state: str = "") -> Markup:
 
 
 def _source(source: str) -> Markup:
-    """The name of a file, and more quietly where it is."""
+    """Returns the name of a file, and more quietly where it is."""
     head, separator, name = source.rpartition("/")
     folder = element("span", f"{head}{separator}", class_="folder") if head else None
     return element("span", folder, name, class_="source", dir="auto")
 
 
 def word_tone(summary: RunSummary) -> str:
-    """The colour of the word of a run."""
+    """Returns the colour of the word of a run."""
     return tone(severity(summary))
 
 
 def calls(summary: RunSummary) -> Markup | None:
-    """What is known of its calls beside loops, and what was not recorded."""
+    """Returns what is known of its calls beside loops, and what was not recorded."""
     missing, facts = wording.missing(summary), wording.call_facts(summary)
     if missing is None and not facts:
         return None
@@ -105,12 +104,12 @@ def calls(summary: RunSummary) -> Markup | None:
 
 
 def tone(action: Action) -> str:
-    """The colour of an action, by its name in the style sheet."""
+    """Returns the colour of an action, by its name in the style sheet."""
     return f"tone-{action.value}"
 
 
 def tiles(summary: RunSummary) -> Markup:
-    """What it took beside money, as numbers."""
+    """Returns what it took beside money, as numbers."""
     spending = summary.spent
     timed = None if summary.timed else "Some events have no time, so there are no rates."
     return element(
@@ -140,7 +139,7 @@ def _tile(name: str, value: str, note: str | None) -> Markup:
 
 
 def saving(summary: RunSummary) -> Markup | None:
-    """Where it would have been ended; with emphasis where it did not end by itself what a stop would have."""
+    """Returns where it would have been ended; with emphasis if only a stop would have ended it."""
     sentence = saved(summary)
     if sentence is None or summary.saving is None:
         return None
@@ -159,7 +158,7 @@ def saving(summary: RunSummary) -> Markup | None:
 
 
 def findings(summary: RunSummary) -> Markup:
-    """What went wrong, most expensive first, each with its evidence to open."""
+    """Returns what went wrong, most expensive first, each with its evidence to open."""
     items = summary.findings
     if not items:
         return element("p", "No loop, no limit passed, no runaway cost.", class_="quiet")
@@ -228,13 +227,13 @@ def _pair(name: str, text: str) -> Markup:
 
 
 def convergence(summary: RunSummary) -> Markup:
-    """Whether it converged."""
+    """Returns whether it converged."""
     sentence = wording.convergence(summary)
     return element("p", f"{sentence[:1].upper()}{sentence[1:]}.", class_="statement", dir="auto")
 
 
 def rounds_table(summary: RunSummary) -> Markup:
-    """The numbers behind the chart of the rounds."""
+    """Returns the numbers behind the chart of the rounds."""
     visible = summary.rounds[-_ROUNDS:]
     title = "As a table" if len(visible) == len(summary.rounds) else f"As a table: the last {len(visible)}"
     return table(
@@ -258,7 +257,7 @@ def rounds_table(summary: RunSummary) -> Markup:
 
 
 def spending_table(cells: Sequence[Cell]) -> Markup:
-    """The numbers behind the chart of the spending, at so many places of the run."""
+    """Returns the numbers behind the chart of the spending, at so many places of the run."""
     last = len(cells) - 1
     places = sorted({round(index * last / (_SAMPLES - 1)) for index in range(_SAMPLES)}) if cells else []
     return table(
@@ -276,13 +275,13 @@ def spending_table(cells: Sequence[Cell]) -> Markup:
 
 
 def budget(limits: Sequence[Projection]) -> Markup | None:
-    """When each limit is reached, in a sentence."""
+    """Returns the place where each limit is reached, in a sentence."""
     lines = [element("p", budget_sentence(item), class_="statement") for item in limits]
     return joined(*lines) if lines else None
 
 
 def budget_sentence(item: Projection) -> str:
-    """When a limit is reached."""
+    """Returns the place where a limit is reached, in a sentence."""
     if item.kind is LimitKind.COST_USD:
         limit, spending = money(item.limit), money(item.spent)
     else:
@@ -297,7 +296,7 @@ def budget_sentence(item: Projection) -> str:
 
 
 def decisions(summary: RunSummary) -> Markup:
-    """What was decided, and what only looked like it."""
+    """Returns what was decided, and what only looked like it."""
     kept_items = [item for item in summary.decisions if item.kept]
     refused_items = [item for item in summary.decisions if not item.kept]
     omitted = summary.decisions_left_out
@@ -353,7 +352,7 @@ def _decision(item: RunDecision) -> Markup:
 
 
 def faults(summary: RunSummary) -> Markup | None:
-    """What could not be read."""
+    """Returns what could not be read."""
     if not summary.degraded and not summary.faults:
         return None
     number = max(summary.degraded, len(summary.faults))
