@@ -31,15 +31,12 @@ _NEEDS = ("provide_final_answer", "step_callbacks", "memory")
 
 
 class EbbtideSteps:
-    """Watches agents: ``agent = EbbtideSteps().attach(agent)``.
+    """Watch of agents: ``agent = EbbtideSteps().attach(agent)``.
 
     A note is put before the next call of the model, for that call alone. A run that is to end gets its reason
     as its final answer; the last call of a run with a limit is the one that the framework makes at
     ``max_steps``, without tools. Agents that an agent manages are watched with it, each as a conversation of
     its own in the same run.
-
-    Args:
-        options: As in `WatchOptions`.
 
     Attributes:
         watch: The runs, and what failed in watching them.
@@ -49,7 +46,7 @@ class EbbtideSteps:
         self.watch = RunWatch(**options)
 
     def attach(self, agent: Any) -> Any:
-        """The same agent, under watch with all agents that it manages.
+        """Returns the same agent, under watch with all agents that it manages.
 
         Raises:
             ConfigError: The framework is too old, or it is watched already.
@@ -101,7 +98,7 @@ class _WatchedAgent:
         return self.watch.advise(self.run_id, agent=self.name)
 
     def refusal(self, advice: Advice) -> str:
-        """Why it ended; of an agent that is managed, why that one did, for its manager goes on."""
+        """Returns why it ended; of an agent that is managed, why that one did, for its manager goes on."""
         return final_text(advice.verdict, None if self.manager else self.watch.end(self.run_id))
 
     def end(self, step: Any, agent: Any = None) -> None:
@@ -112,7 +109,7 @@ class _WatchedAgent:
     def record_answer(self, answer: ChatMessage, model: str | None) -> None:
         usage: object = None
         with suppress(Exception):
-            usage = Usage.of(answer.raw)  # tells cached tokens from fresh ones
+            usage = Usage.of(answer.raw)  # separates cached tokens from fresh ones
         self.watch.record_answer(
             self.run_id, answer, agent=self.name, model=model, usage=usage or answer.token_usage
         )
@@ -130,7 +127,7 @@ class _WatchedAgent:
                 self._record(call.name, call.arguments, result, error=bool(step.error))
 
     def recorded(self, execute: Callable[..., Any]) -> Callable[..., Any]:
-        """The tools of an agent, recorded. Its answer is a tool too, which is none to us."""
+        """Returns the tools of an agent, recorded. Its answer is a tool too, which is none to us."""
 
         def execute_tool_call(tool_name: str, arguments: Any) -> Any:
             try:
@@ -145,7 +142,7 @@ class _WatchedAgent:
         return execute_tool_call
 
     def last_answer(self, text: object) -> ChatMessage:
-        """An answer of the model that ends the run with a text."""
+        """Returns an answer of the model that ends the run with a text."""
         message = ChatMessage(role=MessageRole.ASSISTANT, content="")
         if isinstance(self.agent, CodeAgent):
             message.content = self._code(f"{_FINAL}({text!r})")
@@ -165,7 +162,7 @@ class _WatchedAgent:
 
 
 class _WatchedModel:
-    """The model of one agent. It has what the agent's own model has."""
+    """Model of one agent. It has what the agent's own model has."""
 
     def __init__(self, model: Any, watched: _WatchedAgent) -> None:
         self._model = model
@@ -209,7 +206,7 @@ class _WatchedModel:
         return stream
 
     def _last(self, advice: Advice, *, is_action: bool) -> ChatMessage | None:
-        """What ends the run in place of an answer of the model; None where it goes on."""
+        """Returns what ends the run in place of an answer of the model; None if it goes on."""
         if advice.refusal:
             text = self._watched.refusal(advice)
             return self._watched.last_answer(text) if is_action else _plain(text)
@@ -248,7 +245,7 @@ def _plain(text: str) -> ChatMessage:
 
 
 def _deltas(message: ChatMessage) -> Iterator[ChatMessageStreamDelta]:
-    """An answer as a stream of one item."""
+    """Yields an answer as a stream of one item."""
     calls = [
         ChatMessageToolCallStreamDelta(
             index=place,
