@@ -84,7 +84,7 @@ _DOUBLES_L = _words(
 
 @lru_cache(maxsize=1 << 15)
 def stem(word: str) -> str:
-    """The word without its inflection; anything but 2 to 30 letters a-z is left alone.
+    """Returns the word without its inflection; anything but 2 to 30 letters a-z is left alone.
 
     Args:
         word: One word in lower case.
@@ -107,7 +107,7 @@ def stem(word: str) -> str:
 
 
 def stem_tokens(normal: str) -> frozenset[str]:
-    """The stems that a claim is compared by.
+    """Returns the stems that a claim is compared by.
 
     White-space separated words lose punctuation at their edges, possessives and inflection; "don't" is
     "do" and "not"; text in scripts without spaces is cut into pairs of neighbouring characters.
@@ -122,7 +122,7 @@ def stem_tokens(normal: str) -> frozenset[str]:
 
 
 def runs(core: str) -> tuple[str, ...]:
-    """The word cut where its script changes between one that is written without spaces and the others."""
+    """Returns the word cut where its script changes from or to one that is written without spaces."""
     if core.isascii():
         return (core,)
     return tuple(filter(None, map(bare, _UNSPACED.split(core))))
@@ -145,7 +145,7 @@ def _remembered_stems_of(word: str) -> tuple[str, ...]:
 
 
 def bare(word: str) -> str:
-    """The word without punctuation at its edges; empty for quotes, brackets, commas and dashes alone."""
+    """Returns the word without punctuation at its edges; empty for punctuation alone."""
     core = word.strip(_EDGES).rstrip("." + _EDGES)
     if core.startswith("..") and not core.startswith("../"):
         core = core.lstrip(".")
@@ -155,7 +155,7 @@ def bare(word: str) -> str:
 
 
 def spoken(core: str) -> tuple[str, ...]:
-    """The words in a contraction or possessive: ("do", "not") for "don't", ("user",) for "user's".
+    """Returns the words in a contraction or possessive: ("do", "not") for "don't", ("user",) for "user's".
 
     Args:
         core: One lower-case word without punctuation at its edges.

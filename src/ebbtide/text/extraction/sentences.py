@@ -39,7 +39,7 @@ class Sentence(NamedTuple):
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """The sentences of `text` in order, code among them. Linear in its length.
+    """Yields the sentences of `text` in order, code among them. Linear in its length.
 
     >>> [sentence.text for sentence in sentences("It works, e.g. on **v1.2**. Does it scale?")]
     ['It works, e.g. on v1.2.', 'Does it scale?']
@@ -64,7 +64,7 @@ def _prose(text: str, block: Block) -> Iterator[Sentence]:
 
 
 def plain(raw: str) -> str:
-    """`raw` without markdown marks and simple tags, on one line.
+    """Returns `raw` without markdown marks and simple tags, on one line.
 
     >>> plain("See **the [log](http://x/y)** of `job_1`")
     'See the log of job_1'
