@@ -21,11 +21,10 @@ _DOTTED = re.compile(rf"(?:[^#]*[\[{{,])?\s*(?:(?:[\w-]+|\"[^\"]*\"|'[^']*')\s*\
 def read_settings(
     path: str | PathLike[str], make: Callable[[Mapping[str, Any]], Settings], *, section: str | None = None
 ) -> Settings:
-    """What `make` makes of a TOML file; of a ``pyproject.toml``, of its table ``[tool.ebbtide]``.
+    """Returns the settings of a TOML file; of a ``pyproject.toml``, those of its table ``[tool.ebbtide]``.
 
     Args:
-        path: The file.
-        make: Takes the tables of the file, or those of its section.
+        make: Makes the settings of the tables of the file, or of its section.
         section: The table ``[section]`` that the file has to have; None takes the whole file.
 
     Raises:
@@ -50,7 +49,7 @@ def read_settings(
 
 
 def has_settings(path: str | PathLike[str]) -> bool:
-    """Whether a ``pyproject.toml`` has a table ``[tool.ebbtide]``.
+    """Returns True if a ``pyproject.toml`` has a table ``[tool.ebbtide]``.
 
     One that never names Ebbtide is not parsed.
 
@@ -99,10 +98,9 @@ def _is_deep(text: str) -> bool:
 
 
 def read_text(path: str | PathLike[str], most: int) -> str:
-    """The text of a file, or of a pipe, of a size that is known to be enough.
+    """Returns the text of a file, or of a pipe, of a size that is known to be enough.
 
     Args:
-        path: The file.
         most: Bytes that it may have.
 
     Raises:
@@ -118,7 +116,7 @@ def read_text(path: str | PathLike[str], most: int) -> str:
 
 
 def offer(name: str, names: Iterable[str]) -> str:
-    """What an error says after a name that does not exist: the one that it is like, and all of them.
+    """Returns what an error says after a name that does not exist: the one that it is like, and all of them.
 
     >>> offer("stpes", ["steps", "tokens"])
     'did you mean steps? There are steps, tokens'
@@ -130,7 +128,7 @@ def offer(name: str, names: Iterable[str]) -> str:
 
 
 def meant(name: str, names: Iterable[str]) -> str:
-    """What an error says after the list of what is expected: which of them a name is like.
+    """Returns what an error says after the list of what is expected: the name among them that a name is like.
 
     >>> meant("stuk", ["stuck", "limit"])
     '; did you mean stuck?'
@@ -140,14 +138,14 @@ def meant(name: str, names: Iterable[str]) -> str:
 
 
 def nearest_name(name: str, names: Iterable[str]) -> str | None:
-    """The name that one is a slip of; None where it is like none."""
+    """Returns the name that one is a slip of; None if it is like none."""
     import difflib
 
     return next(iter(difflib.get_close_matches(name, list(names), n=1)), None)
 
 
 def read_package_data(package: str, name: str) -> dict[str, Any]:
-    """The tables of a TOML file that is part of a package."""
+    """Returns the tables of a TOML file that is part of a package."""
     import tomllib
     from importlib.resources import files
 
