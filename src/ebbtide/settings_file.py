@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike, fspath
 from os.path import basename
 from typing import Any, TypeVar
@@ -80,7 +80,7 @@ def _text(name: str) -> str:
 
 
 def _tables(name: str) -> dict[str, Any]:
-    import tomllib  # this takes 10 ms to load, and most runs have no such file
+    import tomllib  # this takes 5 to 10 ms to load, and most commands read no such file
 
     text = _text(name)
     try:
@@ -113,6 +113,25 @@ def read_text(path: str | PathLike[str], most: int) -> str:
     if len(data) > most:
         raise ConfigError(f"{fspath(path)}: more than {most:,} bytes")
     return data.decode()
+
+
+def refuse_unknown(keys: Iterable[str], known: Sequence[str], *, of: str = "", kind: str = "setting") -> None:
+    """Refuses a key of a table that is not known.
+
+    Args:
+        of: Place of the table, before the key in the message.
+        kind: Noun for what the table holds.
+
+    Raises:
+        ConfigError: A key is not known; the message offers the known ones.
+
+    >>> refuse_unknown({"stpes": 3}, ["steps", "tokens"], of="limits.", kind="limit")
+    Traceback (most recent call last):
+    ebbtide.errors.ConfigError: limits.stpes: no such limit; did you mean steps? There are steps, tokens
+    """
+    for key in keys:
+        if key not in known:
+            raise ConfigError(f"{of}{key}: no such {kind}; {offer(key, known)}")
 
 
 def offer(name: str, names: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from ebbtide.errors import ConfigError, shown
-from ebbtide.settings_file import offer
+from ebbtide.settings_file import refuse_unknown
 
 
 class LimitKind(StrEnum):
@@ -101,10 +101,8 @@ class Limits:
         Raises:
             ConfigError: An unknown key, or a value out of range.
         """
-        names = [field.name for field in dataclasses.fields(cls)]
-        for key in table:
-            if key not in names:
-                raise ConfigError(f"limits.{key}: no such limit; {offer(key, names)}")
+        known = [field.name for field in dataclasses.fields(cls)]
+        refuse_unknown(table, known, of="limits.", kind="limit")
         return cls(**table)
 
     @property

@@ -17,7 +17,8 @@ from typing import Any
 from ebbtide.errors import ConfigError, expect, shown
 from ebbtide.events.effect import Effect
 from ebbtide.events.run_outcome import RunOutcome
-from ebbtide.settings_file import meant, offer, read_settings
+from ebbtide.events.sql_effect import sql_effect
+from ebbtide.settings_file import meant, read_settings, refuse_unknown
 from ebbtide.text.name_table import NameTable
 
 _SEPARATOR = re.compile("[.:/]")
@@ -134,8 +135,6 @@ class ToolPolicy:
 
             return shell_effect(command)
         if self.sql is not None:
-            from ebbtide.events.sql_effect import sql_effect
-
             # Servers of one name differ in what they call the statement.
             for name in (self.sql, *_STATEMENTS):
                 if isinstance(statement := args.get(name), str):
@@ -223,10 +222,10 @@ class ToolPolicy:
                 parsed = json.loads(result)
             except (ValueError, RecursionError):
                 return result
-            return self._stripped(parsed)
-        return self._stripped(result)
+            return self._without_volatile_fields(parsed)
+        return self._without_volatile_fields(result)
 
-    def _stripped(self, value: object) -> object:
+    def _without_volatile_fields(self, value: object) -> object:
         for path in self.volatile_fields:
             value = _without(value, path.split("."))
         return value
@@ -289,16 +288,14 @@ class ToolPolicies:
             ConfigError: An unknown key or a value out of range.
         """
         expect("table", table, Mapping)
-        names = [item.name for item in dataclasses.fields(ToolPolicy) if item.name != "source"]
+        known = [item.name for item in dataclasses.fields(ToolPolicy) if item.name != "source"]
         policies: dict[str, ToolPolicy] = {}
         for name, values in table.items():
             if not isinstance(name, str):
                 raise ConfigError(f"tools: {shown(name)}: expected the name of a tool")
             if not isinstance(values, Mapping):
                 raise ConfigError(f"[tools.{name}]: expected a table")
-            for key in values:
-                if key not in names:
-                    raise ConfigError(f"tools.{name}.{key}: no such setting; {offer(key, names)}")
+            refuse_unknown(values, known, of=f"tools.{name}.")
             try:
                 policies[name] = ToolPolicy(**values, source="your file")
             except ConfigError as error:

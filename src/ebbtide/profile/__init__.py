@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any, ClassVar
 
 from ebbtide.errors import ConfigError
@@ -27,7 +28,7 @@ from ebbtide.profile.decisions import GateRules
 from ebbtide.profile.divergence import LoopRules
 from ebbtide.profile.duplicates import DuplicateRules
 from ebbtide.profile.supervision import IgnoreRules, SupervisionRules
-from ebbtide.settings_file import meant, offer, read_settings
+from ebbtide.settings_file import meant, offer, read_settings, refuse_unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +72,6 @@ class Profile:
         if not name.lower().endswith(".toml"):
             expected = f"expected {' or '.join(_BUILT_IN)}, or a .toml file"
             raise ConfigError(f"no profile {name!r}: {expected}{meant(name, _BUILT_IN)}")
-        from pathlib import Path
-
         file = Path(name)
         profile = read_settings(name, lambda table: cls.from_dict({"name": file.stem, **table}))
         if profile.decisions.model is None:
@@ -119,10 +118,7 @@ class Profile:
             if not isinstance(values, Mapping):
                 raise ConfigError(f"{section} = {values!r:.60}: expected a table")
             current = getattr(self, section)
-            fields = [part.name for part in dataclasses.fields(current)]
-            for key in values:
-                if key not in fields:
-                    raise ConfigError(f"{section}.{key}: no such setting; {offer(key, fields)}")
+            refuse_unknown(values, [part.name for part in dataclasses.fields(current)], of=f"{section}.")
             try:
                 sections[section] = dataclasses.replace(current, **values)
             except ConfigError as error:
