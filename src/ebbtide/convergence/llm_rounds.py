@@ -14,6 +14,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
+from ebbtide.codec import to_wire
 from ebbtide.convergence.llm_agreement import LlmAgreement, agreement_by_llm
 from ebbtide.events.transcript import Round
 from ebbtide.text.extraction.turn import Extraction, ItemKind
@@ -47,24 +48,19 @@ class Disagreement:
     """Difference between a model and the rules in a round.
 
     Args:
-        subject: The subject of the difference.
+        about: The subject of the difference.
         judge: The model's label, or the texts that only the model takes for one.
         rules: The label of the rules, or the texts that only the rules take for one.
     """
 
     round: int
-    subject: JudgedSubject
+    about: JudgedSubject
     judge: tuple[str, ...]
     rules: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the difference in the wire form."""
-        return {
-            "round": self.round,
-            "about": self.subject.value,
-            "judge": list(self.judge),
-            "rules": list(self.rules),
-        }
+        return to_wire(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +123,7 @@ class JudgedRound:
             judge = _unmatched(self.extraction, self.rules, kind)
             rules = _unmatched(self.rules, self.extraction, kind)
             if judge or rules:
-                yield Disagreement(round=self.item.number, subject=subject, judge=judge, rules=rules)
+                yield Disagreement(round=self.item.number, about=subject, judge=judge, rules=rules)
 
 
 def judge_rounds(

@@ -49,7 +49,7 @@ class JudgedScore:
         if outcome.outcome is not None and outcome.differs:
             yield Disagreement(
                 round=self.rounds[-1].item.number,
-                subject=JudgedSubject.OUTCOME,
+                about=JudgedSubject.OUTCOME,
                 judge=(outcome.outcome.value,),
                 rules=(outcome.by_rules.outcome.value,) if outcome.by_rules else (),
             )
@@ -116,4 +116,4 @@ def _differ(
     item: JudgedRound, subject: JudgedSubject, judge: str | None, rules: str | None
 ) -> Iterator[Disagreement]:
     if judge is not None and rules is not None and judge != rules:
-        yield Disagreement(round=item.item.number, subject=subject, judge=(judge,), rules=(rules,))
+        yield Disagreement(round=item.item.number, about=subject, judge=(judge,), rules=(rules,))

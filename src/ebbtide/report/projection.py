@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ebbtide.budget.limits import LimitKind, Limits
+from ebbtide.codec import to_wire
 from ebbtide.supervision.summary.run_summary import Cell
 
 _LATELY = 0.2  # of the run
@@ -37,14 +38,9 @@ class Projection:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the projection for the page."""
-        return {
-            "kind": self.kind.value,
-            "limit": self.limit,
-            "spent": self.spent,
-            "passed_at": self.passed_at,
-            "rate": self.rate,
-            "ends_at": self.ends_at,
-        }
+        wire = to_wire(self)
+        del wire["ends_in_s"]  # the chart counts events
+        return wire
 
 
 def projections(cells: Sequence[Cell], limits: Limits) -> tuple[Projection, ...]:
