@@ -190,7 +190,7 @@ class Codec:
 
     def _writing(self, hint: Any) -> _Convert | None:
         """Returns the converter for a value of a type; None if it stays as it is."""
-        kind, item, optional = _unfolded(hint)
+        kind, item, optional = _type_parts(hint)
         convert: _Convert
         if kind in _SCALARS or kind is Any:
             return None
@@ -204,7 +204,7 @@ class Codec:
 
     def _reading(self, hint: Any) -> _Convert:
         """Returns the converter that makes a value of a type, or raises `WireError`."""
-        kind, item, optional = _unfolded(hint)
+        kind, item, optional = _type_parts(hint)
         if kind is Any:
             return _as_it_is
         if kind in _SCALARS:
@@ -235,7 +235,7 @@ def _default(field: dataclasses.Field[Any]) -> Any:
     return field.default if field.default_factory is _MISSING else field.default_factory()
 
 
-def _unfolded(hint: Any) -> tuple[Any, Any, bool]:
+def _type_parts(hint: Any) -> tuple[Any, Any, bool]:
     """Returns the class of a type, the type of its items, and whether None is a value as well.
 
     Raises:
@@ -245,7 +245,7 @@ def _unfolded(hint: Any) -> tuple[Any, Any, bool]:
     if get_origin(hint) in (Union, types.UnionType):
         members = [part for part in parts if part is not types.NoneType]
         if len(members) == 1:
-            return *_unfolded(members[0])[:2], True
+            return *_type_parts(members[0])[:2], True
     origin = _ORIGINS.get(get_origin(hint))
     if origin is not None and (origin is not tuple or parts[-1] is Ellipsis):
         return origin, parts[1] if origin is dict else parts[0], False

@@ -90,7 +90,7 @@ class _WatchedClient:
         if advice.refusal:
             return self._last_answer(advice, options)
         try:
-            answer = await self._client.create(_noted(messages, advice), **_offered(options, advice))
+            answer = await self._client.create(_with_note(messages, advice), **_offered(options, advice))
         except Exception:
             self._watch.record_failure(self._run_id, agent=self._agent)
             raise
@@ -104,7 +104,7 @@ class _WatchedClient:
             yield self._last_answer(advice, options)
             return
         try:
-            stream = self._client.create_stream(_noted(messages, advice), **_offered(options, advice))
+            stream = self._client.create_stream(_with_note(messages, advice), **_offered(options, advice))
             async for item in stream:
                 if isinstance(item, CreateResult):
                     self._record_answer(item)
@@ -162,7 +162,7 @@ class _WatchedClient:
         return CreateResult(finish_reason="stop", content=text, usage=RequestUsage(0, 0), cached=False)
 
 
-def _noted(messages: Sequence[Any], advice: Advice) -> Sequence[Any]:
+def _with_note(messages: Sequence[Any], advice: Advice) -> Sequence[Any]:
     return [*messages, UserMessage(content=advice.note, source="ebbtide")] if advice.note else messages
 
 

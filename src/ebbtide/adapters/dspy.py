@@ -95,7 +95,7 @@ class EbbtideReAct(dspy.ReAct):
         answer, trajectory = self._before(run, module, trajectory)
         if answer is not None:
             return answer
-        with self._recorded(run, module) as answers:
+        with self._recording(run, module) as answers:
             answers.append(call(module, trajectory, **inputs))
         return answers[0]
 
@@ -109,7 +109,7 @@ class EbbtideReAct(dspy.ReAct):
         answer, trajectory = self._before(run, module, trajectory)
         if answer is not None:
             return answer
-        with self._recorded(run, module) as answers:
+        with self._recording(run, module) as answers:
             answers.append(await call(module, trajectory, **inputs))
         return answers[0]
 
@@ -143,7 +143,7 @@ class EbbtideReAct(dspy.ReAct):
                 self.watch.record_tool_call(run.run_id, name, args, answer, error=is_error)
 
     @contextmanager
-    def _recorded(self, run: _WatchedTrajectory, module: Any) -> Iterator[list[Any]]:
+    def _recording(self, run: _WatchedTrajectory, module: Any) -> Iterator[list[Any]]:
         """Records what the model says in here, and the tokens; the framework hands them on to who counts."""
         answers: list[Any] = []
         with dspy.track_usage() as tracker:

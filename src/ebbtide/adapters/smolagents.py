@@ -179,10 +179,10 @@ class _WatchedModel:
 
     def generate(self, messages: list[Any], stop_sequences: Any = None, **options: Any) -> ChatMessage:
         if self._last_note is not None:
-            return self._asked(_noted(messages, self._last_note), stop_sequences, options)
+            return self._generated(_with_note(messages, self._last_note), stop_sequences, options)
         advice = self._watched.advice()
         last = self._last(advice, is_action=_ACTION in (stop_sequences or ()))
-        return last or self._asked(_noted(messages, advice.note), stop_sequences, options)
+        return last or self._generated(_with_note(messages, advice.note), stop_sequences, options)
 
     def _streamed(self, generate_stream: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
         def stream(messages: list[Any], stop_sequences: Any = None, **options: Any) -> Iterator[Any]:
@@ -194,7 +194,7 @@ class _WatchedModel:
             deltas: list[Any] = []
             try:
                 for delta in generate_stream(
-                    _noted(messages, advice.note), stop_sequences=stop_sequences, **options
+                    _with_note(messages, advice.note), stop_sequences=stop_sequences, **options
                 ):
                     deltas.append(delta)
                     yield delta
@@ -209,7 +209,7 @@ class _WatchedModel:
         """Returns what ends the run in place of an answer of the model; None if it goes on."""
         if advice.refusal:
             text = self._watched.refusal(advice)
-            return self._watched.last_answer(text) if is_action else _plain(text)
+            return self._watched.last_answer(text) if is_action else _text_answer(text)
         if advice.without_tools and is_action:
             agent = self._watched.agent
             self._last_note = advice.note or ""
@@ -219,7 +219,7 @@ class _WatchedModel:
                 self._last_note = None
         return None
 
-    def _asked(self, messages: list[Any], stop_sequences: Any, options: dict[str, Any]) -> ChatMessage:
+    def _generated(self, messages: list[Any], stop_sequences: Any, options: dict[str, Any]) -> ChatMessage:
         try:
             answer = self._model.generate(messages, stop_sequences=stop_sequences, **options)
         except Exception:
@@ -233,14 +233,14 @@ class _WatchedModel:
         return getattr(self._model, "model_id", None)
 
 
-def _noted(messages: list[Any], note: str | None) -> list[Any]:
+def _with_note(messages: list[Any], note: str | None) -> list[Any]:
     if not note:
         return messages
     content = [{"type": "text", "text": note}]
     return [*messages, ChatMessage(role=MessageRole.USER, content=content)]
 
 
-def _plain(text: str) -> ChatMessage:
+def _text_answer(text: str) -> ChatMessage:
     return ChatMessage(role=MessageRole.ASSISTANT, content=text)
 
 

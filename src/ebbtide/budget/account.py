@@ -88,7 +88,6 @@ class Hold:
     Args:
         cost: Units of money.
         tokens: Tokens of all classes.
-
     """
 
     __slots__ = ("account", "cost", "state", "tokens")
@@ -168,8 +167,8 @@ class Account:
                 more, value = request[place], amounts[place]
                 if value >= cap if more is None else value + more > cap:
                     reserved = (self._reserved_cost, self._reserved_tokens)[place] if place <= _TOKENS else 0
-                    would = _shown(place, value + (more or 0))
-                    return self._exceeded(_PLACES[place], would, _shown(place, reserved))
+                    would = _in_limit_unit(place, value + (more or 0))
+                    return self._exceeded(_PLACES[place], would, _in_limit_unit(place, reserved))
         return None if self._wall_s is None else self.overdue()
 
     def is_full(self) -> bool:
@@ -294,7 +293,7 @@ class Account:
             amounts = self._amounts()
             for place, level in self._near:
                 if amounts[place] >= level:
-                    due.append(self._warning(_PLACES[place], _shown(place, amounts[place])))
+                    due.append(self._warning(_PLACES[place], _in_limit_unit(place, amounts[place])))
             if due:
                 self._near = [(place, level) for place, level in self._near if amounts[place] < level]
         if self._wall_near_s is not None and self.elapsed() >= self._wall_near_s:
@@ -361,7 +360,7 @@ class Account:
             return None if self._wall_s is None else max(0.0, self._wall_s - self.elapsed())
         for place, cap in self._caps:
             if _PLACES[place] is kind:
-                return _shown(place, max(0, cap - self._used()[place]))
+                return _in_limit_unit(place, max(0, cap - self._used()[place]))
         return None
 
     def spent(self) -> Spent:
@@ -381,5 +380,5 @@ class Account:
         )
 
 
-def _shown(place: int, amount: int) -> float:
+def _in_limit_unit(place: int, amount: int) -> float:
     return amount / UNITS if place == _COST else amount

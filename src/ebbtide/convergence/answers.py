@@ -101,7 +101,7 @@ def read_answer(text: str) -> Answer | None:
         if bare is not None:
             return bare
     tail = whole[-_READ:]
-    marked = _marked(tail)
+    marked = _marked_answer(tail)
     if marked is not None:
         return marked
     lines = (_FENCE.sub("", tail) if "```" in tail else tail).splitlines()
@@ -115,7 +115,7 @@ def read_short(text: str) -> Answer | None:
     return _in_words(text, text, "answer.short") if is_name else None
 
 
-def _marked(tail: str) -> Answer | None:
+def _marked_answer(tail: str) -> Answer | None:
     """Returns the last answer that is marked as one, by a box, a tag, a field or a line."""
     at = tail.rfind(_BOXED)
     if at >= 0 and (inside := _braced(tail, at + len(_BOXED))):
@@ -163,7 +163,7 @@ def _last_stated(lines: list[str]) -> Answer | None:
         if any(word in lowered for word in hints):
             lines_to_go -= 1
             for sentence in reversed(_sentences(line)):
-                answer = _stated(sentence, following)
+                answer = _answer_in(sentence, following)
                 if answer is not None:
                     return answer
                 following = sentence
@@ -171,7 +171,7 @@ def _last_stated(lines: list[str]) -> Answer | None:
     return None
 
 
-def _stated(sentence: str, following: str) -> Answer | None:
+def _answer_in(sentence: str, following: str) -> Answer | None:
     if sentence.endswith("?"):
         return None
     sentence = sentence.replace("\u2019", "'")

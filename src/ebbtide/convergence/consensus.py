@@ -144,17 +144,17 @@ class ConsensusMeter:
             return None
         if len(voices) > 1:
             for voice in voices:
-                self._hear(voice)
+                self._record_voice(voice)
             return self._close()
         if not voices:
             return None
         voice = voices[0]
         if voice.agent not in self._in_circle:
-            self._hear(voice)
+            self._record_voice(voice)
             return self._close_if_full()
         # The others pass, or the first circle is full. Who speaks again may end agreement, and not make it.
         before, answered = self._answers(), self._answered
-        self._hear(voice)
+        self._record_voice(voice)
         is_agreed = len(self._groups(before)) == 1
         self._answered = answered
         reading = self._close(self._answers() if is_agreed else before)
@@ -191,10 +191,10 @@ class ConsensusMeter:
         self._circle = state["circle"]
         self.latest = from_wire(ConsensusReading, state["latest"]) if state["latest"] else None
 
-    def _hear(self, voice: Voice) -> None:
+    def _record_voice(self, voice: Voice) -> None:
         speaker = self._speakers.get(voice.agent, _Party())
         if voice.endorses is not None:
-            endorsed = self._named(voice.endorses, besides=voice.agent)
+            endorsed = self._answer_of(voice.endorses, besides=voice.agent)
             voice = answered_as(voice, endorsed) if endorsed is not None else voice
         if voice.agent not in self._in_circle:
             self._in_circle.append(voice.agent)
@@ -205,7 +205,7 @@ class ConsensusMeter:
             circles=speaker.circles,
         )
 
-    def _named(self, words: str, *, besides: str) -> Answer | None:
+    def _answer_of(self, words: str, *, besides: str) -> Answer | None:
         """Returns the answer of the agent whom "I agree with" names, or of the only other speaker."""
         lowered = words.lower()
         others = {agent: speaker for agent, speaker in self._speakers.items() if agent != besides}

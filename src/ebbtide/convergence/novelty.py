@@ -278,7 +278,9 @@ class NoveltyMeter:
         crowded = self._crowded
         unseen = [form for form in forms if form not in self._numbers]
         meanings = dict(zip(unseen, self._meanings.add(unseen), strict=True)) if self._meanings else {}
-        readings = tuple(self._read(form, claim, number, meanings.get(form)) for form, claim in forms.items())
+        readings = tuple(
+            self._reading(form, claim, number, meanings.get(form)) for form, claim in forms.items()
+        )
         new = [
             sum(reading.new_L0 for reading in readings),
             sum(reading.new_L1 for reading in readings),
@@ -324,7 +326,7 @@ class NoveltyMeter:
             raise ValueError(f"{len(self._peaks)} peaks: expected {len(_NO_PEAKS)}")
         self._new_so_far = int(state["new_so_far"])
 
-    def _read(self, form: str, claim: str, number: int, meaning: SemanticReading | None) -> ClaimReading:
+    def _reading(self, form: str, claim: str, number: int, meaning: SemanticReading | None) -> ClaimReading:
         first = self._numbers.get(form)
         if first is not None:
             same = self._nearest((first, 1.0))

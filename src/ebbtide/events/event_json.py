@@ -68,7 +68,7 @@ def read_event(wire: object, path: str = "event") -> Event:
     """
     if not isinstance(wire, Mapping):
         raise TranscriptError(f"{wire!r:.80}: expected an object", path=path)
-    fields = _checked(wire, path)
+    fields = _typed_fields(wire, path)
     common: dict[str, Any] = {key: fields[key] for key in _COMMON if key in fields}
     usage = {key: fields[key] for key in _USAGE if key in fields}
     if usage:
@@ -130,7 +130,7 @@ class PlainEvents:
         if isinstance(wire, Mapping) and "repeat" not in wire:
             return self._event(wire, path)
         events: list[Event] = []
-        for count, (inner, place) in enumerate(_unfolded(wire, path, 0)):
+        for count, (inner, place) in enumerate(_block_events(wire, path, 0)):
             if count == _LONGEST:
                 raise TranscriptError(f"more than {_LONGEST:,} events in one block", path=path)
             if inner is not None:
@@ -177,7 +177,7 @@ def read_events(wires: Iterable[object], path: str = "events") -> Iterator[Event
         yield from plain.read(wire, f"{path}[{index}]")
 
 
-def _checked(wire: Mapping[str, Any], path: str) -> dict[str, Any]:
+def _typed_fields(wire: Mapping[str, Any], path: str) -> dict[str, Any]:
     """Returns the fields of known types that are there."""
     fields: dict[str, Any] = {}
     for names, kinds, expected in (
@@ -221,7 +221,7 @@ def _elapsed(wire: Mapping[str, Any], path: str) -> float:
     return elapsed
 
 
-def _unfolded(wire: object, path: str, depth: int) -> Iterator[tuple[Mapping[str, Any] | None, str]]:
+def _block_events(wire: object, path: str, depth: int) -> Iterator[tuple[Mapping[str, Any] | None, str]]:
     """Yields the events of a block with their places; None for an empty block, which has a bound so, too."""
     if not isinstance(wire, Mapping):
         raise TranscriptError(f"{wire!r:.80}: expected an object", path=path)
@@ -239,7 +239,7 @@ def _unfolded(wire: object, path: str, depth: int) -> Iterator[tuple[Mapping[str
         yield None, path
     for _ in range(times if inner else 0):
         for at, item in enumerate(inner):
-            yield from _unfolded(item, f"{path}.events[{at}]", depth + 1)
+            yield from _block_events(item, f"{path}.events[{at}]", depth + 1)
 
 
 def _name(value: object) -> str | None:

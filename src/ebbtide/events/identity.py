@@ -170,7 +170,7 @@ def _with_text_keys(value: object) -> object:
     return value
 
 
-def _plain(value: object) -> object:
+def _json_form(value: object) -> object:
     if isinstance(value, bytes | bytearray | memoryview):
         return {"bytes": blake2b(value).hexdigest()}
     if isinstance(value, set | frozenset):
@@ -183,7 +183,9 @@ def _plain(value: object) -> object:
     return {type(value).__qualname__: text}
 
 
-_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_plain).encode
+_encode = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_json_form
+).encode
 
 
 def without_notes(answer: object) -> object:

@@ -287,7 +287,7 @@ def _in_answer(answer: object, depth: int) -> dict[str, Any] | None:
     fields = fields_of(answer)
     for report in _reports(answer, fields):
         shape = shape_of(report)
-        usage = None if shape is None else _read(shape, report)
+        usage = None if shape is None else _usage_in_shape(shape, report)
         if usage is not None:
             usage["model"] = _model(fields)
             usage["cost_usd"] = _stated_cost(fields, report)
@@ -316,7 +316,7 @@ def _reports(answer: object, fields: Mapping[str, Any]) -> Iterator[Mapping[str,
             yield fields_of(member(answer))  # a method, until version 1
 
 
-def _read(shape: UsageShape, report: Mapping[str, Any]) -> dict[str, Any] | None:
+def _usage_in_shape(shape: UsageShape, report: Mapping[str, Any]) -> dict[str, Any] | None:
     fresh, output, cached, stored, reasoning, hour = shape.counts(report, whole_count)
     if shape.cached_inside and fresh is not None:
         fresh -= (cached or 0) + (stored or 0)

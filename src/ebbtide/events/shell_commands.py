@@ -82,13 +82,13 @@ def _parts(text: str) -> tuple[SimpleCommand, ...]:
 
 @lru_cache(maxsize=4096)
 def _line_effect(text: str) -> Effect | None:
-    effect = _joined(_effects(_parts(text[:_READ_LENGTH]), 0))
+    effect = _joint_effect(_effects(_parts(text[:_READ_LENGTH]), 0))
     return effect if effect is Effect.CHANGE or len(text) <= _READ_LENGTH else None
 
 
 @lru_cache(maxsize=1024)
 def _words_effect(words: tuple[str, ...]) -> Effect | None:
-    return _joined(_effects([SimpleCommand(list(words))], 0))
+    return _joint_effect(_effects([SimpleCommand(list(words))], 0))
 
 
 @lru_cache(maxsize=4096)
@@ -101,7 +101,7 @@ def _words_name(words: tuple[str, ...]) -> str:
     return _name([SimpleCommand(list(words))], 0)
 
 
-def _joined(effects: Iterable[Effect | None]) -> Effect | None:
+def _joint_effect(effects: Iterable[Effect | None]) -> Effect | None:
     kinds = set(effects)
     if Effect.CHANGE in kinds:
         return Effect.CHANGE
@@ -124,12 +124,12 @@ def _effects(commands: Sequence[SimpleCommand], depth: int) -> list[Effect | Non
         if command.writes:
             effects.append(Effect.CHANGE)
             continue
-        words = _stripped(command.words)
+        words = _without_prefix(command.words)
         effects += _command_effects(words, depth, fed=command.fed) if words else [Effect.ACKNOWLEDGE]
     return effects
 
 
-def _stripped(words: list[str]) -> list[str]:
+def _without_prefix(words: list[str]) -> list[str]:
     """Returns a command without the keywords and the assignments in front of it."""
     table = _table()
     for place, word in enumerate(words):
@@ -176,7 +176,7 @@ def _inner(words: list[str], *, fed: bool) -> list[SimpleCommand] | None:
             rest = _after_options(rest, options)[skip:]
             rest = _after_options(rest, frozenset()) if skip else rest
         if head == "env" or (rest and "=" in rest[0]):
-            rest = _stripped(rest)
+            rest = _without_prefix(rest)
         if not rest:
             return [SimpleCommand(["printenv"])] if head == "env" else None
         if head == "command" and words[1] in {"-v", "-V"}:
@@ -266,9 +266,10 @@ def _program_effect(words: list[str], depth: int) -> Effect | None:
 def _judged(program: Program, words: list[str], depth: int) -> Effect | None:
     if program.command:
         effects = [
-            _joined(_effects([SimpleCommand(inner)], depth + 1)) for inner in _commands(program, words, depth)
+            _joint_effect(_effects([SimpleCommand(inner)], depth + 1))
+            for inner in _commands(program, words, depth)
         ]
-        if effects and (effect := _joined(effects)) is not Effect.READ:
+        if effects and (effect := _joint_effect(effects)) is not Effect.READ:
             return effect
     if program.sql:
         return _sql(program, words)
@@ -278,7 +279,7 @@ def _judged(program: Program, words: list[str], depth: int) -> Effect | None:
     if program.method or program.body:
         method = _method(program, words)
         if method is not None:
-            return method if flagged is None else _joined((method, flagged))
+            return method if flagged is None else _joint_effect((method, flagged))
     if flagged is not None and not (flagged is Effect.READ and effect is Effect.WAIT):
         return flagged
     listed = program.lists.get(subcommand if size else "")
@@ -342,7 +343,7 @@ def _name(commands: Sequence[SimpleCommand], depth: int) -> str:
     table = _table()
     fallback = ""
     for command in commands:
-        words = _stripped(command.words)
+        words = _without_prefix(command.words)
         if not words:
             continue
         inner = _inner(words, fed=command.fed) if depth < _DEPTH else None

@@ -239,7 +239,7 @@ class Dispatcher:
         if not running.ended:
             # This may be the garbage collector, in the middle of anything: the pipeline, for one.
             so_far = self._metering.so_far(running)
-            self._waiting += self._settled(running, *so_far, failed=True, later=True)
+            self._waiting += self._settle_in_scope(running, *so_far, failed=True, later=True)
             self._observers.halted(running.node_id, "not read to its end")
             self._latest.append((running.operation, Outcome.HALTED, None))
 
@@ -285,10 +285,10 @@ class Dispatcher:
     def _settle(
         self, running: RunningCall, usage: Usage | None, cost_usd: float | None, *, failed: bool = False
     ) -> None:
-        for event in self._settled(running, usage, cost_usd, failed=failed):
+        for event in self._settle_in_scope(running, usage, cost_usd, failed=failed):
             self._emit(event)
 
-    def _settled(
+    def _settle_in_scope(
         self,
         running: RunningCall,
         usage: Usage | None,

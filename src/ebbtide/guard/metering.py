@@ -48,7 +48,7 @@ class Metering:
         usage = operation.at_most
         if callable(usage):
             try:
-                usage = self._checked("at_most", usage(*args, **kwargs))
+                usage = self._valid_usage("at_most", usage(*args, **kwargs))
             except Exception as error:  # noqa: BLE001 - the run does not notice
                 self._observers.fault("at_most", error)
                 usage = None
@@ -88,21 +88,21 @@ class Metering:
 
     def of_result(self, running: RunningCall, result: Any) -> tuple[Usage | None, float | None]:
         """Returns the usage of a call that returned `result`, and its cost; None if nobody knows."""
-        usage = self._checked("usage", running.usage)
+        usage = self._valid_usage("usage", running.usage)
         if usage is None:
             usage = self._measured(running.operation, result)
         return self.learned(running.operation, usage)
 
     def of_failure(self, running: RunningCall, error: Exception) -> tuple[Usage | None, float | None]:
         """Returns the usage of a call that raised: nothing, if the error says so; else it is not known."""
-        usage = self._checked("usage", running.usage)
+        usage = self._valid_usage("usage", running.usage)
         if usage is None and is_unbilled(error):
             usage = _NOTHING
         return self.learned(running.operation, usage, is_whole=False)
 
     def so_far(self, running: RunningCall, *, is_whole: bool = False) -> tuple[Usage | None, float | None]:
         """Returns the usage that was stated while a call ran; `is_whole` if it came to its end."""
-        return self.learned(running.operation, self._checked("usage", running.usage), is_whole=is_whole)
+        return self.learned(running.operation, self._valid_usage("usage", running.usage), is_whole=is_whole)
 
     def learned(
         self, operation: Operation, usage: Usage | None, *, is_whole: bool = True
@@ -122,12 +122,12 @@ class Metering:
         if operation.usage is None:
             return None
         try:
-            return self._checked("usage", operation.usage(result))
+            return self._valid_usage("usage", operation.usage(result))
         except Exception as error:  # noqa: BLE001 - the run does not notice
             self._observers.fault("usage", error)
             return None
 
-    def _checked(self, where: str, usage: object) -> Usage | None:
+    def _valid_usage(self, where: str, usage: object) -> Usage | None:
         if usage is None:
             return None
         if isinstance(usage, Usage):

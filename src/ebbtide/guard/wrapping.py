@@ -67,14 +67,14 @@ def wrapped(dispatcher: Dispatcher, function: Callable[..., Any], operation: Ope
             return (
                 dispatcher.finish(running, result)
                 if type(result) in _COMPLETE
-                else _delivered(running, result)
+                else _wrapped_result(running, result)
             )
 
         call = call_plain
     return functools.wraps(function)(call)
 
 
-def _delivered(running: RunningCall, result: Any) -> Any:
+def _wrapped_result(running: RunningCall, result: Any) -> Any:
     """Returns what a call has returned, which may only now begin to answer."""
     if isinstance(result, CoroutineType):
         return _awaited(running, lambda: result)
@@ -95,7 +95,7 @@ async def _awaited(running: RunningCall, answer: Callable[[], Awaitable[Any]]) -
         raise
     finally:
         _leave(token)
-    return _delivered(running, result)
+    return _wrapped_result(running, result)
 
 
 class Stream:

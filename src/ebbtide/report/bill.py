@@ -49,7 +49,7 @@ def bill_details(bill: Bill) -> Markup | None:
 
 def _bar(bill: Bill) -> Markup | None:
     items = [
-        (_named(CLASS_NAMES, line.name), line.name, line.amount) for line in bill.classes if line.amount.share
+        (_words(CLASS_NAMES, line.name), line.name, line.amount) for line in bill.classes if line.amount.share
     ]
     if not items and not bill.total.share:
         return None
@@ -129,9 +129,12 @@ def _events(events: Sequence[CarriedEvent]) -> Markup | None:
             element(
                 "span",
                 element(
-                    "span", item.title or _named(CONTENT_NAMES, item.content), dir="auto", class_="title"
+                    "span",
+                    item.title or _words(CONTENT_NAMES, item.content),
+                    dir="auto",
+                    class_="title",
                 ),
-                element("span", _carried(item), class_="note"),
+                element("span", _carried_line(item), class_="note"),
             ),
             _jump(item.event),
         )
@@ -140,7 +143,7 @@ def _events(events: Sequence[CarriedEvent]) -> Markup | None:
     return joined(element("h3", "The most expensive events"), element("ol", *rows, class_="dearest"))
 
 
-def _carried(item: CarriedEvent) -> str:
+def _carried_line(item: CarriedEvent) -> str:
     size = f"{'about ' * item.is_estimated}{count(item.size, 'token')}"
     parts = [
         size if item.size else "",
@@ -155,7 +158,7 @@ def _waste(bill: Bill) -> Markup | None:
         return None
     rows = [
         (
-            _named(WASTE_NAMES, line.kind),
+            _words(WASTE_NAMES, line.kind),
             f"{line.count:,}",
             amount(line.amount),
             share(line.amount),
@@ -207,7 +210,7 @@ def _lines(
     if len(lines) < fewest:
         return None
     columns: list[tuple[str, Callable[[BillLine], str]]] = [
-        ("", lambda line: _named(names, line.name) if names else line.name or "(no name)"),
+        ("", lambda line: _words(names, line.name) if names else line.name or "(no name)"),
         ("cost", lambda line: amount(line.amount)),
         ("share", lambda line: share(line.amount)),
     ]
@@ -221,6 +224,6 @@ def _lines(
     return table(title, [name for name, _ in columns], rows, words=("", "where"), most=_ROWS)
 
 
-def _named(names: Mapping[str, str], name: str) -> str:
+def _words(names: Mapping[str, str], name: str) -> str:
     """Returns the words for a label; the label itself if there are none."""
     return names.get(name) or name.replace("_", " ")

@@ -62,7 +62,7 @@ class Statement:
 
 def read_statement(text: str) -> Statement:
     """Returns the statement of `text`; short texts are read once and remembered."""
-    return _read(text) if len(text) <= _LONGEST else _read.__wrapped__(text)
+    return _statement_of(text) if len(text) <= _LONGEST else _statement_of.__wrapped__(text)
 
 
 def stems_in_order(text: str) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ def _order(items: Sequence[ClauseItem]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1 << 11)
-def _read(text: str) -> Statement:
+def _statement_of(text: str) -> Statement:
     items, quantities = (_items if len(text) <= _LONGEST else read_items)(text)
     words: dict[str, str] = {}
     for item in items:
