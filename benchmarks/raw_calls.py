@@ -1,0 +1,136 @@
+"""Model calls as the raw lines of session files state them, counted without any reader of Ebbtide.
+
+One call is one message id with its request id, over all files; of its lines the one with the most output
+counts. Where a recorder has masked the id, the time and the sizes of the prompt tell calls apart. This is the
+yardstick of `benchmarks.quality.bill_sums` and `benchmarks.speed.machine`: it knows nothing but the fields.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+KINDS = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
+_MASK = "REDACTED"
+
+
+@dataclass(frozen=True, slots=True)
+class RawCall:
+    """One call of a model.
+
+    Args:
+        identity: Equal for all lines of the call, in any file.
+        model: Its model as written.
+        at: Its time as written.
+        tokens: By `KINDS`; input leaves out cached tokens.
+        place: The file and the number of the line, from 1.
+        record: The type of the line: ``assistant`` or ``progress``, for Codex ``token_count``.
+    """
+
+    identity: tuple[str, ...]
+    model: str
+    at: str
+    tokens: tuple[int, ...]
+    place: str
+    record: str
+
+    @property
+    def day(self) -> str:
+        """Its day in UTC."""
+        return self.at[:10]
+
+
+def raw_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file of JSON lines, numbered from 1; broken lines are passed over."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rb") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                value = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(value, dict):
+                yield number, value
+
+
+def claude_lines(path: Path) -> Iterator[RawCall]:
+    """Every line of a Claude Code session that states usage, sub-agents in progress lines included."""
+    for number, record in raw_lines(path):
+        kind = record.get("type")
+        held = record
+        if kind == "progress":
+            data = record.get("data")
+            held = data.get("message") if isinstance(data, dict) else None  # type: ignore[assignment]
+        elif kind != "assistant":
+            continue
+        message = held.get("message") if isinstance(held, dict) else None
+        usage = message.get("usage") if isinstance(message, dict) else None
+        if not isinstance(message, dict) or not isinstance(usage, dict):
+            continue
+        if message.get("model") == "<synthetic>":
+            continue
+        at = str(held.get("timestamp") or record.get("timestamp") or "")
+        tokens = _claude_tokens(usage)
+        request = held.get("requestId") or held.get("request_id") or ""
+        identity: tuple[str, ...] = (str(message.get("id") or ""), str(request))
+        if not identity[0] or any(_MASK in part for part in identity):
+            identity = (*identity, at, str(tokens[0]), str(tokens[2]), str(tokens[3] + tokens[4]))
+        yield RawCall(identity, str(message.get("model")), at, tokens, f"{path.name}:{number}", str(kind))
+
+
+def codex_lines(path: Path) -> Iterator[RawCall]:
+    """Every token count of a Codex rollout after which the total has grown."""
+    model, session, before = "", path.name, None
+    for number, record in raw_lines(path):
+        payload = record.get("payload")
+        if not isinstance(payload, dict):
+            continue
+        if record.get("type") == "session_meta" and session == path.name:
+            session = str(payload.get("id"))
+        model = str(payload.get("model") or model) if record.get("type") == "turn_context" else model
+        info = payload.get("info")
+        if payload.get("type") != "token_count" or not isinstance(info, dict):
+            continue
+        total, last = info.get("total_token_usage"), info.get("last_token_usage")
+        if total == before or not isinstance(last, dict):
+            continue
+        before = total
+        cached = last.get("cached_input_tokens", 0)
+        tokens = (last.get("input_tokens", 0) - cached, last.get("output_tokens", 0), cached, 0, 0)
+        at = str(record.get("timestamp"))
+        yield RawCall((session, json.dumps(total)), model, at, tokens, f"{path.name}:{number}", "token_count")
+
+
+def counted_once(calls: Iterable[RawCall]) -> list[RawCall]:
+    """Each call once, by the line of it that states the most output."""
+    best: dict[tuple[str, ...], RawCall] = {}
+    for call in calls:
+        known = best.get(call.identity)
+        if known is None or call.tokens[1] > known.tokens[1]:
+            best[call.identity] = call
+    return list(best.values())
+
+
+def token_sums(calls: Iterable[RawCall]) -> dict[str, int]:
+    """Tokens by `KINDS`."""
+    sums = [0] * len(KINDS)
+    for call in calls:
+        sums = [one + other for one, other in zip(sums, call.tokens, strict=True)]
+    return dict(zip(KINDS, sums, strict=True))
+
+
+def _claude_tokens(usage: dict[str, Any]) -> tuple[int, ...]:
+    written = usage.get("cache_creation_input_tokens") or 0
+    split = usage.get("cache_creation")
+    hour = (split.get("ephemeral_1h_input_tokens") or 0) if isinstance(split, dict) else 0
+    return (
+        usage.get("input_tokens") or 0,
+        usage.get("output_tokens") or 0,
+        usage.get("cache_read_input_tokens") or 0,
+        written - hour,
+        hour,
+    )
