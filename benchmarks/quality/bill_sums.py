@@ -12,7 +12,7 @@ unit, dollars and those by model and by day to a hundredth of a cent. Calls are 
 `raw`: Claude Code sessions against `benchmarks.raw_calls`: each alone, each group of forks and resumed copies
 together, and all of them together, where each call counts once.
 
-The sum of several files is that of the machine's line (`"scope": "machine"`) where there is one, else that of
+The sum of several files is that of the machine's line (`"type": "totals"` with `spent`) where there is one, else that of
 all runs.
 """
 
@@ -71,10 +71,8 @@ class Sums:
         """Sums of the machine's line, or of all runs where there is none."""
         sums = cls()
         lines = list(lines)
-        machine = next((line for line in lines if line.get("scope") == "machine"), None)
-        sums.unread = [
-            str(line.get("skipped"))[:120] for line in lines if "spent" not in line and line is not machine
-        ]
+        machine = next((line for line in lines if line.get("type") == "totals" and "spent" in line), None)
+        sums.unread = [str(line["skipped"])[:120] for line in lines if "skipped" in line]
         runs = [line for line in lines if "spent" in line and line is not machine]
         sums.runs = len(runs)
         for line in runs if machine is None else [machine]:

@@ -12,8 +12,8 @@ the better one): processor time of it and its children, wall time, and the memor
 The peers come from the npm registry, in the versions below, into the folder of `--prefix`; their prices are
 those in their packages where they have a switch for that.
 
-Tokens of Claude Code and Codex are compared with ccusage and with `benchmarks.raw_calls`: ccusage with the raw
-lines by day, Ebbtide with them by session. A session's difference is explained where calls on raw lines sum up
+Tokens of Claude Code and Codex are compared with ccusage and with `benchmarks.raw_calls`: ccusage with the
+raw lines by day, Ebbtide with them by session. A difference is explained where calls on raw lines sum up
 to it: the first such line is named.
 """
 
@@ -209,7 +209,7 @@ def own_tokens(machine: Machine, agent: str) -> dict[str, int]:
     sums: dict[str, int] = defaultdict(int)
     for line in machine.answer(*command).splitlines():
         value = json.loads(line)
-        if "spent" in value and value.get("scope") != "machine":
+        if "spent" in value and value.get("type") != "totals":
             sums[Path(value["source"]).stem] += sum(count or 0 for count in value["spent"]["tokens"].values())
     return sums
 
