@@ -28,7 +28,8 @@ class RawCall:
         at: Its time as written.
         tokens: By `KINDS`; input leaves out cached tokens.
         place: The file and the number of the line, from 1.
-        record: The type of the line: ``assistant`` or ``progress``, for Codex ``token_count``.
+        record: The type of the line: ``assistant`` or ``progress``, for Codex ``token_count``, or ``growth``
+            for what its total has grown by beyond the call of that line: a call that no line states.
     """
 
     identity: tuple[str, ...]
@@ -83,8 +84,9 @@ def claude_lines(path: Path) -> Iterator[RawCall]:
 
 
 def codex_lines(path: Path) -> Iterator[RawCall]:
-    """Every token count of a Codex rollout after which the total has grown."""
-    model, session, before = "", path.name, None
+    """Every token count of a Codex rollout after which the total has grown, and what grew beside it."""
+    model, session = "", path.name
+    before: dict[str, Any] | None = None
     for number, record in raw_lines(path):
         payload = record.get("payload")
         if not isinstance(payload, dict):
@@ -96,13 +98,17 @@ def codex_lines(path: Path) -> Iterator[RawCall]:
         if payload.get("type") != "token_count" or not isinstance(info, dict):
             continue
         total, last = info.get("total_token_usage"), info.get("last_token_usage")
-        if total == before or not isinstance(last, dict):
+        if total == before or not isinstance(last, dict) or not isinstance(total, dict):
             continue
+        tokens, at = _codex_tokens(last), str(record.get("timestamp"))
+        place, identity = f"{path.name}:{number}", (session, json.dumps(total))
+        yield RawCall(identity, model, at, tokens, place, "token_count")
+        if before is not None:
+            grown = zip(_codex_tokens(total), _codex_tokens(before), tokens, strict=True)
+            rest = tuple(max(0, now - then - own) for now, then, own in grown)
+            if any(rest):
+                yield RawCall((*identity, "growth"), model, at, rest, place, "growth")
         before = total
-        cached = last.get("cached_input_tokens", 0)
-        tokens = (last.get("input_tokens", 0) - cached, last.get("output_tokens", 0), cached, 0, 0)
-        at = str(record.get("timestamp"))
-        yield RawCall((session, json.dumps(total)), model, at, tokens, f"{path.name}:{number}", "token_count")
 
 
 def counted_once(calls: Iterable[RawCall]) -> list[RawCall]:
@@ -121,6 +127,11 @@ def token_sums(calls: Iterable[RawCall]) -> dict[str, int]:
     for call in calls:
         sums = [one + other for one, other in zip(sums, call.tokens, strict=True)]
     return dict(zip(KINDS, sums, strict=True))
+
+
+def _codex_tokens(usage: dict[str, Any]) -> tuple[int, ...]:
+    cached = usage.get("cached_input_tokens") or 0
+    return ((usage.get("input_tokens") or 0) - cached, usage.get("output_tokens") or 0, cached, 0, 0)
 
 
 def _claude_tokens(usage: dict[str, Any]) -> tuple[int, ...]:

@@ -69,6 +69,16 @@ def test_a_repeated_count_of_codex_is_no_call(tmp_path: Path) -> None:
     assert call.tokens == (6, 2, 4, 0, 0)
 
 
+def test_what_a_total_of_codex_grows_by_beside_its_calls_is_counted(tmp_path: Path) -> None:
+    def count(whole: int, last: int) -> dict[str, Any]:
+        info = {"total_token_usage": {"output_tokens": whole}, "last_token_usage": {"output_tokens": last}}
+        return {"type": "event_msg", "payload": {"type": "token_count", "info": info}}
+
+    calls = list(codex_lines(written(tmp_path / "rollout.jsonl", count(5, 5), count(8, 3), count(20, 2))))
+    assert [(call.record, call.tokens[1]) for call in calls if call.record == "growth"] == [("growth", 10)]
+    assert token_sums(counted_once(calls))["output"] == 20
+
+
 def test_renewed_ids_are_others_and_stay_equal_among_themselves() -> None:
     text = f'{{"sessionId": "{UUID}", "uuid": "{UUID}", "id": "msg_01ABCDEFGHIJKL", "n": 12}}'
     assert renewed(text, 0) == text

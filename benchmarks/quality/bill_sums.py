@@ -12,8 +12,8 @@ unit, dollars and those by model and by day to a hundredth of a cent. Calls are 
 `raw`: Claude Code sessions against `benchmarks.raw_calls`: each alone, each group of forks and resumed copies
 together, and all of them together, where each call counts once.
 
-The sum of several files is that of the line of totals (`"type": "totals"` with `spent`) where there is one, else
-that of all runs.
+The sum of several files is that of the line of totals (`"type": "totals"` with `spent`) where there is one,
+else that of all runs.
 """
 
 from __future__ import annotations

@@ -235,10 +235,14 @@ def compared(machine: Machine, agent: str) -> dict[str, Any]:
     result: dict[str, Any] = {"agent": agent, "ebbtide": sum(own.values()), "ccusage": sum(peer.values())}
     result["raw"] = sum(sum(call.tokens) for call in once)
     days: dict[str, int] = defaultdict(int)
+    unstated: dict[str, int] = defaultdict(int)
     for call in once:
         days[call.day] += sum(call.tokens)
-    result["days of ccusage other than raw"] = sum(
-        peer.get(day, 0) != days.get(day, 0) for day in peer.keys() | days.keys()
+        unstated[call.day] += sum(call.tokens) if call.record == "growth" else 0
+    gaps = {day: days[day] - peer.get(day, 0) for day in sorted({*days, *peer})}
+    result["days of ccusage other than raw"] = sum(gap != 0 for gap in gaps.values())
+    result["of them by growth that no line states"] = sum(
+        gap != 0 and gap == unstated[day] for day, gap in gaps.items()
     )
     elsewhere: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for name, calls in lines.items():
@@ -264,6 +268,7 @@ def _causes(
     once = counted_once(calls)
     groups = {
         "calls of sub-agents in progress lines": [call for call in once if call.record == "progress"],
+        "growth of the total that no line states": [call for call in once if call.record == "growth"],
         "calls that stand in another file too": [call for call in once if len(elsewhere[call.identity]) > 1],
     }
     for why, group in groups.items():
