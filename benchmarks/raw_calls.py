@@ -1,8 +1,9 @@
 """Model calls as the raw lines of session files state them, counted without any reader of Ebbtide.
 
 One call is one message id with its request id, over all files; of its lines the one with the most output
-counts. Where a recorder has masked the id, the time and the sizes of the prompt tell calls apart. This is the
-yardstick of `benchmarks.quality.bill_sums` and `benchmarks.speed.machine`: it knows nothing but the fields.
+counts. Where a recorder has masked the id, the time and the sizes of the prompt tell calls apart. What the
+result of a sub-agent states is the usage of its last call, which its progress lines leave out: it is a call of its
+own, unless one of the same agent has the same prompt sizes. This is the yardstick of `benchmarks.quality.bill_sums` and `benchmarks.speed.machine`: it knows nothing but the fields.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class RawCall:
         at: Its time as written.
         tokens: By `KINDS`; input leaves out cached tokens.
         place: The file and the number of the line, from 1.
-        record: The type of the line: ``assistant`` or ``progress``, for Codex ``token_count``, or ``growth``
+        record: The type of the line: ``assistant``, ``progress`` or ``tool result``, for Codex ``token_count``, or ``growth``
             for what its total has grown by beyond the call of that line: a call that no line states.
     """
 
@@ -38,6 +39,12 @@ class RawCall:
     tokens: tuple[int, ...]
     place: str
     record: str
+    agent: str = ""
+
+    @property
+    def prompt(self) -> tuple[object, ...]:
+        """What two records of one call of a sub-agent share."""
+        return (self.agent, self.tokens[0], *self.tokens[2:])
 
     @property
     def day(self) -> str:
@@ -62,10 +69,14 @@ def claude_lines(path: Path) -> Iterator[RawCall]:
     """Every line of a Claude Code session that states usage, sub-agents in progress lines included."""
     for number, record in raw_lines(path):
         kind = record.get("type")
-        held = record
+        held, agent = record, str(record.get("agentId") or "")
         if kind == "progress":
             data = record.get("data")
             held = data.get("message") if isinstance(data, dict) else None  # type: ignore[assignment]
+            agent = str(data.get("agentId") or "") if isinstance(data, dict) else ""
+        elif kind == "user":
+            yield from _result_call(record, f"{path.name}:{number}")
+            continue
         elif kind != "assistant":
             continue
         message = held.get("message") if isinstance(held, dict) else None
@@ -80,7 +91,20 @@ def claude_lines(path: Path) -> Iterator[RawCall]:
         identity: tuple[str, ...] = (str(message.get("id") or ""), str(request))
         if not identity[0] or any(_MASK in part for part in identity):
             identity = (*identity, at, str(tokens[0]), str(tokens[2]), str(tokens[3] + tokens[4]))
-        yield RawCall(identity, str(message.get("model")), at, tokens, f"{path.name}:{number}", str(kind))
+        model, place = str(message.get("model")), f"{path.name}:{number}"
+        yield RawCall(identity, model, at, tokens, place, str(kind), agent)
+
+
+def _result_call(record: dict[str, Any], place: str) -> Iterator[RawCall]:
+    """The last call of a sub-agent, where its result states what that took."""
+    result = record.get("toolUseResult")
+    usage = result.get("usage") if isinstance(result, dict) else None
+    if not isinstance(result, dict) or not isinstance(usage, dict) or not result.get("agentId"):
+        return
+    tokens, agent = _claude_tokens(usage), str(result["agentId"])
+    identity = (agent, *map(str, tokens))
+    at, model = str(record.get("timestamp") or ""), str(result.get("resolvedModel") or "")
+    yield RawCall(identity, model, at, tokens, place, "tool result", agent)
 
 
 def codex_lines(path: Path) -> Iterator[RawCall]:
@@ -118,7 +142,8 @@ def counted_once(calls: Iterable[RawCall]) -> list[RawCall]:
         known = best.get(call.identity)
         if known is None or call.tokens[1] > known.tokens[1]:
             best[call.identity] = call
-    return list(best.values())
+    stated = {call.prompt for call in best.values() if call.record != "tool result"}
+    return [call for call in best.values() if call.record != "tool result" or call.prompt not in stated]
 
 
 def token_sums(calls: Iterable[RawCall]) -> dict[str, int]:

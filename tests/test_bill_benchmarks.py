@@ -29,6 +29,12 @@ def progress(name: str, output: int) -> dict[str, Any]:
     return {"type": "progress", "data": {"type": "agent_progress", "message": answer(name, output)}}
 
 
+def result(agent: str, output: int, prompt: int = 3) -> dict[str, Any]:
+    split = {"ephemeral_1h_input_tokens": 4, "ephemeral_5m_input_tokens": 5}
+    usage = {**answer("", output)["message"]["usage"], "input_tokens": prompt, "cache_creation": split}
+    return {"type": "user", "toolUseResult": {"agentId": agent, "usage": usage}}
+
+
 def written(path: Path, *records: dict[str, Any]) -> Path:
     path.write_text("".join(json.dumps(record) + "\n" for record in records) + "{broken\n", encoding="utf-8")
     return path
@@ -43,6 +49,19 @@ def written(path: Path, *records: dict[str, Any]) -> Path:
         pytest.param([answer("msg_1", 7), progress("msg_1", 7)], 1, 7, id="one call in both kinds of lines"),
         pytest.param(
             [answer("REDACTED", 7), answer("REDACTED", 7, at="2026-05-01T10:00:09Z")], 2, 14, id="masked ids"
+        ),
+        pytest.param([result("a1", 9), result("a1", 9)], 1, 9, id="a result, twice"),
+        pytest.param(
+            [{**answer("msg_1", 9), "agentId": "a1"}, result("a1", 9)],
+            1,
+            9,
+            id="a result of a call with a line",
+        ),
+        pytest.param(
+            [{**answer("msg_1", 9), "agentId": "a1"}, result("a1", 9, 4)],
+            2,
+            18,
+            id="a result of another call",
         ),
         pytest.param([answer("msg_1", 7), {"type": "user", "message": "hello"}], 1, 7, id="other lines"),
     ],

@@ -259,7 +259,9 @@ def _raw_row(kind: str, name: str, paths: Sequence[Path], sums: Sums) -> dict[st
     row = {"part": "raw", "kind": kind, "name": name, "usd": sums.cost, "tokens": sums.all_tokens}
     whole = sum(sum(call.tokens) for call in calls)
     in_progress = sum(sum(call.tokens) for call in calls if call.record == "progress")
-    row |= {"raw tokens": whole, "of them in progress lines": in_progress, "calls": sums.calls}
+    in_results = sum(sum(call.tokens) for call in calls if call.record == "tool result")
+    row |= {"raw tokens": whole, "of them in progress lines": in_progress}
+    row |= {"of them in tool results": in_results, "calls": sums.calls}
     return {**row, "stated calls": len(calls), "faults": faults}
 
 

@@ -52,6 +52,7 @@ _ID = re.compile(
     r'|(?P<key>"(?:responseId|agentId|requestId|interactionId)":\s?")(?P<value>[^"\\]+)(?=")'
 )
 _AGENTS = ("claude-code", "codex", "copilot-cli", "pi", "gemini-cli")
+_UNSTATED = ("growth", "tool result")  # calls that ccusage leaves out
 _TOOLS = ("ebbtide", "ccusage", "codeburn")
 _COMPARED = 10  # sessions with a difference that are shown
 _CACHES = (".cache", ".config/codeburn", ".codeburn")
@@ -238,10 +239,10 @@ def compared(machine: Machine, agent: str) -> dict[str, Any]:
     unstated: dict[str, int] = defaultdict(int)
     for call in once:
         days[call.day] += sum(call.tokens)
-        unstated[call.day] += sum(call.tokens) if call.record == "growth" else 0
+        unstated[call.day] += sum(call.tokens) if call.record in _UNSTATED else 0
     gaps = {day: days[day] - peer.get(day, 0) for day in sorted({*days, *peer})}
     result["days of ccusage other than raw"] = sum(gap != 0 for gap in gaps.values())
-    result["of them by growth that no line states"] = sum(
+    result["of them by calls that ccusage leaves out"] = sum(
         gap != 0 and gap == unstated[day] for day, gap in gaps.items()
     )
     elsewhere: dict[tuple[str, ...], set[str]] = defaultdict(set)
@@ -268,6 +269,10 @@ def _causes(
     once = counted_once(calls)
     groups = {
         "calls of sub-agents in progress lines": [call for call in once if call.record == "progress"],
+        "last calls of sub-agents in tool results": [call for call in once if call.record == "tool result"],
+        "calls of sub-agents in progress lines and tool results": [
+            call for call in once if call.record in ("progress", "tool result")
+        ],
         "growth of the total that no line states": [call for call in once if call.record == "growth"],
         "calls that stand in another file too": [call for call in once if len(elsewhere[call.identity]) > 1],
     }
