@@ -1,10 +1,10 @@
 """Model calls as the raw lines of session files state them, counted without any reader of Ebbtide.
 
 One call is one message id with its request id, over all files; of its lines the one with the most output
-counts. Where a recorder has masked the id, the time and the sizes of the prompt tell calls apart. The result of
-a sub-agent states the usage of its last call, which its progress lines leave out: it is a call of its own, unless
-another line of the same agent has the same prompt sizes. This is the yardstick of `benchmarks.quality.bill_sums`
-and `benchmarks.speed.machine`: it knows nothing but the fields.
+counts. Where a recorder has masked the id, the time and the sizes of the prompt tell calls apart. The result
+of a sub-agent states the usage of its last call, which its progress lines leave out: it is a call of its own,
+unless another line of the same agent has the same prompt sizes. This is the yardstick of
+`benchmarks.quality.bill_sums` and `benchmarks.speed.machine`: it knows nothing but the fields.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class RawCall:
         at: Its time as written.
         tokens: By `KINDS`; input leaves out cached tokens.
         place: The file and the number of the line, from 1.
-        record: The type of the line: ``assistant``, ``progress`` or ``tool result``; for Codex ``token_count``,
-            or ``growth`` for what its total has grown by beside the call of that line.
+        record: The type of the line: ``assistant``, ``progress`` or ``tool result``; for Codex
+            ``token_count``, or ``growth`` for what its total has grown by beside the call of that line.
         agent: The sub-agent, as far as the line names it.
     """
 
