@@ -168,9 +168,9 @@ def _fields_of(kind: type) -> tuple[str, ...] | None:
 
 
 def _masked(rule: SecretRule, masks: dict[str, str], match: re.Match[str]) -> str:
-    name = next((name for name in match.re.groupindex if match[name] is not None), 0)
-    secret = match[name]
-    if not _has_form(secret, rule.form):
+    names = match.re.groupindex or (0,)
+    name = next((name for name in names if match[name] is not None), None)
+    if name is None or not _has_form(secret := match[name], rule.form):
         return match[0]
     tail = f" ...{secret[-_TAIL:]}" if len(secret) >= _LONG_ENOUGH and secret[-_TAIL:].isalnum() else ""
     start, end = match.span(name)
