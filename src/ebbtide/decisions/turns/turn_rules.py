@@ -169,7 +169,7 @@ REASONS = PhraseTable((
 RECORDS = PhraseTable((
     anywhere("record.for-the-record", r"for the record"),
     at_start("record.agreed", r"(?:so )?(?:we(?:'ve| have)? )?(?:agreed|decided|settled)(?: so far| on| today)*"),
-    at_start("record.decisions", r"(?:key |our |the )*decisions?(?: (?:locked(?: in)?|made|taken|confirmed|so far|from [\w ]{1,30}))+"),
+    at_start("record.decisions", r"(?:key |our |the )*decisions?(?: (?:locked(?: in)?|made|taken|confirmed|so far|from [\w ]{1,30})(?!\w))++"),
 ), lower=True)
 
 #: What is done next; nothing is chosen by it unless it is set against something else.
@@ -197,7 +197,7 @@ NOT_OURS = PhraseTable((
     anywhere("other.offer", r"(?:would you like|do you want|shall (?:i|we)|should (?:i|we)|let me know|please (?:confirm|let|provide|tell|choose|select))\b"),
     at_start("other.explains", r"(?:the|this|that) [\w' ]{1,40}(?:occurs|happens|arises|fails|is caused|comes from|is because)\b"),
     anywhere("other.suggests", r"the (?:issue|error|traceback|message|documentation|docs|task|problem|manager|plan) (?:suggests?|says?|states?|asks?|requires?|recommends?|mentions?|wants)\b"),
-    anywhere("other.undecided", r"(?:nothing|nobody|no one|not|never|isn't|wasn't|haven't) (?:is |was |has |has been |been |yet |we )*(?:decided|agreed|settled|made a decision)\b"),
+    anywhere("other.undecided", r"(?:nothing|nobody|no one|not|never|isn't|wasn't|haven't) (?:is |was |has |been |yet |we )*(?:decided|agreed|settled|made a decision)\b"),
     anywhere("other.remembered", r"(?:as far as i (?:remember|recall|know)|if i (?:remember|recall)|i (?:remember|recall)|correct me if)\b"),
     at_start("other.user", r"(?:the |our )?user(?:'s)? (?:is|was|wants?|says?|said|asks?|asked|suggest\w*|request\w*|chose|prefers?|decided|approved|confirmed)"),
     anywhere("other.tentative", r"(?:personally|i tend|i'm leaning|i lean|maybe|perhaps|not sure|i wonder)\b"),
