@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _DEFAULT_WIDTH = 80
-_WORD = re.compile(r"\s*\S+\s*")
+_WORD = re.compile(r"(?:\A\s++)?\S+\s*")
 _WIDE = ("W", "F")
 _NO_WIDTH = ("Mn", "Me", "Cf")
 

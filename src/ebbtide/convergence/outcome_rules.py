@@ -267,7 +267,7 @@ AGENT = {
             r"(?:all|every|\d+|\d+/\d+|the (?:full |whole |entire )?(?:test )?(?:suite|tests?|build|ci"
             r"|checks?|pipeline))(?: (?:\w+ )?(?:of the )?(?:\d+ )?(?:tests?|checks?|specs?|cases|suite"
             r"|unit tests|assertions))?"
-            r"(?: (?:are|is|now|all|still|successfully))* (?:pass(?:ed|es|ing)?|green|succeed(?:ed|s)?)",
+            r"(?: (?:are|is|now|all|still|successfully)){0,6} (?:pass(?:ed|es|ing)?|green|succeed(?:ed|s)?)",
         ),
         at_start(
             "finished.done",
@@ -302,7 +302,7 @@ AGENT = {
         ),
         at_start(
             "finished.summary",
-            r"(?:#+ )?(?:final |here(?:'s| is) (?:a |the )?|quick |brief )?(?:summary(?: of (?:the |all "
+            r"(?:#{1,6} )?(?:final |here(?:'s| is) (?:a |the )?|quick |brief )?(?:summary(?: of (?:the |all "
             r"|my )?(?:changes|work|what .{1,30}))?|what (?:i|was) (?:did|changed|done|fixed|built)"
             r"|changes made|what changed)(?=\W*\Z|:)",
         ),

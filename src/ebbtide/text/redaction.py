@@ -30,11 +30,11 @@ _RULES_OF: Final = {
 }
 _VARIABLE: Final = re.compile(r"[$%{<*#\[(]|[A-Za-z_][\w.]*\(|/|~|\.{1,2}/|https?:")
 _STAND_IN: Final = re.compile(
-    r"(.)\1*|[xX]+[-_xX]*|[A-Z_]+|(?i:(?:your|my|some|the)[-_].*|.*(?:changeme|placeholder|redacted).*)"
+    r"(.)\1*|[xX][-_xX]*|[A-Z_]+|(?i:(?:your|my|some|the)[-_].*|.*(?:changeme|placeholder|redacted).*)"
 )
 # A word, as in a name with its version: `my-app-secret-v2`, `camelCase`, `sha256`, `20240102`.
-_WORD: Final = re.compile(r"(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[A-Za-z]){0,5}\d{0,4}|\d+")
-_FILE: Final = re.compile(r"/.*\.[a-z]{2,5}$")
+_WORD: Final = re.compile(r"(?:[A-Z]?[a-z]{2,}+|[A-Z]{2,}+|[A-Za-z]){0,5}+\d{0,4}|\d+")
+_FILE: Final = re.compile(r"[^/]*+/.*\.[a-z]{2,5}$")
 _PARTS: Final = re.compile(r"[-_./:+@=~|\\]+")
 
 
@@ -203,7 +203,7 @@ def _stands_in(secret: str) -> bool:
 def _is_random(secret: str) -> bool:
     if not (_has(secret, str.isalpha) and _has(secret, str.isdigit)):
         return False
-    if _FILE.search(secret) or all(_WORD.fullmatch(part) for part in _PARTS.split(secret)):
+    if _FILE.match(secret) or all(_WORD.fullmatch(part) for part in _PARTS.split(secret)):
         return False
     size = len(secret)
     bits = -sum(n / size * math.log2(n / size) for n in Counter(secret).values())

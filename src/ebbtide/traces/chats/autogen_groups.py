@@ -14,7 +14,7 @@ from ebbtide.traces.records.fields import count, dollars, joined_text, mapping
 from ebbtide.traces.records.usage_accounts import UsageLedger
 
 _NO_CODE = re.compile(r"\s*There is no code from the last \d+ messages? for me to execute")
-_CODE = re.compile(r"```[ \t]*(\w+)?[ \t]*\r?\n(.*?)\n?[ \t]*```", re.DOTALL)
+_CODE = re.compile(r"```[ \t]*+(?:(\w+)[ \t]*+)?\r?\n(.*?)\n?[ \t]{0,99}```", re.DOTALL)
 _USERS = ("human", "user")
 
 
