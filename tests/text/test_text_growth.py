@@ -71,7 +71,7 @@ def ratio(program: str, *arguments: str) -> float:
     ],
 )
 def test_a_rule_reads_a_text_in_one_way(rules: str, rule: str, start: str, unit: str) -> None:
-    """Nods, orders and separators that go on and on are read once, not in every way that they can be split."""
+    """Nods, orders and separators that go on and on are read once, not in every way that they split."""
     module, name = rules.split()
     assert ratio(RULES, f"ebbtide.{module}", name, rule, start, unit, "\u2026x") < 3
 

@@ -48,7 +48,8 @@ KNOWN_NOISE: Final = (
         "counter",
         (" left", " remaining", " used", "remaining "),
         r"(?:[Tt]urn|[Ss]tep|[Ii]teration|[Cc]all|[Tt]oken|[Rr]equest)s? (?:left|remaining|used)\W{1,3}[\d,]+"
-        r"|(?<![\d,])[\d,]+ (?:more )?(?:turn|step|iteration|tool call|call|token|request)s? (?:left|remaining|used)",
+        r"|(?<![\d,])[\d,]+ (?:more )?(?:turn|step|iteration|tool call|call|token|request)s?"
+        r" (?:left|remaining|used)",
     ),
     NoiseRule(
         "time",
