@@ -114,10 +114,6 @@ class EngineState:
         return twin
 
 
-def _revived(kind: type[EngineState], data: bytes, settings: Mapping[str, Any]) -> EngineState:
-    return kind.from_bytes(data, **settings)
-
-
 def pack_numbers(numbers: Iterable[int]) -> str:
     """Returns whole numbers of up to 63 bits as a text.
 
@@ -155,25 +151,10 @@ def unpack_keys(texts: Sequence[str]) -> list[bytes]:
     return keys
 
 
-def _text(data: bytes) -> str:
-    return b2a_base64(data, newline=False).decode("ascii")
-
-
-def _little(items: array[int]) -> array[int]:
-    if sys.byteorder == "big":
-        items = array(items.typecode, items)
-        items.byteswap()
-    return items
-
-
 def sealed(state: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a state with its seal, which takes the place of an earlier one."""
     content = _without_seal(state)
     return {**content, "seal": _seal(content)}
-
-
-def _without_seal(state: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: item for key, item in state.items() if key != "seal"}
 
 
 @contextmanager
@@ -235,6 +216,25 @@ def unpack_state(data: bytes, magic: bytes, owner: str) -> dict[str, Any]:
     if not isinstance(state, dict):
         raise ConfigError(f"the state of {owner} is damaged: expected an object")
     return state
+
+
+def _revived(kind: type[EngineState], data: bytes, settings: Mapping[str, Any]) -> EngineState:
+    return kind.from_bytes(data, **settings)
+
+
+def _text(data: bytes) -> str:
+    return b2a_base64(data, newline=False).decode("ascii")
+
+
+def _little(items: array[int]) -> array[int]:
+    if sys.byteorder == "big":
+        items = array(items.typecode, items)
+        items.byteswap()
+    return items
+
+
+def _without_seal(state: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: item for key, item in state.items() if key != "seal"}
 
 
 def _seal(state: object, *, finite: bool = False) -> str:

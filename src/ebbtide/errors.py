@@ -343,7 +343,6 @@ def expect(name: str, value: object, *kinds: type, optional: bool = False) -> No
 
     Args:
         name: The argument, as the caller writes it.
-        value: The argument's value.
         kinds: Classes that are allowed.
         optional: True if None is allowed, too.
 

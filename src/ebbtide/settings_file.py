@@ -60,43 +60,6 @@ def has_settings(path: str | PathLike[str]) -> bool:
     return "ebbtide" in _text(name) and _own_table(name, _tables(name)) is not None
 
 
-def _own_table(name: str, table: dict[str, Any]) -> Any:
-    if basename(name) != "pyproject.toml":  # noqa: PTH119 - pathlib takes long to load
-        return table
-    tool = table.get("tool", {})
-    own = tool.get("ebbtide") if isinstance(tool, Mapping) else None
-    if own is not None and not isinstance(own, Mapping):
-        raise ConfigError(f"{name}: tool.ebbtide = {own!r:.60}: expected a table")
-    return own
-
-
-def _text(name: str) -> str:
-    try:
-        return read_text(name, _LARGEST)
-    except OSError as error:
-        raise ConfigError(f"{name}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{name}: not a TOML file: {error}") from error
-
-
-def _tables(name: str) -> dict[str, Any]:
-    import tomllib  # this takes 5 to 10 ms to load, and most commands read no such file
-
-    text = _text(name)
-    try:
-        if not _is_deep(text):
-            return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{name}: not a TOML file: {error}") from error
-    except RecursionError:
-        pass
-    raise ConfigError(f"{name}: nested too deeply to be read")
-
-
-def _is_deep(text: str) -> bool:
-    return any(line.count(".") >= _DEEPEST and _DOTTED.match(line) for line in text.splitlines())
-
-
 def read_text(path: str | PathLike[str], most: int) -> str:
     """Returns the text of a file, or of a pipe, of a size that is known to be enough.
 
@@ -169,3 +132,40 @@ def read_package_data(package: str, name: str) -> dict[str, Any]:
     from importlib.resources import files
 
     return tomllib.loads((files(package) / name).read_text(encoding="utf-8"))
+
+
+def _own_table(name: str, table: dict[str, Any]) -> Any:
+    if basename(name) != "pyproject.toml":  # noqa: PTH119 - pathlib takes long to load
+        return table
+    tool = table.get("tool", {})
+    own = tool.get("ebbtide") if isinstance(tool, Mapping) else None
+    if own is not None and not isinstance(own, Mapping):
+        raise ConfigError(f"{name}: tool.ebbtide = {own!r:.60}: expected a table")
+    return own
+
+
+def _text(name: str) -> str:
+    try:
+        return read_text(name, _LARGEST)
+    except OSError as error:
+        raise ConfigError(f"{name}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{name}: not a TOML file: {error}") from error
+
+
+def _tables(name: str) -> dict[str, Any]:
+    import tomllib  # this takes 5 to 10 ms to load, and most commands read no such file
+
+    text = _text(name)
+    try:
+        if not _is_deep(text):
+            return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{name}: not a TOML file: {error}") from error
+    except RecursionError:
+        pass
+    raise ConfigError(f"{name}: nested too deeply to be read")
+
+
+def _is_deep(text: str) -> bool:
+    return any(line.count(".") >= _DEEPEST and _DOTTED.match(line) for line in text.splitlines())

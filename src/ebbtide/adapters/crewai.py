@@ -165,11 +165,6 @@ class _CrewCall:
             call["tools"] = None
         return messages, None
 
-    def _record_task(self, task: Any) -> None:
-        if task is not None and str(task.id) not in self.kickoff.tasks:
-            self.kickoff.tasks.add(str(task.id))
-            self.watch.record_message(self.kickoff.run_id, task.description, agent=self.agent)
-
     @contextmanager
     def recording(self) -> Iterator[list[Any]]:
         """Records the answer that is put into the list, or the failure."""
@@ -190,6 +185,11 @@ class _CrewCall:
             model=self.model,
             usage=_usage_of(reports),
         )
+
+    def _record_task(self, task: Any) -> None:
+        if task is not None and str(task.id) not in self.kickoff.tasks:
+            self.kickoff.tasks.add(str(task.id))
+            self.watch.record_message(self.kickoff.run_id, task.description, agent=self.agent)
 
 
 def _name_of(agent: Any) -> str:

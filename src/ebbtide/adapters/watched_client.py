@@ -66,32 +66,6 @@ def watch(client: _Client, *, run_id: str | None = None, **options: Unpack[Watch
     return twin
 
 
-def _resource(client: Any, path: tuple[str, ...]) -> Any:
-    for name in path:
-        client = getattr(client, name, None)
-    return client
-
-
-def _watch_helper(messages: Any) -> None:
-    """Lets ``messages.stream`` of Anthropic's SDK call the watched ``messages.create``."""
-    helper = getattr(messages, "stream", None)
-    if not callable(helper) or not type(messages).__module__.startswith("anthropic."):
-        return
-    streaming = import_module("anthropic.lib.streaming")
-    is_async = inspect.iscoroutinefunction(inspect.unwrap(messages.create))
-    manager = streaming.AsyncMessageStreamManager if is_async else streaming.MessageStreamManager
-
-    def stream(**arguments: Any) -> Any:
-        if "output_format" in arguments:
-            return helper(**arguments)  # makes a schema of its own, which is not ours to make
-        nothing = import_module("anthropic").NOT_GIVEN
-        if is_async:
-            return manager(messages.create(stream=True, **arguments), output_format=nothing)
-        return manager(lambda: messages.create(stream=True, **arguments), output_format=nothing)
-
-    messages.stream = stream
-
-
 class WatchedMethod:
     """A method of an SDK that calls a model.
 
@@ -210,6 +184,32 @@ class WatchedMethod:
         with self._watch.guarded():
             self._watch.record(call.run.run_id, ModelCall(error=True, usage=_usage(parts)))
             self._conversations.expect_again(call)
+
+
+def _resource(client: Any, path: tuple[str, ...]) -> Any:
+    for name in path:
+        client = getattr(client, name, None)
+    return client
+
+
+def _watch_helper(messages: Any) -> None:
+    """Lets ``messages.stream`` of Anthropic's SDK call the watched ``messages.create``."""
+    helper = getattr(messages, "stream", None)
+    if not callable(helper) or not type(messages).__module__.startswith("anthropic."):
+        return
+    streaming = import_module("anthropic.lib.streaming")
+    is_async = inspect.iscoroutinefunction(inspect.unwrap(messages.create))
+    manager = streaming.AsyncMessageStreamManager if is_async else streaming.MessageStreamManager
+
+    def stream(**arguments: Any) -> Any:
+        if "output_format" in arguments:
+            return helper(**arguments)  # makes a schema of its own, which is not ours to make
+        nothing = import_module("anthropic").NOT_GIVEN
+        if is_async:
+            return manager(messages.create(stream=True, **arguments), output_format=nothing)
+        return manager(lambda: messages.create(stream=True, **arguments), output_format=nothing)
+
+    messages.stream = stream
 
 
 def _usage(parts: list[Any]) -> Usage | None:

@@ -34,7 +34,6 @@ class LimitWarning:
     """Warning that a limit is near. It is given once a limit and scope.
 
     Args:
-        kind: The limit.
         value: The amount that was taken so far.
         limit: The most that may be taken.
     """
@@ -187,14 +186,6 @@ class Account:
             return self._exceeded(LimitKind.WALL_S, self._latest)
         return None
 
-    def _exceeded(self, kind: LimitKind, value: float, reserved: float = 0) -> LimitExceeded:
-        facts = (kind.value, value, getattr(self.limits, kind), self.name)
-        # What is kept is never raised: a raised error holds on to every frame that it passed through.
-        self.exceeded = LimitExceeded(*facts)
-        error = LimitExceeded(*facts)
-        error.reserved = reserved
-        return error
-
     def take(self, request: Request) -> Hold:
         """Counts a call, and sets aside what it asks for, or a share of the limit if it cannot say."""
         cost, tokens, steps, llm_calls, tool_calls, retries = request
@@ -215,31 +206,6 @@ class Account:
         if self._lease_s is not None:
             self._leases.append((self.elapsed() + self._lease_s, hold))
         return hold
-
-    def _share(self, cap: int | None, used: int) -> int:
-        if cap is None or not self.limits.refuses_unknown:
-            return 0
-        return min(-(-cap // FIRST_CALLS), max(0, cap - used))
-
-    def _end_leases(self) -> None:
-        """Gives back what was set aside for calls of which nobody has said what they took."""
-        now = self.elapsed()
-        while self._leases and self._leases[0][0] <= now:
-            hold = self._leases.popleft()[1]
-            cost = 0 if hold.state & COST_KNOWN else hold.cost
-            tokens = 0 if hold.state & TOKENS_KNOWN else hold.tokens
-            if not hold.state:
-                self._reserved_cost -= cost
-                self._reserved_tokens -= tokens
-            else:
-                self._charge_more(-cost, -tokens)
-            hold.cost -= cost
-            hold.tokens -= tokens
-
-    def _charge_more(self, cost: int, tokens: int) -> None:
-        tally = self.tally
-        tally.cost = (tally.cost or 0) + cost
-        tally.tokens = (tally.tokens or 0) + tokens
 
     def settle(
         self,
@@ -300,19 +266,6 @@ class Account:
             self._wall_near_s = None
             due.append(self._warning(LimitKind.WALL_S, self._latest))
         return due
-
-    def _warning(self, kind: LimitKind, value: float) -> LimitWarning:
-        return LimitWarning(kind=kind, value=value, limit=getattr(self.limits, kind), scope=self.name)
-
-    def _amounts(self) -> tuple[int, ...]:
-        tally = self.tally
-        calls = (tally.events, tally.model_calls, tally.tool_calls, self._retries)
-        return (tally.cost or 0, tally.tokens or 0, *calls)
-
-    def _used(self) -> tuple[int, ...]:
-        """Returns what was taken, and what is set aside, as the limits count it."""
-        cost, tokens, *calls = self._amounts()
-        return (cost + self._reserved_cost, tokens + self._reserved_tokens, *calls)
 
     def to_state(self) -> dict[str, Any]:
         """Returns all that later calls depend on.
@@ -378,6 +331,52 @@ class Account:
             reserved_tokens=self._reserved_tokens,
             unpriced_calls=tally.unpriced_calls,
         )
+
+    def _exceeded(self, kind: LimitKind, value: float, reserved: float = 0) -> LimitExceeded:
+        facts = (kind.value, value, getattr(self.limits, kind), self.name)
+        # What is kept is never raised: a raised error holds on to every frame that it passed through.
+        self.exceeded = LimitExceeded(*facts)
+        error = LimitExceeded(*facts)
+        error.reserved = reserved
+        return error
+
+    def _share(self, cap: int | None, used: int) -> int:
+        if cap is None or not self.limits.refuses_unknown:
+            return 0
+        return min(-(-cap // FIRST_CALLS), max(0, cap - used))
+
+    def _end_leases(self) -> None:
+        """Gives back what was set aside for calls of which nobody has said what they took."""
+        now = self.elapsed()
+        while self._leases and self._leases[0][0] <= now:
+            hold = self._leases.popleft()[1]
+            cost = 0 if hold.state & COST_KNOWN else hold.cost
+            tokens = 0 if hold.state & TOKENS_KNOWN else hold.tokens
+            if not hold.state:
+                self._reserved_cost -= cost
+                self._reserved_tokens -= tokens
+            else:
+                self._charge_more(-cost, -tokens)
+            hold.cost -= cost
+            hold.tokens -= tokens
+
+    def _charge_more(self, cost: int, tokens: int) -> None:
+        tally = self.tally
+        tally.cost = (tally.cost or 0) + cost
+        tally.tokens = (tally.tokens or 0) + tokens
+
+    def _warning(self, kind: LimitKind, value: float) -> LimitWarning:
+        return LimitWarning(kind=kind, value=value, limit=getattr(self.limits, kind), scope=self.name)
+
+    def _amounts(self) -> tuple[int, ...]:
+        tally = self.tally
+        calls = (tally.events, tally.model_calls, tally.tool_calls, self._retries)
+        return (tally.cost or 0, tally.tokens or 0, *calls)
+
+    def _used(self) -> tuple[int, ...]:
+        """Returns what was taken, and what is set aside, as the limits count it."""
+        cost, tokens, *calls = self._amounts()
+        return (cost + self._reserved_cost, tokens + self._reserved_tokens, *calls)
 
 
 def _in_limit_unit(place: int, amount: int) -> float:

@@ -40,7 +40,6 @@ class LimitAlert:
     """Alert that a limit has just come nearer, or cannot be counted.
 
     Args:
-        kind: The limit.
         value: The amount that was taken, as far as it is known: dollars, tokens, calls or seconds.
         limit: The most that may be taken.
         missing: The fact that is not known; None if the limit can be counted.
@@ -56,12 +55,7 @@ class LimitAlert:
 
 
 class LimitAlerts:
-    """Comparison of what a run took with its limits.
-
-    Args:
-        limits: Limits of the run.
-        tally: Tally of the run.
-    """
+    """Comparison of what a run took with its limits."""
 
     __slots__ = (
         "_asked_first",
@@ -192,6 +186,37 @@ class LimitAlerts:
             self._wall_s = max(self._wall_s, now - (self._asked_first if first is None else first))
         return self._alerts()
 
+    def to_state(self) -> list[Any]:
+        """Returns all that later alerts depend on, beside the tally."""
+        nearnesses = {str(place): nearness.value for place, nearness in self.nearness_reported.items()}
+        return [
+            self._last,
+            self._retries,
+            self._asked_first,
+            self._wall_s,
+            nearnesses,
+            list(map(bytes.hex, self._failed)),
+            self._uncounted.to_state(),
+            self._under_way.to_state(),
+            [kind.value for kind, limit in zip(_KINDS, self._limits, strict=True) if limit is not None],
+        ]
+
+    def restore(self, state: list[Any]) -> None:
+        """Takes up what `to_state` gave.
+
+        Raises:
+            ConfigError: There was a limit of a kind that has none now.
+        """
+        last, self._retries, self._asked_first, self._wall_s, nearnesses, failed, *others = state
+        uncounted, under_way, kinds = others
+        require_limits(kinds, self.limits)
+        self._uncounted.restore(uncounted)
+        self._under_way.restore(under_way)
+        self._last = list(last)
+        self.nearness_reported = {int(place): Nearness(nearness) for place, nearness in nearnesses.items()}
+        self._failed = dict.fromkeys(map(bytes.fromhex, failed))
+        self._mark()
+
     def _values(self) -> tuple[float, ...]:
         tally, under_way = self._tally, self._under_way.count
         return (
@@ -270,34 +295,3 @@ class LimitAlerts:
         if value and value + self._last[place] >= limit:
             return Nearness.LAST
         return Nearness.WARN if value >= limit * self._warn else None
-
-    def to_state(self) -> list[Any]:
-        """Returns all that later alerts depend on, beside the tally."""
-        nearnesses = {str(place): nearness.value for place, nearness in self.nearness_reported.items()}
-        return [
-            self._last,
-            self._retries,
-            self._asked_first,
-            self._wall_s,
-            nearnesses,
-            list(map(bytes.hex, self._failed)),
-            self._uncounted.to_state(),
-            self._under_way.to_state(),
-            [kind.value for kind, limit in zip(_KINDS, self._limits, strict=True) if limit is not None],
-        ]
-
-    def restore(self, state: list[Any]) -> None:
-        """Takes up what `to_state` gave.
-
-        Raises:
-            ConfigError: There was a limit of a kind that has none now.
-        """
-        last, self._retries, self._asked_first, self._wall_s, nearnesses, failed, *others = state
-        uncounted, under_way, kinds = others
-        require_limits(kinds, self.limits)
-        self._uncounted.restore(uncounted)
-        self._under_way.restore(under_way)
-        self._last = list(last)
-        self.nearness_reported = {int(place): Nearness(nearness) for place, nearness in nearnesses.items()}
-        self._failed = dict.fromkeys(map(bytes.fromhex, failed))
-        self._mark()

@@ -144,7 +144,6 @@ def uncounted(kind: LimitKind, limit: float, missing: Missing, subject: str = ""
     """Returns why a limit cannot hold, and what to pass so that it can.
 
     Args:
-        kind: The limit.
         limit: The most, in dollars, tokens or seconds.
         missing: The fact that is not known.
         subject: The model, or the name of the call, about which it is not known; ``""`` where it has none.

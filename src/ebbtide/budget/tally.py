@@ -61,8 +61,6 @@ class Tally:
 
     Attributes:
         events: Events of any kind.
-        tool_calls: Calls of tools.
-        model_calls: Calls of models.
         cost: Units of money.
         tokens: Tokens of all classes.
         by_class: Tokens by class, in the order of `CLASSES`.

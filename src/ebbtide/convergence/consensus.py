@@ -130,6 +130,36 @@ class ConsensusMeter:
             self._take(_voices(first))
         return self._take(voices_in(item))
 
+    @property
+    def is_open(self) -> bool:
+        """True if two agents or more stated answers, and some lately, so that these decide."""
+        stated = sum(answer.rule not in CONCLUSION_RULES for answer in self._answers().values())
+        return stated > 1 and (self._answered or self._answered_before)
+
+    def to_state(self) -> dict[str, Any]:
+        """Returns everything that it knows, as plain data."""
+        alone = None if self._alone is None else next(iter(_voices(self._alone)), None)
+        return {
+            "alone": to_wire(alone) if alone else None,
+            "speakers": [[agent, to_wire(speaker)] for agent, speaker in self._speakers.items()],
+            "in_circle": list(self._in_circle),
+            "answered": [self._answered, self._answered_before],
+            "ever": list(self._ever),
+            "before": [[agent, to_wire(answer)] for agent, answer in self._before.items()],
+            "circle": self._circle,
+            "latest": to_wire(self.latest) if self.latest else None,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Takes up what `to_state` of another meter gave."""
+        self._alone = from_wire(Voice, state["alone"]) if state["alone"] else None
+        self._speakers = {agent: from_wire(_Party, speaker) for agent, speaker in state["speakers"]}
+        self._in_circle, self._ever = list(state["in_circle"]), dict.fromkeys(state["ever"])
+        self._answered, self._answered_before = state["answered"]
+        self._before = {agent: from_wire(Answer, answer) for agent, answer in state["before"]}
+        self._circle = state["circle"]
+        self.latest = from_wire(ConsensusReading, state["latest"]) if state["latest"] else None
+
     def _is_alone(self, item: Round) -> bool:
         """Returns True if one agent has spoken so far: its latest turn is read when another one speaks."""
         if item.agent is None or item.is_by_person or self._speakers:
@@ -160,36 +190,6 @@ class ConsensusMeter:
         reading = self._close(self._answers() if is_agreed else before)
         self._before, self._in_circle, self._answered = before, [voice.agent], voice.answer is not None
         return reading
-
-    @property
-    def is_open(self) -> bool:
-        """True if two agents or more stated answers, and some lately, so that these decide."""
-        stated = sum(answer.rule not in CONCLUSION_RULES for answer in self._answers().values())
-        return stated > 1 and (self._answered or self._answered_before)
-
-    def to_state(self) -> dict[str, Any]:
-        """Returns everything that it knows, as plain data."""
-        alone = None if self._alone is None else next(iter(_voices(self._alone)), None)
-        return {
-            "alone": to_wire(alone) if alone else None,
-            "speakers": [[agent, to_wire(speaker)] for agent, speaker in self._speakers.items()],
-            "in_circle": list(self._in_circle),
-            "answered": [self._answered, self._answered_before],
-            "ever": list(self._ever),
-            "before": [[agent, to_wire(answer)] for agent, answer in self._before.items()],
-            "circle": self._circle,
-            "latest": to_wire(self.latest) if self.latest else None,
-        }
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Takes up what `to_state` of another meter gave."""
-        self._alone = from_wire(Voice, state["alone"]) if state["alone"] else None
-        self._speakers = {agent: from_wire(_Party, speaker) for agent, speaker in state["speakers"]}
-        self._in_circle, self._ever = list(state["in_circle"]), dict.fromkeys(state["ever"])
-        self._answered, self._answered_before = state["answered"]
-        self._before = {agent: from_wire(Answer, answer) for agent, answer in state["before"]}
-        self._circle = state["circle"]
-        self.latest = from_wire(ConsensusReading, state["latest"]) if state["latest"] else None
 
     def _record_voice(self, voice: Voice) -> None:
         speaker = self._speakers.get(voice.agent, _Party())

@@ -42,7 +42,6 @@ def consensus_signal(reading: ConsensusReading, rules: ConsensusRules) -> Consen
     """Returns the signal of the positions after a circle; None if they decide nothing.
 
     Args:
-        reading: The positions.
         rules: Circles that it takes.
     """
     if not rules.counts:

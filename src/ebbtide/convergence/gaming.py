@@ -60,7 +60,6 @@ class RoundFacts:
     """Facts on which the flags of a round are raised.
 
     Args:
-        item: The round.
         novelty: Novelty of the round.
         novelty_class: Class of its novelty.
         readiness: Readiness of the round.

@@ -42,7 +42,6 @@ class RoundReading:
         agent: The speaker, if one agent spoke.
         novelty: Novelty of the round, claim by claim.
         readiness: Readiness of the round to be acted on.
-        recommendation: Recommendation after it.
         agreement: Effect on what was said before; None for the first round.
         stability: Similarity in meaning to the round before; None without the semantic level.
         consensus: Positions of the agents, if the round completes a circle of agents with answers.

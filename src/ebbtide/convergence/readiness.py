@@ -85,7 +85,6 @@ class RoundReadiness:
 
     Args:
         readiness: The weighted sum of the three scores.
-        classification: Its class.
         next_actions_score: 0 none, 0.3 all vague, 0.7 one specific, 1 several specific and owned.
         open_questions_score: 1 none, 0.7 fewer than before, 0.4 as many, 0.1 more; 0.3 in a first round.
         blocker_score: 0 where a blocker was found, else 1.

@@ -85,10 +85,8 @@ def recommend(
 
     Args:
         novelty: Class of its novelty.
-        readiness: Its readiness.
         readiness_of_low_run: Readiness class of each consecutive low round that ends with it.
         rate: Its novelty rate, 0 to 1.
-        rounds: Rounds so far.
         rounds_needed: Rounds that it takes for novelty to be LOW.
         rules: Thresholds from which low novelty means stop.
         standing: Standing of the work; None after a round that is not low, and if no witness is asked for, as

@@ -162,7 +162,6 @@ class ConvergenceScore:
     Args:
         profile: Name of the profile that was used.
         rounds: The numbers of each round, the latest last.
-        recommendation: The recommendation now.
         flags: Signs of gaming, in any round.
         composite: Counts of rounds for which the conditions of the composite rule held.
         semantic: Model of the semantic level; None if it was off.

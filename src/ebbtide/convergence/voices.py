@@ -73,6 +73,11 @@ def voices_in(item: Round) -> tuple[Voice, ...]:
     return tuple(Voice(agent=str(name), answer=answer) for name, answer in zip(names, answers, strict=True))
 
 
+def answered_as(voice: Voice, answer: Answer) -> Voice:
+    """Returns the voice that takes over somebody's answer by agreeing."""
+    return replace(voice, answer=replace(answer, rule="answer.endorsed"), endorses=None)
+
+
 def _named_lines(text: str) -> Iterator[Voice]:
     starts = list(_NAMED_LINE.finditer(text))
     ends = [*(start.start() for start in starts[1:]), len(text)][: len(starts)]
@@ -118,8 +123,3 @@ def _claim(claims: Sequence[str], answer: Answer | None) -> str | None:
     reason = next((claim for claim in reversed(claims) if REASONS.first(claim) is not None), None)
     says_more = len(answer.text.split()) > len(answer.form.split())
     return reason or (answer.text if says_more else None)
-
-
-def answered_as(voice: Voice, answer: Answer) -> Voice:
-    """Returns the voice that takes over somebody's answer by agreeing."""
-    return replace(voice, answer=replace(answer, rule="answer.endorsed"), endorses=None)

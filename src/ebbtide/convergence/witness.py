@@ -110,20 +110,6 @@ class WorkOutcome:
         self._read()
         return self._latest
 
-    def _read(self) -> None:
-        """Reads the turn that was put off."""
-        if self._unread is not None:
-            self._latest, self._unread = read_outcome(*self._unread), None
-
-    def _standing(self) -> Standing:
-        latest = self._latest
-        setback = latest if latest is not None and latest.outcome in SETBACKS else None
-        return Standing(
-            witness=None if setback is not None else _finished(latest) or self._actions,
-            setback=setback,
-            dry_rounds=self._dry_rounds,
-        )
-
     def to_state(self) -> dict[str, Any]:
         """Returns what later rounds depend on, as plain data."""
         self._read()
@@ -138,6 +124,20 @@ class WorkOutcome:
         self._latest = from_wire(OutcomeReading, state["latest"]) if state["latest"] else None
         self._actions = from_wire(Witness, state["actions"]) if state["actions"] else None
         self._dry_rounds = int(state["dry_rounds"])
+
+    def _read(self) -> None:
+        """Reads the turn that was put off."""
+        if self._unread is not None:
+            self._latest, self._unread = read_outcome(*self._unread), None
+
+    def _standing(self) -> Standing:
+        latest = self._latest
+        setback = latest if latest is not None and latest.outcome in SETBACKS else None
+        return Standing(
+            witness=None if setback is not None else _finished(latest) or self._actions,
+            setback=setback,
+            dry_rounds=self._dry_rounds,
+        )
 
 
 def _only_ends(reading: OutcomeReading, latest: OutcomeReading | None) -> bool:

@@ -207,7 +207,6 @@ class Notice(Event):
     """Report of the harness that is neither a call nor a message.
 
     Args:
-        kind: The subject.
         text: The report in words, if there are any.
         error: True if it reports a failure.
         source: The agent that hands over, in a hand-off.
@@ -296,26 +295,6 @@ def is_plain_event(event: Any) -> bool:
         return False
 
 
-def _is_plain_common(event: Any) -> bool:
-    return (
-        (event.seq is None or type(event.seq) is int)
-        and _is_name(event.agent)
-        and type(event.ts) in _NUMBERS
-        and type(event.waited_s) in _NUMBERS
-        and (event.usage is None or is_plain_usage(event.usage))
-    )
-
-
-def _is_plain_rest(call: Any) -> bool:
-    return (call.status is None or (type(call.status) is int and -WIDEST < call.status < WIDEST)) and (
-        (type(call.batch) is int and -WIDEST < call.batch < WIDEST) or _is_name(call.batch)
-    )
-
-
-def _is_name(value: object) -> bool:
-    return value is None or (type(value) is str and len(value) <= LONGEST_ID)
-
-
 def is_plain_usage(usage: Any) -> bool:
     """Returns True if every field of a usage is of its type."""
     return (
@@ -350,6 +329,26 @@ def is_plain_value(value: object) -> bool:
         else:
             return len(value) <= _FEW or _is_plain_nested(value)
     return _is_plain_nested(value)
+
+
+def _is_plain_common(event: Any) -> bool:
+    return (
+        (event.seq is None or type(event.seq) is int)
+        and _is_name(event.agent)
+        and type(event.ts) in _NUMBERS
+        and type(event.waited_s) in _NUMBERS
+        and (event.usage is None or is_plain_usage(event.usage))
+    )
+
+
+def _is_plain_rest(call: Any) -> bool:
+    return (call.status is None or (type(call.status) is int and -WIDEST < call.status < WIDEST)) and (
+        (type(call.batch) is int and -WIDEST < call.batch < WIDEST) or _is_name(call.batch)
+    )
+
+
+def _is_name(value: object) -> bool:
+    return value is None or (type(value) is str and len(value) <= LONGEST_ID)
 
 
 def _is_plain_nested(value: object) -> bool:

@@ -144,21 +144,6 @@ def canonical(value: object) -> str | None:
         return None
 
 
-def _learn_shape(name: str, args: dict[Any, Any]) -> _Shape | None:
-    if not args or any(type(key) is not str or "\0" in key for key in args) or "\0" in name:
-        return None
-    keys = sorted(args)
-    # Longer than a settled key, so that it is not taken for one.
-    head = "\0".join((name, *keys, "")).encode("utf-8", "surrogatepass").ljust(_SETTLED + 1, b"\0")
-    # Of one name, itemgetter gives the bare value, without a tuple around it.
-    shape = (head, itemgetter(*keys), _FRAME * (len(keys) + (len(keys) > 1)))
-    if len(head) <= _LONGEST_HEAD:
-        if len(_shapes) >= _MOST_SHAPES:
-            _shapes.clear()
-        _shapes[(name, *args)] = shape
-    return shape
-
-
 def _with_text_keys(value: object) -> object:
     if isinstance(value, Mapping):
         return {
@@ -197,3 +182,18 @@ def without_notes(answer: object) -> object:
     'no results'
     """
     return _NOTES.sub("", answer) if type(answer) is str and MARK in answer else answer
+
+
+def _learn_shape(name: str, args: dict[Any, Any]) -> _Shape | None:
+    if not args or any(type(key) is not str or "\0" in key for key in args) or "\0" in name:
+        return None
+    keys = sorted(args)
+    # Longer than a settled key, so that it is not taken for one.
+    head = "\0".join((name, *keys, "")).encode("utf-8", "surrogatepass").ljust(_SETTLED + 1, b"\0")
+    # Of one name, itemgetter gives the bare value, without a tuple around it.
+    shape = (head, itemgetter(*keys), _FRAME * (len(keys) + (len(keys) > 1)))
+    if len(head) <= _LONGEST_HEAD:
+        if len(_shapes) >= _MOST_SHAPES:
+            _shapes.clear()
+        _shapes[(name, *args)] = shape
+    return shape

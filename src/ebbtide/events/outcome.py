@@ -165,7 +165,6 @@ def outcome_of(answer: str, args: object = "", *, failed: bool = False) -> CallO
     """Returns the outcome that an answer states; None if neither failure nor emptiness can be seen.
 
     Args:
-        answer: Its text.
         args: The arguments, which the answer may repeat.
         failed: True if a flag, or what is declared about the tool, says that it failed.
 
@@ -208,40 +207,6 @@ def outcome_of(answer: str, args: object = "", *, failed: bool = False) -> CallO
     is_down = ending is Ending.FAILED and bool(_DOWN.search(text))
     specific = specific or [pair for pair in pairs[:1] if not _is_code(pair[1])]
     return CallOutcome(ending, tuple(specific), numbers, is_down=is_down, is_weak=is_weak)
-
-
-def _is_hinted(text: str) -> bool:
-    if len(text) > _TOP_HINT + _BOTTOM_HINT:
-        text = text[:_TOP_HINT] + text[-_BOTTOM_HINT:]
-    text = text.lower()
-    for hint in _HINTS:  # noqa: SIM110 - `any` takes twice the time
-        if hint in text:
-            return True
-    return False
-
-
-def _values(args: object) -> str:
-    if isinstance(args, str):
-        return args
-    if isinstance(args, Mapping):
-        return " ".join(map(_values, args.values()))
-    if isinstance(args, list | tuple):
-        return " ".join(map(_values, args))
-    return "" if args is None else str(args)
-
-
-def _is_code(line: str) -> bool:
-    """Returns True if a line only gives a code, such as "exit code 1"."""
-    return len(line) <= _CODE_LENGTH and _CODE_WORDS.issuperset(_WORDS.findall(line.lower()))
-
-
-def _template(line: str) -> str:
-    return _BLANK.sub(" ", _NUMBER.sub("#", _QUOTED.sub("<text>", line)))
-
-
-def _says_something(template: str) -> bool:
-    """Returns True if a line says what went wrong, and not only that something did."""
-    return len({word.lower() for word in _LETTERS.findall(template)} - _EMPTY_WORDS) > 1
 
 
 _UNDER_WAY: Final = re.compile(
@@ -309,6 +274,40 @@ def counts_deeds(answer: str) -> bool:
     (True, False, True)
     """
     return bool(_DEEDS.search(answer[:_TOP_READ]))
+
+
+def _is_hinted(text: str) -> bool:
+    if len(text) > _TOP_HINT + _BOTTOM_HINT:
+        text = text[:_TOP_HINT] + text[-_BOTTOM_HINT:]
+    text = text.lower()
+    for hint in _HINTS:  # noqa: SIM110 - `any` takes twice the time
+        if hint in text:
+            return True
+    return False
+
+
+def _values(args: object) -> str:
+    if isinstance(args, str):
+        return args
+    if isinstance(args, Mapping):
+        return " ".join(map(_values, args.values()))
+    if isinstance(args, list | tuple):
+        return " ".join(map(_values, args))
+    return "" if args is None else str(args)
+
+
+def _is_code(line: str) -> bool:
+    """Returns True if a line only gives a code, such as "exit code 1"."""
+    return len(line) <= _CODE_LENGTH and _CODE_WORDS.issuperset(_WORDS.findall(line.lower()))
+
+
+def _template(line: str) -> str:
+    return _BLANK.sub(" ", _NUMBER.sub("#", _QUOTED.sub("<text>", line)))
+
+
+def _says_something(template: str) -> bool:
+    """Returns True if a line says what went wrong, and not only that something did."""
+    return len({word.lower() for word in _LETTERS.findall(template)} - _EMPTY_WORDS) > 1
 
 
 def _without_terms(text: str, arguments: str) -> str:

@@ -72,6 +72,25 @@ class Program:
                 return name, self.subcommands[name], size
         return self._matched(words)
 
+    def flagged(self, words: list[str], subcommand: str) -> Effect | None:
+        """Returns the effect that the flags declare, the strongest of them."""
+        if not self.flags and not self.flag_patterns:
+            return None
+        effects = set()
+        for place, word in enumerate(words):
+            if word[:1] != "-" or len(word) < 2:
+                continue
+            if word == "--" and subcommand:
+                continue
+            effect = self._flag(word, words[place + 1] if place + 1 < len(words) else "", subcommand)
+            if effect is not None:
+                effects.add(effect)
+        if not effects:
+            return None
+        if Effect.READ in effects and Effect.CHANGE in effects and self.effect is not Effect.READ:
+            return Effect.READ
+        return max(effects, key=_rank)
+
     def _matched(self, words: list[str]) -> tuple[str, Effect | None, int]:
         for size in (1, 2):
             if len(words) < size or (size == 2 and not self.pairs):
@@ -102,25 +121,6 @@ class Program:
         ):
             return "", Effect.READ, 0
         return "", self.effect, 0
-
-    def flagged(self, words: list[str], subcommand: str) -> Effect | None:
-        """Returns the effect that the flags declare, the strongest of them."""
-        if not self.flags and not self.flag_patterns:
-            return None
-        effects = set()
-        for place, word in enumerate(words):
-            if word[:1] != "-" or len(word) < 2:
-                continue
-            if word == "--" and subcommand:
-                continue
-            effect = self._flag(word, words[place + 1] if place + 1 < len(words) else "", subcommand)
-            if effect is not None:
-                effects.add(effect)
-        if not effects:
-            return None
-        if Effect.READ in effects and Effect.CHANGE in effects and self.effect is not Effect.READ:
-            return Effect.READ
-        return max(effects, key=_rank)
 
     def _flag(self, word: str, value: str, subcommand: str) -> Effect | None:
         name, _, own = word.partition("=")

@@ -44,7 +44,6 @@ class ToolPolicy:
         failure: Patterns of answers that mean that the call failed, where nothing else says so.
         ends: The outcome of the work when it is called, a `RunOutcome`, with a pattern that its arguments
             must have, as JSON; an empty one fits all. The first that fits counts.
-        source: The file or table of the declaration.
         exempt: Leave the tool out of every rule; what it costs still counts.
         group: Name that it shares with tools that do the same, so that their calls count as one.
         repeats_at_least: Equal calls from which it is a loop; None as in the profile.
@@ -271,15 +270,6 @@ class ToolPolicies:
         """Returns these declarations first, and another table's where they are silent."""
         return ToolPolicies(self.table, fallback=other)
 
-    def _find(self, name: str) -> ToolPolicy | None:
-        expect("name", name, str)
-        own = self._names.get(name)
-        bare = bare_name(name)
-        if own is None and bare != name:
-            own = self._names.get(bare)
-        other = None if self._fallback is None else self._fallback.get(name)
-        return own.over(other) if own is not None and other is not None else own or other
-
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> ToolPolicies:
         """Returns the declarations of a parsed TOML table: one table a tool.
@@ -310,6 +300,15 @@ class ToolPolicies:
             ConfigError: No such file, not TOML, no such table, an unknown key or a value out of range.
         """
         return read_settings(path, cls.from_dict, section="tools")
+
+    def _find(self, name: str) -> ToolPolicy | None:
+        expect("name", name, str)
+        own = self._names.get(name)
+        bare = bare_name(name)
+        if own is None and bare != name:
+            own = self._names.get(bare)
+        other = None if self._fallback is None else self._fallback.get(name)
+        return own.over(other) if own is not None and other is not None else own or other
 
 
 def bare_name(name: str) -> str:

@@ -27,7 +27,6 @@ class Round:
     Args:
         number: 1, 2, 3 ... in the order in which the rounds happened.
         agent: The speaker, if one agent spoke.
-        claims: Statements.
         decisions: Decisions that it makes.
         open_questions: Questions that it leaves open.
         next_actions: Actions that it asks for.

@@ -148,22 +148,6 @@ class Dispatcher:
         while self.may_wait(operation) and time.monotonic() < end:  # noqa: ASYNC110
             await asyncio.sleep(_POLL_S)
 
-    def _reserve_late(self, operation: Operation, *, retry: bool) -> Reservation | None:
-        """Reserves as `begin` does, in a thread; None if there is no room."""
-        end = time.monotonic() + MOST_WAIT_S
-        while self.may_wait(operation) and time.monotonic() < end:
-            time.sleep(_POLL_S)
-        try:
-            return self._scope.reserve(
-                operation.kind,
-                cost_usd=operation.most_usd,
-                tokens=operation.most_tokens,
-                retry=retry,
-                bound=(False, False),
-            )
-        except RunHalted:
-            return None
-
     def check(self) -> None:
         """Raises if a call under way has to be cut.
 
@@ -197,19 +181,6 @@ class Dispatcher:
         """Records that a stream was read to its end."""
         if not running.ended:
             self._succeed(running, None, *self._metering.so_far(running, is_whole=True))
-
-    def _succeed(
-        self, running: RunningCall, result: Any, usage: Usage | None, cost_usd: float | None
-    ) -> None:
-        self._settle(running, usage, cost_usd)
-        self._observers.succeeded(running.node_id, cost_usd, usage)
-        self._latest.append((running.operation, _SUCCESS, result))
-        if self._guidance.watches:
-            if running.operation.kind == "llm":
-                self._record(running, usage, cost_usd, text=self._text(running.operation, result))
-            else:
-                # A tool that returns nothing has answered; an answer that is None would be an unknown one.
-                self._record(running, usage, cost_usd, result="" if result is None else result)
 
     def fail(self, running: RunningCall, error: BaseException) -> None:
         """Records that a call raised."""
@@ -281,6 +252,35 @@ class Dispatcher:
             faults=dict(self._observers.faults),
             last_fault=self._observers.last_fault,
         )
+
+    def _reserve_late(self, operation: Operation, *, retry: bool) -> Reservation | None:
+        """Reserves as `begin` does, in a thread; None if there is no room."""
+        end = time.monotonic() + MOST_WAIT_S
+        while self.may_wait(operation) and time.monotonic() < end:
+            time.sleep(_POLL_S)
+        try:
+            return self._scope.reserve(
+                operation.kind,
+                cost_usd=operation.most_usd,
+                tokens=operation.most_tokens,
+                retry=retry,
+                bound=(False, False),
+            )
+        except RunHalted:
+            return None
+
+    def _succeed(
+        self, running: RunningCall, result: Any, usage: Usage | None, cost_usd: float | None
+    ) -> None:
+        self._settle(running, usage, cost_usd)
+        self._observers.succeeded(running.node_id, cost_usd, usage)
+        self._latest.append((running.operation, _SUCCESS, result))
+        if self._guidance.watches:
+            if running.operation.kind == "llm":
+                self._record(running, usage, cost_usd, text=self._text(running.operation, result))
+            else:
+                # A tool that returns nothing has answered; an answer that is None would be an unknown one.
+                self._record(running, usage, cost_usd, result="" if result is None else result)
 
     def _settle(
         self, running: RunningCall, usage: Usage | None, cost_usd: float | None, *, failed: bool = False

@@ -157,14 +157,6 @@ class ExecutionContext:
         """Returns a callable that is a tool, and now goes through this context. Also a decorator."""
         return self._wrap("tool", function, options)
 
-    def _wrap(self, kind: str, function: Callable[..., Any] | None, options: CallOptions) -> Any:
-        if function is None:
-            return lambda decorated: self._wrap(kind, decorated, options)
-        settings: CallOptions = {"name": name_of(function), **options}
-        operation = Operation(kind=kind, parameters=parameters_of(function), **settings)
-        self.dispatcher.require(operation)
-        return wrapped(self.dispatcher, function, operation)
-
     @contextmanager
     def call(
         self, kind: str, name: str, /, args: Mapping[str, Any] | None = None, **options: Unpack[CallOptions]
@@ -196,19 +188,6 @@ class ExecutionContext:
             self.dispatcher.finish(running, running.result)
         finally:
             enclosing.reset(token)
-
-    def _operation(self, operation: Operation) -> Operation:
-        """Returns the operation of earlier calls of this name and options, with what was learned of them."""
-        key = (operation.kind, operation.name)
-        before = self._operations.get(key)
-        if before is not None and before.options == operation.options:
-            return before
-        if len(self._operations) >= _MOST_NAMES:
-            self._operations.clear()
-        if before is not None:
-            operation.most_usd, operation.most_tokens = before.most_usd, before.most_tokens
-        self._operations[key] = operation
-        return operation
 
     def take_nudges(self) -> list[str]:
         """Returns the supervisor's nudges for the model, each once: put them into the next message."""
@@ -250,3 +229,24 @@ class ExecutionContext:
         context = cls(limits, **how)
         context.scope.restore(state.get("scope", {}))
         return context
+
+    def _wrap(self, kind: str, function: Callable[..., Any] | None, options: CallOptions) -> Any:
+        if function is None:
+            return lambda decorated: self._wrap(kind, decorated, options)
+        settings: CallOptions = {"name": name_of(function), **options}
+        operation = Operation(kind=kind, parameters=parameters_of(function), **settings)
+        self.dispatcher.require(operation)
+        return wrapped(self.dispatcher, function, operation)
+
+    def _operation(self, operation: Operation) -> Operation:
+        """Returns the operation of earlier calls of this name and options, with what was learned of them."""
+        key = (operation.kind, operation.name)
+        before = self._operations.get(key)
+        if before is not None and before.options == operation.options:
+            return before
+        if len(self._operations) >= _MOST_NAMES:
+            self._operations.clear()
+        if before is not None:
+            operation.most_usd, operation.most_tokens = before.most_usd, before.most_tokens
+        self._operations[key] = operation
+        return operation

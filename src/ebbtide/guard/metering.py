@@ -118,6 +118,19 @@ class Metering:
                 operation.most_tokens = tokens
         return usage, cost_usd
 
+    def cost(self, operation: Operation, usage: Usage) -> float | None:
+        """Returns the dollars for a usage; None if nobody knows."""
+        stated = usage.stated_cost
+        if self._prices is None or stated is not None:
+            return stated
+        if usage.model is None:
+            usage = dataclasses.replace(usage, model=operation.model)
+        try:
+            return Usage(cost_usd=self._prices.cost(usage)).checked().cost_usd
+        except Exception as error:  # noqa: BLE001 - the run does not notice
+            self._observers.fault("prices", error)
+            return None
+
     def _measured(self, operation: Operation, result: Any) -> Usage | None:
         if operation.usage is None:
             return None
@@ -138,16 +151,3 @@ class Metering:
                 return None
         self._observers.fault(where, TypeError(f"{type(usage).__name__}: expected a Usage or None"))
         return None
-
-    def cost(self, operation: Operation, usage: Usage) -> float | None:
-        """Returns the dollars for a usage; None if nobody knows."""
-        stated = usage.stated_cost
-        if self._prices is None or stated is not None:
-            return stated
-        if usage.model is None:
-            usage = dataclasses.replace(usage, model=operation.model)
-        try:
-            return Usage(cost_usd=self._prices.cost(usage)).checked().cost_usd
-        except Exception as error:  # noqa: BLE001 - the run does not notice
-            self._observers.fault("prices", error)
-            return None

@@ -74,8 +74,6 @@ class RunningCall:
 
     Args:
         dispatcher: The gate that let it through.
-        operation: The callable.
-        args: Its positional arguments.
         around: The attempts among which it counts.
         node_id: Its node in the graph; None where the graph failed.
         reservation: Amount set aside for it.

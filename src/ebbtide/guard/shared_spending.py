@@ -34,7 +34,6 @@ class SharedSpending:
         """Sets money aside for a call; None if it takes none, or there are no budgets.
 
         Args:
-            operation: The callable.
             cost_usd: Dollars; None where nobody knows.
             is_bound: True if they are the most that it can cost.
 

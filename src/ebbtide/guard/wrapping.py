@@ -74,30 +74,6 @@ def wrapped(dispatcher: Dispatcher, function: Callable[..., Any], operation: Ope
     return functools.wraps(function)(call)
 
 
-def _wrapped_result(running: RunningCall, result: Any) -> Any:
-    """Returns what a call has returned, which may only now begin to answer."""
-    if isinstance(result, CoroutineType):
-        return _awaited(running, lambda: result)
-    reads = running.operation.stream
-    if isinstance(result, AsyncGeneratorType) or (reads and hasattr(result, "__aiter__")):
-        return AsyncStream(running, result)
-    if isinstance(result, GeneratorType) or (reads and hasattr(result, "__iter__")):
-        return Stream(running, result)
-    return running.dispatcher.finish(running, result)
-
-
-async def _awaited(running: RunningCall, answer: Callable[[], Awaitable[Any]]) -> Any:
-    token = enclosing.set(running)
-    try:
-        result = await answer()
-    except BaseException as error:
-        running.dispatcher.fail(running, error)
-        raise
-    finally:
-        _leave(token)
-    return _wrapped_result(running, result)
-
-
 class Stream:
     """Items of a running call. It ends with the last one, when it is closed, or when it is let go."""
 
@@ -172,6 +148,30 @@ class AsyncStream:
 
     def __del__(self) -> None:
         self._running.dispatcher.abandon(self._running)
+
+
+def _wrapped_result(running: RunningCall, result: Any) -> Any:
+    """Returns what a call has returned, which may only now begin to answer."""
+    if isinstance(result, CoroutineType):
+        return _awaited(running, lambda: result)
+    reads = running.operation.stream
+    if isinstance(result, AsyncGeneratorType) or (reads and hasattr(result, "__aiter__")):
+        return AsyncStream(running, result)
+    if isinstance(result, GeneratorType) or (reads and hasattr(result, "__iter__")):
+        return Stream(running, result)
+    return running.dispatcher.finish(running, result)
+
+
+async def _awaited(running: RunningCall, answer: Callable[[], Awaitable[Any]]) -> Any:
+    token = enclosing.set(running)
+    try:
+        result = await answer()
+    except BaseException as error:
+        running.dispatcher.fail(running, error)
+        raise
+    finally:
+        _leave(token)
+    return _wrapped_result(running, result)
 
 
 def _leave(token: Token[RunningCall | None]) -> None:

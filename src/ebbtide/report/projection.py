@@ -19,7 +19,6 @@ class Projection:
     """Distance of a run from one limit.
 
     Args:
-        kind: The limit.
         limit: The most that may be taken.
         spent: The amount that was taken.
         passed_at: The event that reached it; None where none did.

@@ -76,13 +76,6 @@ def headline(summary: RunSummary, folder: str = "", state: str = "") -> Markup:
     )
 
 
-def _source(source: str) -> Markup:
-    """Returns the name of a file, and more quietly where it is."""
-    head, separator, name = source.rpartition("/")
-    folder = element("span", f"{head}{separator}", class_="folder") if head else None
-    return element("span", folder, name, class_="source", dir="auto")
-
-
 def word_tone(summary: RunSummary) -> str:
     """Returns the colour of the word of a run."""
     return tone(severity(summary))
@@ -129,15 +122,6 @@ def tiles(summary: RunSummary) -> Markup:
     )
 
 
-def _tile(name: str, value: str, note: str | None) -> Markup:
-    return element(
-        "div",
-        element("dt", name),
-        element("dd", value, class_="value"),
-        element("dd", note, class_="note") if note else None,
-    )
-
-
 def saving(summary: RunSummary) -> Markup | None:
     """Returns where it would have been ended; with emphasis if only a stop would have ended it."""
     sentence = saved(summary)
@@ -179,51 +163,6 @@ def findings(summary: RunSummary) -> Markup:
         class_="table",
     )
     return joined(first, more)
-
-
-def _finding(index: int, item: RunFinding, whole: Spending) -> Markup:
-    total = amounts(item.cost_usd, item.tokens, item.seconds)
-    detail = [
-        ("Kind", item.kind.replace("_", " ")),
-        ("Conversation", item.chain_id),
-        ("Calls", ", ".join(item.tools)),
-        ("Counted", f"{item.copies:,}" if item.copies > 1 else ""),
-        ("Found by", item.cause.value),
-        ("Id", item.id),
-    ]
-    return element(
-        "li",
-        element(
-            "details",
-            element(
-                "summary",
-                element("span", item.action.value, class_=f"badge small {tone(item.action)}"),
-                element("span", item.sentence, class_="sentence", dir="auto"),
-                element(
-                    "span",
-                    where(item, whole),
-                    element("b", total) if total else None,
-                    class_="where",
-                ),
-            ),
-            element("p", item.advice, class_="advice", dir="auto") if item.advice else None,
-            _evidence(item.evidence),
-            element(
-                "dl",
-                *(_pair(name, text) for name, text in detail if text),
-                class_="facts",
-            ),
-            element("button", "Show it on the timeline", type="button", class_="locate", data_finding=index),
-        ),
-    )
-
-
-def _evidence(text: str) -> Markup | None:
-    return element("pre", text, dir="auto", tabindex="0", aria_label="Evidence") if text else None
-
-
-def _pair(name: str, text: str) -> Markup:
-    return joined(element("dt", name), element("dd", text, dir="auto"))
 
 
 def convergence(summary: RunSummary) -> Markup:
@@ -334,6 +273,80 @@ def decisions(summary: RunSummary) -> Markup:
     return joined(*parts)
 
 
+def faults(summary: RunSummary) -> Markup | None:
+    """Returns what could not be read."""
+    if not summary.degraded and not summary.faults:
+        return None
+    number = max(summary.degraded, len(summary.faults))
+    return element(
+        "details",
+        element("summary", f"{count(number, 'event or line', 'events or lines')} not read in full"),
+        element("ul", *(element("li", text, dir="auto") for text in summary.faults)),
+        class_="table faults",
+    )
+
+
+def _source(source: str) -> Markup:
+    """Returns the name of a file, and more quietly where it is."""
+    head, separator, name = source.rpartition("/")
+    folder = element("span", f"{head}{separator}", class_="folder") if head else None
+    return element("span", folder, name, class_="source", dir="auto")
+
+
+def _tile(name: str, value: str, note: str | None) -> Markup:
+    return element(
+        "div",
+        element("dt", name),
+        element("dd", value, class_="value"),
+        element("dd", note, class_="note") if note else None,
+    )
+
+
+def _finding(index: int, item: RunFinding, whole: Spending) -> Markup:
+    total = amounts(item.cost_usd, item.tokens, item.seconds)
+    detail = [
+        ("Kind", item.kind.replace("_", " ")),
+        ("Conversation", item.chain_id),
+        ("Calls", ", ".join(item.tools)),
+        ("Counted", f"{item.copies:,}" if item.copies > 1 else ""),
+        ("Found by", item.cause.value),
+        ("Id", item.id),
+    ]
+    return element(
+        "li",
+        element(
+            "details",
+            element(
+                "summary",
+                element("span", item.action.value, class_=f"badge small {tone(item.action)}"),
+                element("span", item.sentence, class_="sentence", dir="auto"),
+                element(
+                    "span",
+                    where(item, whole),
+                    element("b", total) if total else None,
+                    class_="where",
+                ),
+            ),
+            element("p", item.advice, class_="advice", dir="auto") if item.advice else None,
+            _evidence(item.evidence),
+            element(
+                "dl",
+                *(_pair(name, text) for name, text in detail if text),
+                class_="facts",
+            ),
+            element("button", "Show it on the timeline", type="button", class_="locate", data_finding=index),
+        ),
+    )
+
+
+def _evidence(text: str) -> Markup | None:
+    return element("pre", text, dir="auto", tabindex="0", aria_label="Evidence") if text else None
+
+
+def _pair(name: str, text: str) -> Markup:
+    return joined(element("dt", name), element("dd", text, dir="auto"))
+
+
 def _decision(item: RunDecision) -> Markup:
     speaker = item.agent or ("user" if item.by_person else None)
     notes = [f"event {item.event:,}", *([speaker] if speaker else [])]
@@ -348,17 +361,4 @@ def _decision(item: RunDecision) -> Markup:
         "li",
         element("span", item.text, dir="auto", class_="text"),
         element("span", " \N{MIDDLE DOT} ".join(notes), class_="note", dir="auto"),
-    )
-
-
-def faults(summary: RunSummary) -> Markup | None:
-    """Returns what could not be read."""
-    if not summary.degraded and not summary.faults:
-        return None
-    number = max(summary.degraded, len(summary.faults))
-    return element(
-        "details",
-        element("summary", f"{count(number, 'event or line', 'events or lines')} not read in full"),
-        element("ul", *(element("li", text, dir="auto") for text in summary.faults)),
-        class_="table faults",
     )

@@ -98,10 +98,6 @@ def duration(seconds: float | None) -> str:
     return f"{seconds / _DAY:.1f} days"
 
 
-def _two(large: int, unit: str, small: int, part: str) -> str:
-    return f"{large} {unit} {small} {part}" if small else f"{large} {unit}"
-
-
 def where(finding: RunFinding, spending: Spending) -> str:
     """Returns the place of a finding in the run: "calls 4-25", or events if not all of them are calls."""
     return place(finding, unit(spending))
@@ -160,18 +156,6 @@ def reasons(refused_items: Iterable[RunDecision], most: int = 4) -> str:
     return ", ".join(parts) + (f" and {len(counts) - most} more" if len(counts) > most else "")
 
 
-def _reason(item: RunDecision) -> str:
-    if item.duplicate_of is not None:
-        return "it repeats an earlier one"
-    return _clause(item.reason or "no reason given")
-
-
-def _clause(sentence: str) -> str:
-    """Returns a sentence as a part of another."""
-    text = sentence.rstrip(".")
-    return text[:1].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
-
-
 def folder_of(sources: Sequence[str]) -> str:
     """Returns the folder that all of them are in, with its separator; empty if there is none."""
     try:
@@ -223,41 +207,6 @@ def call_facts(summary: RunSummary) -> list[str]:
     lines = [_failures(facts.failures, summary.spent.tool_calls), _lookups(facts.lookups)]
     lines += _waiting(facts.waiting, summary.spent.seconds)
     return [line for line in lines if line]
-
-
-def _failures(failures: FailedCalls, tool_calls: int) -> str | None:
-    if not failures.calls:
-        return None
-    sentence = f"{failures.calls:,} of {count(tool_calls, 'call')} failed"
-    sentence += f": {_counts(failures.by_tool)}"
-    if failures.message and failures.message_count >= _OFTEN:
-        sentence += f"; {failures.message_count:,} times with: {failures.message}"
-    return sentence
-
-
-def _lookups(lookups: Lookups) -> str | None:
-    if lookups.calls < _OFTEN:
-        return None
-    calls = ", ".join(f"{call.name} ({call.count:,} times)" for call in lookups.by_call[:2])
-    return f"{lookups.calls:,} calls looked up again what had not changed, most often {calls}"
-
-
-def _waiting(waiting: Waiting, whole_s: float | None) -> list[str]:
-    lines = []
-    active = None if whole_s is None else whole_s - waiting.pause_seconds
-    if active and waiting.seconds >= max(_MINUTE, active / 4):
-        tools = ", ".join(f"{tool.name} {duration(tool.seconds)}" for tool in waiting.by_tool[:3])
-        lines.append(f"{duration(waiting.seconds)} of {duration(active)} passed in calls: {tools}")
-    if waiting.pauses:
-        pauses = count(waiting.pauses, "pause")
-        lines.append(f"{pauses} of more than 5 min, {duration(waiting.pause_seconds)} in all")
-    return lines
-
-
-def _counts(counts: Sequence[NamedCount], most: int = 3) -> str:
-    parts = [f"{tool.name} {tool.count:,}" for tool in counts[:most]]
-    rest = sum(tool.count for tool in counts[most:])
-    return ", ".join(parts) + (f", others {rest:,}" if rest else "")
 
 
 def longest(rounds: Sequence[RoundPoint]) -> tuple[RoundPoint, ...]:
@@ -350,3 +299,54 @@ def last_round(rounds: Sequence[RoundPoint]) -> str:
     """Returns the numbers of the last round, both from 0 to 1."""
     last = rounds[-1]
     return f"at the end novelty {last.novelty_rate:.2f}, readiness {last.readiness:.2f}"
+
+
+def _two(large: int, unit: str, small: int, part: str) -> str:
+    return f"{large} {unit} {small} {part}" if small else f"{large} {unit}"
+
+
+def _reason(item: RunDecision) -> str:
+    if item.duplicate_of is not None:
+        return "it repeats an earlier one"
+    return _clause(item.reason or "no reason given")
+
+
+def _clause(sentence: str) -> str:
+    """Returns a sentence as a part of another."""
+    text = sentence.rstrip(".")
+    return text[:1].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
+
+
+def _failures(failures: FailedCalls, tool_calls: int) -> str | None:
+    if not failures.calls:
+        return None
+    sentence = f"{failures.calls:,} of {count(tool_calls, 'call')} failed"
+    sentence += f": {_counts(failures.by_tool)}"
+    if failures.message and failures.message_count >= _OFTEN:
+        sentence += f"; {failures.message_count:,} times with: {failures.message}"
+    return sentence
+
+
+def _lookups(lookups: Lookups) -> str | None:
+    if lookups.calls < _OFTEN:
+        return None
+    calls = ", ".join(f"{call.name} ({call.count:,} times)" for call in lookups.by_call[:2])
+    return f"{lookups.calls:,} calls looked up again what had not changed, most often {calls}"
+
+
+def _waiting(waiting: Waiting, whole_s: float | None) -> list[str]:
+    lines = []
+    active = None if whole_s is None else whole_s - waiting.pause_seconds
+    if active and waiting.seconds >= max(_MINUTE, active / 4):
+        tools = ", ".join(f"{tool.name} {duration(tool.seconds)}" for tool in waiting.by_tool[:3])
+        lines.append(f"{duration(waiting.seconds)} of {duration(active)} passed in calls: {tools}")
+    if waiting.pauses:
+        pauses = count(waiting.pauses, "pause")
+        lines.append(f"{pauses} of more than 5 min, {duration(waiting.pause_seconds)} in all")
+    return lines
+
+
+def _counts(counts: Sequence[NamedCount], most: int = 3) -> str:
+    parts = [f"{tool.name} {tool.count:,}" for tool in counts[:most]]
+    rest = sum(tool.count for tool in counts[most:])
+    return ", ".join(parts) + (f", others {rest:,}" if rest else "")

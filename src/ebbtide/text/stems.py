@@ -128,22 +128,6 @@ def runs(core: str) -> tuple[str, ...]:
     return tuple(filter(None, map(bare, _UNSPACED.split(core))))
 
 
-def _stems_of(word: str) -> tuple[str, ...]:
-    # Long words are blobs: they would fill the cache and are hardly ever met again.
-    return _remembered_stems_of(word) if len(word) <= 64 else _remembered_stems_of.__wrapped__(word)
-
-
-@lru_cache(maxsize=1 << 15)
-def _remembered_stems_of(word: str) -> tuple[str, ...]:
-    stems: list[str] = []
-    for run in runs(bare(word)):
-        if _UNSPACED.match(run):
-            stems += [run[at : at + 2] for at in range(len(run) - 1)] or [run]
-        else:
-            stems += map(stem, spoken(run))
-    return tuple(filter(None, stems))
-
-
 def bare(word: str) -> str:
     """Returns the word without punctuation at its edges; empty for punctuation alone."""
     core = word.strip(_EDGES).rstrip("." + _EDGES)
@@ -166,6 +150,22 @@ def spoken(core: str) -> tuple[str, ...]:
         return negated, "not"
     head, apostrophe, tail = plain.rpartition("'")
     return (head,) if apostrophe and head and tail in _CLITICS else (plain,)
+
+
+def _stems_of(word: str) -> tuple[str, ...]:
+    # Long words are blobs: they would fill the cache and are hardly ever met again.
+    return _remembered_stems_of(word) if len(word) <= 64 else _remembered_stems_of.__wrapped__(word)
+
+
+@lru_cache(maxsize=1 << 15)
+def _remembered_stems_of(word: str) -> tuple[str, ...]:
+    stems: list[str] = []
+    for run in runs(bare(word)):
+        if _UNSPACED.match(run):
+            stems += [run[at : at + 2] for at in range(len(run) - 1)] or [run]
+        else:
+            stems += map(stem, spoken(run))
+    return tuple(filter(None, stems))
 
 
 def _without_s(word: str) -> str:

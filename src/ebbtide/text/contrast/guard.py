@@ -54,7 +54,6 @@ def contrast(a: str, b: str) -> Contrast | None:
 
     Args:
         a: A text, or its normal form.
-        b: Another.
 
     >>> contrast("Enable retries", "Disable retries")
     Contrast(kind=<ContrastKind.ANTONYM: 'antonym'>, left='enable', right='disable')

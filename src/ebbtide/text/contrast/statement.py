@@ -38,7 +38,6 @@ class Statement:
         words: Every stem with the first word that has it.
         order: The stems that say something or have an opposite, as they come.
         polarity: The affirmed and the negated stems.
-        quantities: The numbers.
         sides: The connectors with two different sides.
         attachments: Pairs of stems that stand close together in a clause, if there are several clauses.
         particles: Verbs with a particle: ("scale", "up").

@@ -62,6 +62,24 @@ def is_order(text: str, at: int, words: list[str]) -> bool:
     return first not in _AMBIGUOUS or not _is_noun(text, end, first, rest)
 
 
+def is_titled(text: str) -> bool:
+    """Returns True if all words but the little ones have a capital: "Compile and Present It All:"."""
+    return all(word[0].isupper() or not word[0].isalpha() or len(word) <= _LITTLE for word in text.split())
+
+
+def base_of(gerund: str) -> str | None:
+    """Returns the verb of IMPERATIVE_VERBS that a word in -ing comes from, if it comes from one.
+
+    >>> base_of("refining"), base_of("checking"), base_of("running"), base_of("string")
+    ('refine', 'check', 'run', None)
+    """
+    if not gerund.endswith("ing") or gerund in _NO_GERUNDS:
+        return None
+    stem = gerund[:-3]
+    doubled = stem[:-1] if stem[-1:] == stem[-2:-1] else stem
+    return next((verb for verb in (stem, f"{stem}e", doubled) if verb in IMPERATIVE_VERBS), None)
+
+
 def _is_noun(text: str, end: int, first: str, rest: list[str]) -> bool:
     """Returns True if the word that ends at `end`, before the words `rest`, names something in its place."""
     following = rest[0]
@@ -98,21 +116,3 @@ def _is_title(text: str, end: int) -> bool:
     if len(names) >= _TITLE_WORDS or name.rstrip().endswith((".", "!")):
         return False
     return bool(names) and all(word[0].isupper() for word in names if word[0].isalpha())
-
-
-def is_titled(text: str) -> bool:
-    """Returns True if all words but the little ones have a capital: "Compile and Present It All:"."""
-    return all(word[0].isupper() or not word[0].isalpha() or len(word) <= _LITTLE for word in text.split())
-
-
-def base_of(gerund: str) -> str | None:
-    """Returns the verb of IMPERATIVE_VERBS that a word in -ing comes from, if it comes from one.
-
-    >>> base_of("refining"), base_of("checking"), base_of("running"), base_of("string")
-    ('refine', 'check', 'run', None)
-    """
-    if not gerund.endswith("ing") or gerund in _NO_GERUNDS:
-        return None
-    stem = gerund[:-3]
-    doubled = stem[:-1] if stem[-1:] == stem[-2:-1] else stem
-    return next((verb for verb in (stem, f"{stem}e", doubled) if verb in IMPERATIVE_VERBS), None)

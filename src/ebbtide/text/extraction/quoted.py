@@ -161,21 +161,6 @@ class QuotedMatter:
         return _is_inside(at, self._pages)
 
 
-def _bounds(stretches: list[QuotedStretch]) -> tuple[list[int], list[int]]:
-    if not stretches:
-        return [], []
-    apart = _disjoint(stretches)
-    return [stretch.start for stretch in apart], [stretch.end for stretch in apart]
-
-
-def _is_inside(at: int, bounds: tuple[list[int], list[int]]) -> bool:
-    starts, ends = bounds
-    if not starts:
-        return False
-    number = bisect_right(starts, at) - 1
-    return number >= 0 and at < ends[number]
-
-
 def own_words(text: str) -> str:
     """Returns `text` with all that is quoted made blank, so that every other character keeps its place.
 
@@ -206,6 +191,21 @@ def quoted_stretches(text: str, json_values: Sequence[tuple[int, int]] = ()) -> 
         json_values: Starts and ends of JSON, in order: quotation marks quote nothing there.
     """
     return _disjoint([*_pages(text), *_marks(text, json_values)])
+
+
+def _bounds(stretches: list[QuotedStretch]) -> tuple[list[int], list[int]]:
+    if not stretches:
+        return [], []
+    apart = _disjoint(stretches)
+    return [stretch.start for stretch in apart], [stretch.end for stretch in apart]
+
+
+def _is_inside(at: int, bounds: tuple[list[int], list[int]]) -> bool:
+    starts, ends = bounds
+    if not starts:
+        return False
+    number = bisect_right(starts, at) - 1
+    return number >= 0 and at < ends[number]
 
 
 def _pages(text: str) -> list[QuotedStretch]:

@@ -53,7 +53,7 @@ _NO_KEYS: frozenset[str] = frozenset()
 # "It is unclear whether it scales" states something, "How does it scale" does not.
 _STATING = frozenset(rule.id for rule in question_rules.QUESTIONS if rule.anchor is Anchor.ANYWHERE)
 
-# What comes next, told to nobody in particular, and a nod: neither says anything about the subject.
+# What comes next, said to nobody in particular, and a nod: neither says anything about the subject.
 _TELLING = frozenset("break describe list outline present report share show summarise summarize tell".split())
 _NOT_STATING = frozenset(
     ("action.narrated", "action.ongoing", "decision.approved-it", "decision.sounds-good", "decision.agreed")

@@ -54,15 +54,6 @@ def sentences(text: str) -> Iterator[Sentence]:
             yield from _prose(text, block)
 
 
-def _prose(text: str, block: Block) -> Iterator[Sentence]:
-    opens = block.opens
-    for start, end in spans(text, block.start, block.end):
-        words = plain(text[start:end])
-        if words:
-            yield Sentence(words, start, end, block.form, block.depth, opens)
-            opens = False
-
-
 def plain(raw: str) -> str:
     """Returns `raw` without markdown marks and simple tags, on one line.
 
@@ -84,6 +75,15 @@ def plain(raw: str) -> str:
     if "\\" in raw:
         raw = _ESCAPE.sub(r"\1", raw)
     return " ".join(raw.replace("`", "").replace("~~", "").split())
+
+
+def _prose(text: str, block: Block) -> Iterator[Sentence]:
+    opens = block.opens
+    for start, end in spans(text, block.start, block.end):
+        words = plain(text[start:end])
+        if words:
+            yield Sentence(words, start, end, block.form, block.depth, opens)
+            opens = False
 
 
 def _emphasised(emphasis: re.Match[str]) -> str:

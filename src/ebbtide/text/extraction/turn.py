@@ -80,7 +80,6 @@ class Extraction:
     """Content of a turn, in its order. A decision and a next action are claims as well.
 
     Args:
-        items: Items that count.
         set_aside: Pleasantries, narration, code, headings and fragments.
         left_out: Characters that were not read, between the beginning and the end of a text that is longer
             than `ebbtide.text.excerpt.LONGEST_TEXT`.
