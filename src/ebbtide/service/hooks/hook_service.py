@@ -16,6 +16,7 @@ from ebbtide.adapters.hooks.codex import CODEX
 from ebbtide.adapters.hooks.gemini import GEMINI
 from ebbtide.adapters.hooks.opencode import OPENCODE
 from ebbtide.adapters.hooks.step import MAIN, HookCodec, HookReply, HookStep, StepKind, Switch
+from ebbtide.bounded import Bounded
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import dollars
 from ebbtide.errors import StoreError, error_text
@@ -108,7 +109,7 @@ class HookService:
         self.faults: Counter[str] = Counter()
         self.last_fault: str | None = None
         self.latest: dict[str, tuple[float, str]] = {}
-        self._files: dict[tuple[str, str], GrowingSession] = {}
+        self._files: Bounded[tuple[str, str], GrowingSession] = Bounded(_MOST_FILES)
         self._lock = threading.Lock()
 
     def take(
@@ -306,8 +307,6 @@ class HookService:
             file = GrowingSession(step.transcript, codec.reader, chain=step.agent, place=place, calls=calls)
             with self._lock:
                 self._files[key] = file
-                if len(self._files) > _MOST_FILES:
-                    del self._files[next(iter(self._files))]
         events: list[Event] = file.look()
         if step.kind in (StepKind.END, StepKind.SIDE_END):
             events += file.finish()

@@ -6,12 +6,12 @@ import json
 import sqlite3
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from ebbtide.bounded import Bounded
 from ebbtide.errors import StoreError
 from ebbtide.service.hooks.hook_session import HookSession
 from ebbtide.supervision.runs.run_store import RunStanding, RunStore, StoredRun
@@ -44,7 +44,7 @@ class HookStore:
         self._runs = runs
         self._path = sessions
         self._lock = threading.RLock()
-        self._sessions: OrderedDict[str, HookSession] = OrderedDict()
+        self._sessions: Bounded[str, HookSession] = Bounded(_MOST)
         self._saved: dict[str, float | None] = {}  # when of each was heard last, of what is in the file
         with self._open() as database:
             database.execute("PRAGMA journal_mode = WAL")
@@ -56,9 +56,10 @@ class HookStore:
         with self._lock:
             session = self._sessions.get(run_id)
             if session is None:
-                session = self._sessions[run_id] = self._stored(run_id)
-                if len(self._sessions) > _MOST:
-                    self._saved.pop(self._sessions.popitem(last=False)[0], None)
+                session = self._stored(run_id)
+                dropped = self._sessions.put(run_id, session)
+                if dropped is not None:
+                    self._saved.pop(dropped[0], None)
             self._sessions.move_to_end(run_id)
             return session
 

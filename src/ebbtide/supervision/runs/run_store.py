@@ -13,6 +13,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Protocol
 
+from ebbtide.bounded import Bounded
 from ebbtide.errors import StoreError
 from ebbtide.events.event import Event
 from ebbtide.supervision.ladder import Action
@@ -182,9 +183,8 @@ class MemoryRunStore:
     is_durable = False
 
     def __init__(self, most: int = 1_000_000) -> None:
-        self._most = most
         self._lock = threading.RLock()
-        self._runs: dict[str, StoredRun] = {}
+        self._runs: Bounded[str, StoredRun] = Bounded(most)
         self.forgotten = 0
 
     def save(self, runs: Sequence[StoredRun], /) -> None:
@@ -196,9 +196,9 @@ class MemoryRunStore:
                 if before is not None and before.revision > run.revision:
                     continue
                 self._runs.pop(run_id, None)
-                if len(self._runs) >= self._most:
-                    self.forgotten += not self._runs.pop(next(iter(self._runs))).standing.ended
-                self._runs[run_id] = run
+                dropped = self._runs.put(run_id, run)
+                if dropped is not None:
+                    self.forgotten += not dropped[1].standing.ended
 
     def load(self, run_id: str, /) -> StoredRun | None:
         """One run; None where it is not known."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import weakref
-from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 
+from ebbtide.bounded import Bounded
 from ebbtide.errors import ConfigError
 from ebbtide.text.embedding.vectors import Embedder, Vectors
 from ebbtide.text.normal_form import normal_form
@@ -37,8 +37,7 @@ class CachedEmbedder:
         self.dimensions = inner.dimensions
         self._inner = inner
         self._store = None if path is None else EmbeddingStore(path, inner.model, inner.dimensions)
-        self._memory: OrderedDict[bytes, bytes] = OrderedDict()
-        self._memory_texts = memory_texts
+        self._memory: Bounded[bytes, bytes] = Bounded(memory_texts)
         self._lock = Lock()
 
     @property
@@ -80,10 +79,7 @@ class CachedEmbedder:
 
     def _remember(self, vectors: Mapping[bytes, bytes]) -> None:
         for key, vector in vectors.items():
-            self._memory[key] = vector
-            self._memory.move_to_end(key)
-        while len(self._memory) > self._memory_texts:
-            self._memory.popitem(last=False)
+            self._memory.renew(key, vector)
 
 
 def _keyed(text: str) -> tuple[bytes, str]:
