@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Final
 
 from ebbtide.bounded import Bounded
+from ebbtide.database.group_writer import QueueFullError
 from ebbtide.errors import EbbtideError, TranscriptError
 from ebbtide.events.event import Event
 from ebbtide.service.runs.live_runs import LiveRuns
@@ -17,7 +18,6 @@ from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.runs.run_event import RunEvent, run_event
 from ebbtide.service.runs.run_origin import RunOrigin
 from ebbtide.service.runs.run_source import RunSource
-from ebbtide.service.runs.writer import QueueFullError
 from ebbtide.service.sessions.followed_session import FollowedSession
 from ebbtide.traces.sessions.agent_homes import CodingAgent
 from ebbtide.traces.sessions.session_files import SessionFile, SessionSearch
