@@ -112,7 +112,7 @@ class Runs:
         self._departures = 0
         # Re-entrant, for listeners and signal handlers. Nobody who holds it waits for the store.
         self._lock = threading.RLock()
-        self._saver = RunSaver(self, save_every_s) if self._store.is_durable else None
+        self._saver = RunSaver(self._tidy, self._finish, save_every_s) if self._store.is_durable else None
         self.faults: dict[str, int] = {}
         self.last_fault: str | None = None
 
@@ -127,7 +127,7 @@ class Runs:
         with self._at_hand(run_id) as run:
             return run.supervisor
 
-    def record(self, run_id: str, event: Event | Round, *, place: int = 0, charges: bool = True) -> Verdict:
+    def record(self, run_id: str, event: Event | Round) -> Verdict:
         """Take one more event or round of a run, as `Supervisor.record`.
 
         An event belongs to the chain that its `chain_id` names; where it names none, to that of its agent, if
@@ -137,9 +137,21 @@ class Runs:
         Args:
             run_id: The run.
             event: What happened.
-            place: Of the event in the log, from 1; one that the run has already changes nothing.
-            charges: Whether what it took is charged to the budgets.
         """
+        return self._take(run_id, event)
+
+    def take(self, run_id: str, event: Event, place: int, *, is_past: bool = False) -> Verdict:
+        """Take an event that the log has; one that the run has already changes nothing.
+
+        Args:
+            run_id: The run.
+            event: What happened.
+            place: Of the event in the log, from 1.
+            is_past: Whether it was before anybody watched: it is charged to no budget.
+        """
+        return self._take(run_id, event, place, charges=not is_past)
+
+    def _take(self, run_id: str, event: Event | Round, place: int = 0, *, charges: bool = True) -> Verdict:
         with self._at_hand(run_id) as run:
             spending = None
             if 0 < place <= run.place:
@@ -243,6 +255,9 @@ class Runs:
 
     def close(self) -> None:
         """Write every run that has changed, and write no more by itself."""
+        self._finish()
+
+    def _finish(self) -> None:
         if self._saver is not None:
             self._saver.close()
         self.save()
@@ -298,7 +313,7 @@ class Runs:
             departures = self._departures
         if leaving is None:
             self._fetch(run_id, departures)
-        self.put_away()
+        self._put_away()
         if self._saver is not None:
             self._saver.keep_on()
 
@@ -333,7 +348,12 @@ class Runs:
             run.unlogged = run.revision
             self._fault("store", error)
 
-    def put_away(self) -> None:
+    def _tidy(self) -> None:
+        """What its thread does now and then."""
+        self.save()
+        self._put_away()
+
+    def _put_away(self) -> None:
         """Move runs to the store that were silent for long, or are too many."""
         leaving: dict[str, WatchedRun] = {}
         with self._lock:
@@ -385,11 +405,14 @@ class Runs:
                 self._fault("listener", error)
 
     def _fault(self, where: str, error: Exception) -> None:
-        self.faults[where] = self.faults.get(where, 0) + 1
-        self.last_fault = f"{where}: {error_text(error)}"
+        self._count_fault(where, error)
         if sum(self.faults.values()) == 1:
             warnings.warn(
                 f"the registry of runs goes on without its {where}: {error_text(error)}; see Runs.faults",
                 RuntimeWarning,
                 stacklevel=3,
             )
+
+    def _count_fault(self, where: str, error: Exception) -> None:
+        self.faults[where] = self.faults.get(where, 0) + 1
+        self.last_fault = f"{where}: {error_text(error)}"
