@@ -188,8 +188,8 @@ def check_many(
 def _checked(
     path: Path,
     options: RunOptions,
-    is_named: bool,
-    is_growing: bool,  # noqa: FBT001 - sent by place
+    is_named: bool,  # noqa: FBT001 - sent to a process by its place
+    is_growing: bool,  # noqa: FBT001 - likewise
 ) -> RunSummary | EbbtideError:
     try:
         return check(path, options, is_named=is_named, is_growing=is_growing)

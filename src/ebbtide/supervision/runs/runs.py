@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 from ebbtide.budget.limits import Limits
-from ebbtide.errors import ConfigError, EbbtideError, error_text, expect, shown
+from ebbtide.checks import number, whole
+from ebbtide.errors import EbbtideError, error_text, expect, shown
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.transcript import Round
 from ebbtide.supervision.ladder import Action
@@ -91,12 +92,10 @@ class Runs:
             raise TypeError(
                 f"make = {shown(make)}: expected a function of the run's id that makes a Supervisor"
             )
-        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-            raise ConfigError(f"most = {shown(most)}: expected a whole number, 1 or more")
+        whole("most", most, 1)
         for name, value in (("idle_s", idle_s), ("save_every_s", save_every_s)):
             expect(name, value, int, float)
-            if not value > 0:
-                raise ConfigError(f"{name} = {shown(value)}: expected seconds, more than 0")
+            number(name, value, above=0, expected="seconds, more than 0")
         if store is not None and not hasattr(store, "is_durable"):
             raise TypeError(f"store: expected a RunStore or None, not {shown(store)}")
         self._store = MemoryRunStore() if store is None else store

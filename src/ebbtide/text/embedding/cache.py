@@ -8,9 +8,10 @@ from pathlib import Path
 from threading import Lock
 
 from ebbtide.bounded import Bounded
+from ebbtide.checks import whole
 from ebbtide.database.kept_file import KeptFile
 from ebbtide.database.migrating import Schema
-from ebbtide.errors import ConfigError, StoreError
+from ebbtide.errors import StoreError
 from ebbtide.text.embedding.vectors import Embedder, Vectors
 from ebbtide.text.normal_form import normal_form
 
@@ -31,8 +32,7 @@ class CachedEmbedder:
     """
 
     def __init__(self, inner: Embedder, *, path: Path | None = None, memory_texts: int = 16_384) -> None:
-        if memory_texts < 0:
-            raise ConfigError(f"memory_texts = {memory_texts}: expected 0 or more")
+        whole("memory_texts", memory_texts, 0)
         self.model = inner.model
         self.dimensions = inner.dimensions
         self._inner = inner
