@@ -10,9 +10,9 @@ from typing import Any
 
 from openai import AsyncOpenAI, OpenAI
 
-from ebbtide.adapters.conformance.harness import Trial
-from ebbtide.adapters.conformance.model_server import ModelServer
-from ebbtide.adapters.conformance.scripts import TASK, Script
+from conformance.harness import Trial
+from conformance.model_server import ModelServer
+from conformance.scripts import TASK, Script
 from ebbtide.adapters.watched_client import watch
 
 _STEPS = 100

@@ -12,9 +12,9 @@ from ag2.events import ModelResponse, ToolCallEvent, ToolCallsEvent, Usage
 from ag2.events.types import ModelMessage
 from ag2.testing import TestConfig
 
+from conformance.harness import Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
 from ebbtide.adapters.ag2 import EbbtideTurns
-from ebbtide.adapters.conformance.harness import Trial
-from ebbtide.adapters.conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
 
 
 class _ScriptedConfig(TestConfig):

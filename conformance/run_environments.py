@@ -1,4 +1,4 @@
-"""Runs the kit of the adapters, an environment each: ``python tests/adapters/run_environments.py``.
+"""Runs the kit of the adapters, an environment each: ``python -m conformance.run_environments``.
 
 Environments are made below ``.venv-adapters`` and go when their checks are done; ``--keep`` keeps them. What
 does not fit into ``--minutes``, or cannot be installed, is named. Exits 0 if no adapter that ran fails twice.
@@ -15,9 +15,9 @@ import venv
 from collections.abc import Sequence
 from pathlib import Path
 
-from ebbtide.adapters.conformance.environments import ENVIRONMENTS
+from conformance.environments import ENVIRONMENTS
 
-PROJECT = Path(__file__).parents[2]
+PROJECT = Path(__file__).parents[1]
 PLACE = PROJECT / ".venv-adapters"
 _TRIES = 2  # its runs have threads and clocks: what fails once on a busy machine is printed, and tried again
 LONGEST_S = 600.0  #: of one installation, or of the checks of one adapter
@@ -88,9 +88,11 @@ def new_environment(name: str, requirements: Sequence[str]) -> str | None:
 
 def _passes(python: str, name: str) -> bool:
     """Whether every check passes; those that do not are printed."""
-    command = [python, "-W", "ignore", "-m", "ebbtide.adapters.conformance", name]
+    command = [python, "-W", "ignore", "-m", "conformance", name]
     try:
-        process = subprocess.run(command, timeout=LONGEST_S, capture_output=True, text=True, check=False)
+        process = subprocess.run(
+            command, cwd=PROJECT, timeout=LONGEST_S, capture_output=True, text=True, check=False
+        )
     except subprocess.TimeoutExpired:
         print(f"{name}: no end after {LONGEST_S:.0f} s", file=sys.stderr)
         return False

@@ -10,8 +10,8 @@ from agents import Agent, ModelProvider, RunConfig, Runner, function_tool
 from agents.testing import ModelCall, ModelStep, ScriptedModel, assistant_message, function_call
 from agents.usage import Usage
 
-from ebbtide.adapters.conformance.harness import Trial
-from ebbtide.adapters.conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
 from ebbtide.adapters.openai_agents import AgentRunEnded, EbbtideHooks
 
 _MOST_TURNS = 100

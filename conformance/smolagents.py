@@ -17,8 +17,8 @@ from smolagents.models import (
 )
 from smolagents.monitoring import AgentLogger, LogLevel, TokenUsage
 
-from ebbtide.adapters.conformance.harness import Trial
-from ebbtide.adapters.conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
 from ebbtide.adapters.smolagents import EbbtideSteps
 
 _MOST_STEPS = 100

@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ebbtide.adapters.conformance.harness import Harness, Trial
-from ebbtide.adapters.conformance.scripts import (
+from conformance.harness import Harness, Trial
+from conformance.scripts import (
     ANSWER,
     INPUT_TOKENS,
     LIMIT,

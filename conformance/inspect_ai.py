@@ -19,8 +19,8 @@ from inspect_ai.model import ChatMessage, ModelAPI, ModelOutput, ModelUsage, get
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import Tool, ToolCall, ToolDef
 
-from ebbtide.adapters.conformance.harness import Trial
-from ebbtide.adapters.conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
 from ebbtide.adapters.inspect_ai import EbbtideInspect
 
 _TIMEOUT_S = 60.0

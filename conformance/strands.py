@@ -10,8 +10,8 @@ from typing import Any
 from strands import Agent, tool
 from strands.models import Model
 
-from ebbtide.adapters.conformance.harness import Trial
-from ebbtide.adapters.conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Reply, Script
+from conformance.harness import Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Reply, Script
 from ebbtide.adapters.strands import EbbtideStrandsPlugin
 
 

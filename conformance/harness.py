@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Final, Protocol
 
-from ebbtide.adapters.conformance.environments import ENVIRONMENTS
-from ebbtide.adapters.conformance.scripts import Reply, Script
+from conformance.environments import ENVIRONMENTS
+from conformance.scripts import Reply, Script
 from ebbtide.errors import ConfigError
 from ebbtide.settings_file import nearest_name
 
@@ -98,7 +98,7 @@ def harness(name: str) -> Harness:
         hint = f"did you mean {guess}? " if guess else ""
         raise ConfigError(f"adapter {name!r}: there is none. {hint}There are {', '.join(ADAPTERS)}")
     try:
-        module = import_module(f"ebbtide.adapters.conformance.{name}")
+        module = import_module(f"conformance.{name}")
     except ImportError as error:
         install = " ".join(ENVIRONMENTS.get(name, (name,)))
         raise ConfigError(

@@ -12,8 +12,8 @@ from google.adk.models import BaseLlm, LlmRequest, LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.genai import types
 
-from ebbtide.adapters.conformance.harness import Trial
-from ebbtide.adapters.conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
 from ebbtide.adapters.google_adk import EbbtideAdkPlugin
 
 _APP = "trial"

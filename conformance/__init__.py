@@ -2,5 +2,5 @@
 
 ``scripts`` has the runs, as what a model answers call by call; ``harness`` is what a framework has to give;
 ``checks`` are the questions; one module a framework builds its agent. ``python -m
-ebbtide.adapters.conformance NAME`` asks them all where the framework is installed.
+conformance NAME`` asks them all where the framework is installed.
 """

@@ -12,8 +12,8 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel, FunctionStreamedResponse
 from pydantic_ai.usage import RequestUsage, UsageLimits
 
-from ebbtide.adapters.conformance.harness import Trial
-from ebbtide.adapters.conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Reply, Script
+from conformance.harness import Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Reply, Script
 from ebbtide.adapters.pydantic_ai import EbbtideCapability
 
 _LIMITS = UsageLimits(request_limit=100)

@@ -11,8 +11,8 @@ from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage, StreamingChunk, ToolCall
 from haystack.tools import create_tool_from_function
 
-from ebbtide.adapters.conformance.harness import Trial
-from ebbtide.adapters.conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
 from ebbtide.adapters.haystack import EbbtideHaystackHooks
 
 

@@ -1,11 +1,11 @@
-"""``python -m ebbtide.adapters.conformance langchain``: exits 0 if every check passes, 1 otherwise."""
+"""``python -m conformance langchain``: exits 0 if every check passes, 1 otherwise."""
 
 from __future__ import annotations
 
 import sys
 
-from ebbtide.adapters.conformance.checks import run_checks
-from ebbtide.adapters.conformance.harness import harness
+from conformance.checks import run_checks
+from conformance.harness import harness
 from ebbtide.errors import ConfigError
 
 
@@ -16,11 +16,11 @@ def main(names: list[str]) -> int:
         try:
             framework = harness(name)
         except ConfigError as error:
-            print(error, file=sys.stderr)  # noqa: T201 - it is a command
+            print(error, file=sys.stderr)
             return 2
         for result in run_checks(framework):
             word = "fails" if result.faults else "passes"
-            print(f"{name} {result.mode} {result.check}: {word}", *result.faults, sep="\n    ")  # noqa: T201
+            print(f"{name} {result.mode} {result.check}: {word}", *result.faults, sep="\n    ")
             failures += bool(result.faults)
     return 1 if failures else 0
 

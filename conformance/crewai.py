@@ -20,8 +20,8 @@ os.environ.update(
 from crewai import Agent, BaseLLM, Crew, Task
 from crewai.tools import tool
 
-from ebbtide.adapters.conformance.harness import Trial
-from ebbtide.adapters.conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
 from ebbtide.adapters.crewai import EbbtideCrewAI
 
 logging.getLogger(BaseLLM.__module__).setLevel(logging.ERROR)  # it warns that it guesses tokens beforehand

@@ -19,9 +19,9 @@ from agent_framework import (
     UsageDetails,
 )
 
+from conformance.harness import Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
 from ebbtide.adapters.agent_framework import EbbtideAgentMiddleware
-from ebbtide.adapters.conformance.harness import Trial
-from ebbtide.adapters.conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
 
 _MOST_CALLS = 100
 
