@@ -12,15 +12,24 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
+
+import click
 
 from ebbtide.checking import new_recorder, refuse_nothing
+from ebbtide.cli.declaration import FILE, Argument, AsJson, Command, Option
+from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.ignoring import print_ignored
+from ebbtide.cli.runs.machine_sessions import UNWATCHED, MachineSessions
+from ebbtide.cli.runs.options import with_run_options
 from ebbtide.cli.runs.run_screen import ACTION_STYLES, run_screen, verdict_lines
+from ebbtide.cli.runs.session_filter import SessionFilter, with_session_filter
 from ebbtide.cli.runs.verdict_command import VerdictCommand
+from ebbtide.cli.single_file import single_file
 from ebbtide.cli.terminal import Line, console, plain, print_json, print_lines, terminal_width, warn
 from ebbtide.divergence.detectors.near_duplicates import argument_display
-from ebbtide.errors import TranscriptError
+from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.events.event import Event, content, title
 from ebbtide.events.transcript import Round
 from ebbtide.report import wording
@@ -29,7 +38,7 @@ from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.text.redaction import redact, redacted
-from ebbtide.traces.agents.opencode_storage import is_in_database
+from ebbtide.traces.agents.opencode_storage import is_database, is_in_database, is_session_file, only_session
 from ebbtide.traces.input.lines import Tail
 from ebbtide.traces.input.source import STDIN, source_name
 from ebbtide.traces.live import TraceStream
@@ -43,29 +52,91 @@ _REASON = 160
 _LATEST = 120
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Watch:
-    """How to watch.
+@click.command(
+    cls=Command,
+    exits={
+        Exit.DONE: "the watch ended, also by Ctrl-C",
+        Exit.INTERRUPTED: "interrupted by Ctrl-C before anything was read",
+    },
+)
+@with_run_options
+@with_session_filter
+def watch(
+    selection: SessionFilter,
+    options: RunOptions,
+    trace: Annotated[
+        str | None,
+        Argument(
+            metavar="[FILE]", type=FILE, help="A run that is still being recorded, or - for standard input."
+        ),
+    ] = None,
+    on: Annotated[
+        tuple[str, str] | None,
+        Option(
+            "--on",
+            metavar="WHEN CMD",
+            help="Run CMD when the verdict becomes WHEN: stop, escalate, finalize, nudge, allow or change.",
+        ),
+    ] = None,
+    bell: Annotated[
+        bool, Option("--bell/--no-bell", help="Ring the terminal bell when the verdict changes.")
+    ] = True,
+    until_end: Annotated[bool, Option("--until-end", help="Stop at the current end of the file.")] = False,
+    idle: Annotated[
+        float | None,
+        Option("--idle", metavar="S", at_least=0, help="Stop after S seconds without new data."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Watch a run while it is recorded, and report each change of its verdict.
 
-    Args:
-        name: The file, or ``-`` for standard input.
-        options: By what the run is judged.
-        on: A command for when the verdict changes; None runs none.
-        bell: Ring the terminal's bell when the verdict changes.
-        as_json: Print a JSON object a change.
-        until_end: End where the file ends now.
-        idle_s: End when nothing came for so many seconds; None waits for ever.
-        poll_s: Seconds between two looks.
+    Without a FILE, the newest session of a coding agent on this machine is watched.
+
+    Ctrl-C stops the watch and prints a summary.
     """
+    command = None if on is None else _verdict_command(on, trace)
+    if trace is None:
+        newest = MachineSessions.of(selection).newest()
+        trace = newest.file.path
+        warn(f"watching {newest}")
+    else:
+        selection.refuse_beside_trace()
+    name = _growing_run(single_file(trace, "Name the file in it that grows."))
+    how = _Watch(name=name, options=options, on=command, bell=bell, until_end=until_end, idle_s=idle)
+    if as_json:
+        run = _follow(how, _JsonLines())
+        print_json({"type": "summary", **run.summary().to_dict()}, indent=None)
+        return
+    run = _follow_on_screen(how) if sys.stdout.isatty() else _follow(how, _Lines())
+    summary = run.summary()
+    print_lines(run_screen(summary, terminal_width()))
+    print_ignored([summary])
 
+
+def _verdict_command(on: tuple[str, str], trace: str | None) -> VerdictCommand:
+    """Reads what `--on` runs; it takes the two words after it, whatever they are.
+
+    Raises:
+        ConfigError: One of them was not meant as a part of it.
+    """
+    when, command = on
+    if command.startswith("-"):
+        raise ConfigError(f"--on {when}: a command is missing before {command}. Write --on {when} 'COMMAND'")
+    if trace is None and Path(command).is_file() and not os.access(command, os.X_OK):
+        raise ConfigError(
+            f"--on {when}: a command is missing before the file {command}. Write --on {when} 'COMMAND'"
+        )
+    return VerdictCommand.read(when, command)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Watch:
     name: str
     options: RunOptions
-    on: VerdictCommand | None = None
-    bell: bool = True
-    as_json: bool = False
-    until_end: bool = False
-    idle_s: float | None = None
-    poll_s: float = 0.25
+    on: VerdictCommand | None
+    bell: bool
+    until_end: bool
+    idle_s: float | None
 
 
 class _Display(Protocol):
@@ -84,37 +155,18 @@ class _Display(Protocol):
         """Show a message."""
 
 
-def growing_run(name: str) -> str:
-    """What to watch: the name itself, or the session in a database that holds one.
+def _growing_run(name: str) -> str:
+    """The run to watch: the name itself, or the session in a database that holds one.
 
     Raises:
         TranscriptError: A database holds several, or it is a session of OpenCode in many files.
     """
-    from ebbtide.cli.runs.machine_sessions import UNWATCHED
-    from ebbtide.traces.agents.opencode_storage import is_database, is_session_file, only_session
-
     if name != STDIN and is_session_file(name):
         raise TranscriptError(UNWATCHED, source=name)
     return only_session(name) if name != STDIN and is_database(name) else name
 
 
-def watch(how: Watch) -> None:
-    """Watch a run until its end, or until Ctrl-C; then print what became of it.
-
-    Raises:
-        TranscriptError: At the start the file cannot be read, or it ends and nothing in it could be.
-    """
-    if how.as_json:
-        run = _follow(how, _JsonLines())
-        print_json({"type": "summary", **run.summary().to_dict()}, indent=None)
-        return
-    run = _follow_on_screen(how) if sys.stdout.isatty() else _follow(how, _Lines())
-    summary = run.summary()
-    print_lines(run_screen(summary, terminal_width()))
-    print_ignored([summary])
-
-
-def _follow_on_screen(how: Watch) -> LiveRun:
+def _follow_on_screen(how: _Watch) -> LiveRun:
     from rich.live import Live
 
     terminal = console()
@@ -123,7 +175,7 @@ def _follow_on_screen(how: Watch) -> LiveRun:
         return _follow(how, screen)
 
 
-def _follow(how: Watch, display: _Display) -> LiveRun:
+def _follow(how: _Watch, display: _Display) -> LiveRun:
     """Follow the run; the run as it was at the end.
 
     What a file holds when the watch begins is the past: it is shown, and only what stands at its end rings
@@ -145,7 +197,7 @@ def _follow(how: Watch, display: _Display) -> LiveRun:
                 display.note(problem)
 
     try:
-        for piece in pieces(how.name, poll_s=how.poll_s, until_end=how.until_end, idle_s=how.idle_s):
+        for piece in pieces(how.name, until_end=how.until_end, idle_s=how.idle_s):
             if piece.restarted:
                 display.note(f"{source} was replaced: watching the new run")
                 run = LiveRun(source, how.options)
