@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 import click
 
 from ebbtide.checking import new_recorder, refuse_nothing
-from ebbtide.cli.declaration import FILE, Argument, AsJson, Command, Option
+from ebbtide.cli.declaration import FILE, Argument, AsJson, Command, Idle, Option
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.ignoring import print_ignored
 from ebbtide.cli.runs.machine_sessions import UNWATCHED, MachineSessions
@@ -82,10 +82,7 @@ def watch(
         bool, Option("--bell/--no-bell", help="Ring the terminal bell when the verdict changes.")
     ] = True,
     until_end: Annotated[bool, Option("--until-end", help="Stop at the current end of the file.")] = False,
-    idle: Annotated[
-        float | None,
-        Option("--idle", metavar="S", at_least=0, help="Stop after S seconds without new data."),
-    ] = None,
+    idle: Idle = None,
     as_json: AsJson = False,
 ) -> None:
     """Watch a run while it is recorded, and report each change of its verdict.

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Annotated
 
+import click
 from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
+from ebbtide.cli.declaration import (
+    FILE,
+    Argument,
+    AsJson,
+    Command,
+    JudgeModel,
+    Option,
+    PricesFile,
+    read_prices,
+)
+from ebbtide.cli.exits import Exit
 from ebbtide.cli.rounds.conversation import (
     ScoredConversation,
     follow_conversation,
@@ -19,7 +33,8 @@ from ebbtide.cli.rounds.conversation import (
     warn_of_missing_level,
     warn_of_tool_calls,
 )
-from ebbtide.cli.rounds.scoring_options import ScoringOptions
+from ebbtide.cli.rounds.judging import JudgeBill, disagreement_line, open_judge
+from ebbtide.cli.rounds.scoring_options import Follow, ScoringOptions, with_scoring
 from ebbtide.cli.terminal import (
     CLASS_STYLES,
     SIGNAL_STYLES,
@@ -47,49 +62,64 @@ from ebbtide.traces.input.source import STDIN
 _SUFFIXES = (".json", ".jsonl", ".ndjson", ".txt", ".md", ".gz", ".traj", ".eval")
 
 
-def score(names: Sequence[str], options: ScoringOptions) -> bool:
-    """Score every conversation named.
+@click.command(
+    cls=Command,
+    exits={Exit.BAD_INPUT: "wrong usage, or a file that cannot be used, also one of many or in a folder"},
+)
+@with_scoring
+def score(
+    options: ScoringOptions,
+    files: Annotated[
+        list[str],
+        Argument(
+            metavar="FILE...", type=FILE, help="Conversations: files, folders, or - for standard input."
+        ),
+    ],
+    judge: JudgeModel = None,
+    prices: PricesFile = None,
+    explain: Annotated[
+        bool, Option("--explain", help="List each claim with the most similar earlier one.")
+    ] = False,
+    follow: Follow = False,
+    as_json: AsJson = False,
+) -> None:
+    """Score a conversation round by round: has it converged, and why?
 
-    Returns:
-        Whether all of them could be read.
-
-    Raises:
-        TranscriptError: There is one, and it cannot be read.
+    Several files or a folder give a table; with --json, one object per line.
     """
-    paths = list(_paths_in(names))
-    if len(paths) == 1 and not _is_folder(names[0]):
-        conversation = score_conversation(paths[0], options)
-        if options.as_json:
-            print_json(options.add_problem(conversation.to_dict(explain=options.explain)))
-        else:
-            readings = conversation.readings if options.explain else ()
-            print_report(
-                console(),
-                conversation.name,
-                conversation.score,
-                options.profile.novelty,
-                readings,
-                cut=conversation.cut,
-            )
-            if conversation.judge is not None:
-                print_lines([Line(), *conversation.judge.lines(terminal_width())])
-            warn_of_missing_level(options)
-        warn_of_tool_calls(conversation)
-        return True
-    return _score_many(paths, options)
+    model = None if judge is None else open_judge(judge, read_prices(prices))
+    options = dataclasses.replace(options, as_json=as_json, explain=explain, judge=model)
+    if follow:
+        if model is not None:
+            raise ConfigError("--judge reads whole conversations; leave out --follow")
+        for reading in follow_conversation(_only(files), options):
+            _print_round(reading, options)
+        return
+    paths = list(_paths_in(files))
+    if len(paths) > 1 or _is_folder(files[0]):
+        _score_many(paths, options)
+    else:
+        _score_one(paths[0], options)
 
 
-def score_following(names: Sequence[str], options: ScoringOptions) -> None:
-    """Print a line for each round as it is written, until interrupted.
-
-    Raises:
-        ConfigError: The options do not fit.
-        TranscriptError: The file cannot be read.
-    """
-    if options.judge is not None:
-        raise ConfigError("--judge reads whole conversations; leave out --follow")
-    for reading in follow_conversation(_only(names), options):
-        _print_round(reading, options)
+def _score_one(path: str, options: ScoringOptions) -> None:
+    conversation = score_conversation(path, options)
+    if options.as_json:
+        print_json(options.add_problem(conversation.to_dict(explain=options.explain)))
+    else:
+        readings = conversation.readings if options.explain else ()
+        print_report(
+            console(),
+            conversation.name,
+            conversation.score,
+            options.profile.novelty,
+            readings,
+            cut=conversation.cut,
+        )
+        if conversation.judge is not None:
+            print_lines([Line(), *conversation.judge.lines(terminal_width())])
+        warn_of_missing_level(options)
+    warn_of_tool_calls(conversation)
 
 
 def _paths_in(names: Sequence[str]) -> Iterator[str]:
@@ -121,7 +151,7 @@ def _only(names: Sequence[str]) -> str:
     return names[0]
 
 
-def _score_many(paths: Sequence[str], options: ScoringOptions) -> bool:
+def _score_many(paths: Sequence[str], options: ScoringOptions) -> None:
     conversations: list[ScoredConversation] = []
     problems: list[str] = []
     progress = console(stderr=True)
@@ -143,7 +173,7 @@ def _score_many(paths: Sequence[str], options: ScoringOptions) -> bool:
         print(f"\n{len(problems)} of {len(paths)} could not be read:", file=sys.stderr)
         for problem in problems:
             print(f"  {plain(redact(problem))}", file=sys.stderr)
-    return not problems
+        raise SystemExit(Exit.BAD_INPUT)
 
 
 def _overview(conversations: Sequence[ScoredConversation]) -> Table:
@@ -172,8 +202,6 @@ def _overview(conversations: Sequence[ScoredConversation]) -> Table:
 
 
 def _judged_overview(conversations: Sequence[ScoredConversation], model: str) -> list[Line]:
-    from ebbtide.cli.judging import JudgeBill, disagreement_line
-
     reports = [item.judge for item in conversations if item.judge is not None]
     rounds = [item for report in reports for item in report.rounds]
     head = disagreement_line(sum(report.differ for report in reports), len(rounds))

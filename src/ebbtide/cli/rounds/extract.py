@@ -1,20 +1,21 @@
-"""`ebbtide extract`: what is read out of raw text, and by which rule."""
+"""`ebbtide extract`: the claims and decisions of raw text, and by which rule each was found."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
+import click
 from rich.text import Text
 
-from ebbtide.cli.judging import JudgeReport, judge_progress
-from ebbtide.cli.terminal import Line, console, plain, print_json, print_lines, terminal_width
-from ebbtide.convergence.llm_rounds import judge_rounds
+from ebbtide.cli.declaration import FILE, Argument, AsJson, Command, Redact
+from ebbtide.cli.rounds.scoring_options import Unit
+from ebbtide.cli.single_file import single_file
+from ebbtide.cli.terminal import console, plain, print_json
 from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Round
 from ebbtide.text.extraction.turn import Extraction, ItemKind
-from ebbtide.text.llm.chat_endpoint import ChatModel
 from ebbtide.text.redaction import redacted
 from ebbtide.traces.input.source import source_name
 from ebbtide.traces.reading import load
@@ -28,8 +29,17 @@ _STYLES = {
 }
 
 
-def show(name: str, unit: RoundUnit, *, redact: bool, as_json: bool) -> None:
-    """Print each turn's items with their rules; what was set aside comes last, dimmed."""
+@click.command(cls=Command)
+def extract(
+    file: Annotated[
+        str, Argument(metavar="FILE", type=FILE, help="A conversation, or - for standard input.")
+    ],
+    unit: Unit = RoundUnit.TURN,
+    redact: Redact = True,
+    as_json: AsJson = False,
+) -> None:
+    """Show what is extracted from each turn of a plain conversation, and by which rule."""
+    name = single_file(file, "Name one of its files.")
     try:
         transcript = load(name, unit=unit)
     except TranscriptError as error:
@@ -40,13 +50,13 @@ def show(name: str, unit: RoundUnit, *, redact: bool, as_json: bool) -> None:
     if redact:
         turns = redacted(turns)
     if as_json:
-        print_json([turn_dict(item, extraction) for item, extraction in turns])
+        print_json([_wire(item, extraction) for item, extraction in turns])
     else:
-        print_turns(turns)
+        _print_turns(turns)
 
 
-def print_turns(turns: Sequence[tuple[Round, Extraction]]) -> None:
-    """Print what was read out of each turn."""
+def _print_turns(turns: Sequence[tuple[Round, Extraction]]) -> None:
+    """Prints the items of each turn with their rules; those that were set aside come last, dimmed."""
     terminal = console()
     if not turns:
         terminal.print("This transcript already lists its claims; it has no raw text to extract from.")
@@ -65,36 +75,10 @@ def print_turns(turns: Sequence[tuple[Round, Extraction]]) -> None:
             )
 
 
-def turn_dict(item: Round, extraction: Extraction) -> dict[str, Any]:
-    """What was read out of a turn, as plain data."""
+def _wire(item: Round, extraction: Extraction) -> dict[str, Any]:
     return {
         "round": item.number,
         "agent": item.agent,
         "items": [dataclasses.asdict(entry) for entry in extraction.items],
         "set_aside": [dataclasses.asdict(aside) for aside in extraction.set_aside],
     }
-
-
-def show_judged(name: str, unit: RoundUnit, judge: ChatModel, *, redact: bool, as_json: bool) -> None:
-    """Print each turn's items as a model reads them, where it differs from the rules, and what it took.
-
-    Raises:
-        ConfigError: The model cannot be asked as it is set up.
-        TranscriptError: The file cannot be read.
-    """
-    rounds = load(name, unit=unit).rounds
-    with judge_progress(len(rounds)) as advance:
-        judged_rounds = judge_rounds(rounds, judge, agreements=False, advance=advance)
-    if redact:
-        judged_rounds = redacted(judged_rounds)
-    raw_rounds = tuple(item for item in judged_rounds if item.extraction is not None)
-    differences = tuple(difference for item in raw_rounds for difference in item.disagreements())
-    report = JudgeReport(model=judge.model, rounds=raw_rounds, disagreements=differences)
-    turns = [(item.item, item.reading) for item in raw_rounds if item.reading is not None]
-    if as_json:
-        by_round = {item.item.number: item.to_dict() for item in raw_rounds}
-        wires = [turn_dict(*turn) | by_round[turn[0].number] for turn in turns]
-        print_json({"rounds": wires, "judge": report.to_dict()})
-        return
-    print_turns(turns)
-    print_lines([Line(), *report.lines(terminal_width())])

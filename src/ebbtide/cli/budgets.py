@@ -1,12 +1,14 @@
-"""Budgets as a table, a row each."""
+"""`ebbtide budgets ...`: what is left of the budgets, and what a person decides about them."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Annotated
 
 from ebbtide.budget.shared.budget_standing import BudgetStanding
 from ebbtide.budget.shared.budgets import Budgets
 from ebbtide.budget.tally import dollars
+from ebbtide.cli.declaration import FILE, Argument, AsJson, CommandGroup, Option
 from ebbtide.cli.terminal import Line, cell_width, columns, print_json, print_lines, terminal_width
 from ebbtide.errors import ConfigError
 from ebbtide.settings_file import meant
@@ -15,8 +17,57 @@ _HEADERS = ("id", "limit", "spent", "set aside", "left", "begins anew")
 _RIGHT = (1, 2, 3, 4)
 _LEAST_WIDTH = 16  # of the last column
 
+budgets = CommandGroup(name="budgets", help="See what is left of budgets, and let somebody spend more.")
 
-def opened(file: str | None) -> Budgets:
+BudgetsFile = Annotated[
+    str | None,
+    Option("--budgets", metavar="FILE", type=FILE, help="TOML file with a table [budgets]."),
+]
+BudgetKey = Annotated[str, Argument(metavar="ID", help="As `ebbtide budgets list` shows it.")]
+
+
+@budgets.command(name="list")
+def list_budgets(
+    budgets: BudgetsFile = None,
+    limit: Annotated[
+        int, Option("--limit", "-n", metavar="N", at_least=1, at_most=100_000, help="How many at most.")
+    ] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List the budgets: limit, spent, set aside for calls under way, left, and when they begin anew."""
+    _print_standings(_opened(budgets), limit=limit, as_json=as_json)
+
+
+@budgets.command()
+def approve(key: BudgetKey, budgets: BudgetsFile = None, as_json: AsJson = False) -> None:
+    """Let a budget go on beyond its soft limit, until it begins anew."""
+    store = _opened(budgets)
+    store.approve(_named(store, key))
+    _print_standings(store, key, as_json=as_json)
+
+
+@budgets.command()
+def extend(
+    key: BudgetKey,
+    add: Annotated[float, Option("--add", metavar="USD", help="Dollars to add; below 0, to take away.")],
+    budgets: BudgetsFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Raise a budget, until it begins anew."""
+    store = _opened(budgets)
+    store.extend(_named(store, key), add)
+    _print_standings(store, key, as_json=as_json)
+
+
+@budgets.command()
+def reset(key: BudgetKey, budgets: BudgetsFile = None, as_json: AsJson = False) -> None:
+    """Let a budget begin anew now: what was spent, added and approved is forgotten."""
+    store = _opened(budgets)
+    store.reset(_named(store, key))
+    _print_standings(store, key, as_json=as_json)
+
+
+def _opened(file: str | None) -> Budgets:
     """The budgets of a file.
 
     Raises:
@@ -30,7 +81,7 @@ def opened(file: str | None) -> Budgets:
     return Budgets.load(file)
 
 
-def named(budgets: Budgets, key: str) -> str:
+def _named(budgets: Budgets, key: str) -> str:
     """The id of a budget.
 
     Raises:
@@ -44,7 +95,7 @@ def named(budgets: Budgets, key: str) -> str:
     return key
 
 
-def print_standings(
+def _print_standings(
     budgets: Budgets, key: str | None = None, *, limit: int | None = None, as_json: bool
 ) -> None:
     """Print the budgets, or one.
@@ -65,12 +116,12 @@ def print_standings(
     elif not standings:
         print("Nothing was spent yet.")
     else:
-        print_lines(budget_lines(standings, terminal_width()))
+        print_lines(_budget_lines(standings, terminal_width()))
         if len(every) > len(standings):
             print(f"{len(every) - len(standings):,} more: --limit {len(every)}")
 
 
-def budget_lines(standings: list[BudgetStanding], width: int) -> list[Line]:
+def _budget_lines(standings: list[BudgetStanding], width: int) -> list[Line]:
     """The table.
 
     Args:

@@ -6,22 +6,30 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from html import escape
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import click
 from rich.console import RenderableType
 from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
-from ebbtide.cli.rounds.scoring_options import SemanticLevel
+from ebbtide.cli.declaration import FILE, Argument, AsJson, Command, Fields, Option, Output, ProfileName
+from ebbtide.cli.exits import Exit
+from ebbtide.cli.rounds.scoring_options import (
+    EmbedderName,
+    EmbeddingCache,
+    Semantic,
+    SemanticUse,
+    semantic_level,
+)
+from ebbtide.cli.single_file import single_file
 from ebbtide.cli.terminal import console, plain, print_json, styled, write_file
 from ebbtide.convergence.calibration.labelled import EXPECTED, LabelledPair, LabelledTranscript, PairFields
 from ebbtide.convergence.calibration.pairs import MeasureReport, PairCalibration, calibrate_pairs
 from ebbtide.convergence.calibration.profile_file import profile_toml
 from ebbtide.convergence.calibration.stops import StopCalibration, calibrate_stops
-from ebbtide.errors import ConfigError, TranscriptError
+from ebbtide.errors import TranscriptError
 from ebbtide.profile import Profile
 from ebbtide.rate import Rate
 from ebbtide.traces.input.document import Content, Document
@@ -33,45 +41,49 @@ _SHOWN = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 _CAUTION = "This holds for texts like these. Other texts need labels of their own."
 
 
+@click.command(
+    cls=Command,
+    exits={Exit.BAD_INPUT: "wrong usage, a file that cannot be used, or no better thresholds to write"},
+)
 def calibrate(
-    names: Sequence[str],
-    *,
-    profile: str,
-    fields: str | None,
-    level: SemanticLevel,
-    precision_at_least: float,
-    output: Path | None,
-    plot: Path | None,
-    as_json: bool,
-) -> bool:
-    """Print how right the thresholds of a profile are on labels, and write what would be better.
+    files: Annotated[
+        list[str],
+        Argument(
+            metavar="FILE...", type=FILE, help="Labelled pairs or conversations, or - for standard input."
+        ),
+    ],
+    profile: ProfileName = "default",
+    fields: Fields = None,
+    semantic: Semantic = SemanticUse.OFF,
+    embedder: EmbedderName = None,
+    cache: EmbeddingCache = None,
+    precision: Annotated[
+        float,
+        Option(
+            "--precision-at-least",
+            metavar="P",
+            at_least=0,
+            at_most=1,
+            help="Minimum precision of a fitted similarity threshold.",
+        ),
+    ] = 0.5,
+    output: Output = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure the thresholds against your own labels, and fit better ones.
 
-    Args:
-        names: Files of labelled pairs, or of labelled conversations.
-        profile: What is measured, as `Profile.load` takes it.
-        fields: How the keys of a pair are called, as `PairFields.parse` takes it; None: as in `PairFields`.
-        level: What meanings are compared with.
-        precision_at_least: What a fitted similarity threshold must reach.
-        output: TOML file for the fitted profile.
-        plot: SVG file for precision over recall.
-        as_json: Print JSON for machines.
-
-    Returns:
-        False where a fitted profile was asked for and there is nothing to write.
-
-    Raises:
-        EbbtideError: Something cannot be read, used or written.
+    The result is a profile in TOML. Keys of labelled pairs that are not called a, b, same and group:
+    --fields a=KEY,b=KEY,same=KEY,group=KEY
     """
+    for file in files:
+        single_file(file, "Name its files.")
+    level = semantic_level(semantic, embedder, cache)
     current = Profile.load(profile)
-    labels = load_labels(names, None if fields is None else PairFields.parse(fields))
+    labels = load_labels(files, None if fields is None else PairFields.parse(fields))
     pairs = [item for item in labels if isinstance(item, LabelledPair)]
     transcripts = [item for item in labels if isinstance(item, LabelledTranscript)]
-    if plot and not pairs:
-        raise ConfigError("--plot needs labelled pairs")
-    if plot and plot.suffix.lower() != ".svg":
-        raise ConfigError(f"--plot {plot}: expected a name that ends in .svg")
     result = (
-        calibrate_pairs(pairs, current, embedder=level.embedder, precision_at_least=precision_at_least)
+        calibrate_pairs(pairs, current, embedder=level.embedder, precision_at_least=precision)
         if pairs
         else calibrate_stops(transcripts, current, embedder=level.embedder, track=_progress)
     )
@@ -81,15 +93,12 @@ def calibrate(
         _print_report(result, level.problem)
         if result.fitted is not None and output is None:
             console().print("--output NAME.toml writes it, and --profile NAME.toml uses it.", style="dim")
-    if plot and isinstance(result, PairCalibration):
-        write_file(plot, precision_recall_svg(_headline(result), result.measures))
     if output is None:
-        return True
+        return
     if result.fitted is None:
         print(f"{plain(str(output))} not written: no better thresholds were found", file=sys.stderr)
-        return False
+        raise SystemExit(Exit.BAD_INPUT)
     write_file(output, profile_toml(result.fitted, _remarks(result)))
-    return True
 
 
 def _print_report(result: PairCalibration | StopCalibration, problem: str | None) -> None:
@@ -278,67 +287,3 @@ def _item(value: Any, source: str, keys: PairFields) -> LabelledPair | LabelledT
     if isinstance(value, Mapping) and (EXPECTED in value or "rounds" in value):
         return LabelledTranscript.of(loads(json.dumps(value), source=source), value.get(EXPECTED))
     return LabelledPair.from_dict(value, keys)
-
-
-_SIZE, _LEFT, _TOP = 400, 60, 30  # pixels
-_COLOURS = ("#888888", "#0072b2", "#d55e00")  # distinguishable without red and green
-_STEPS = (0, 0.2, 0.4, 0.6, 0.8, 1)
-
-
-def precision_recall_svg(title: str, reports: Sequence[MeasureReport]) -> str:
-    """The curves, with the current threshold of each as a circle and the proposed one as a disc.
-
-    Args:
-        title: What was measured.
-        reports: At most three.
-    """
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_SIZE + 300}" height="{_SIZE + 90}">',
-        "<style>text {font: 13px sans-serif}</style>",
-        '<rect width="100%" height="100%" fill="white"/>',
-        _text(_LEFT, 18, title),
-        _text(_LEFT, _TOP + _SIZE + 42, "precision (up) over recall (right); \u25cb now, \u25cf proposed"),
-    ]
-    for step in _STEPS:
-        (start, y), (x, bottom) = _place(0, step), _place(step, 0)
-        parts += [
-            _line([(start, y), (start + _SIZE, y)], "#dddddd"),
-            _line([(x, _TOP), (x, bottom)], "#dddddd"),
-        ]
-        parts += [
-            _text(start - 8, y + 4, f"{step:g}", anchor="end"),
-            _text(x, bottom + 18, f"{step:g}", anchor="middle"),
-        ]
-    for row, (report, colour) in enumerate(zip(reports, _COLOURS, strict=False)):
-        positives = max(report.curve[-1].hits, 1)
-        parts.append(
-            _line([_place(here.hits / positives, here.hits / here.yes) for here in report.curve], colour)
-        )
-        parts.append(_mark(report, report.threshold, "white", colour))
-        words = f"{report.name}, now {report.threshold:g}"
-        if report.proposed:
-            parts.append(_mark(report, report.proposed, colour, colour))
-            words += f", proposed {report.proposed:g}"
-        parts.append(_text(_LEFT + _SIZE + 20, _TOP + 20 + 24 * row, words, colour=colour))
-    return "\n".join([*filter(None, parts), "</svg>\n"])
-
-
-def _place(recall: float, precision: float) -> tuple[float, float]:
-    return (_LEFT + _SIZE * recall, _TOP + _SIZE * (1 - precision))
-
-
-def _text(x: float, y: float, text: str, *, anchor: str = "start", colour: str = "black") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}">{escape(text)}</text>'
-
-
-def _line(points: Sequence[tuple[float, float]], colour: str) -> str:
-    path = " ".join(dict.fromkeys(f"{x:.0f},{y:.0f}" for x, y in points))  # a pixel once
-    return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>'
-
-
-def _mark(report: MeasureReport, threshold: float, fill: str, colour: str) -> str:
-    here = report.at(threshold)
-    if here.precision.value is None:
-        return ""
-    x, y = _place(here.recall.value or 0.0, here.precision.value)
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" stroke="{colour}" fill="{fill}"/>'

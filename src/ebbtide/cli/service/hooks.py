@@ -1,4 +1,4 @@
-"""What `ebbtide hooks status` shows: which agents have hooks, whether the service runs, what came last."""
+"""`ebbtide hooks ...`: coding agents on this machine, watched while they work."""
 
 from __future__ import annotations
 
@@ -7,18 +7,123 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from ebbtide.cli.terminal import plain
+from ebbtide.cli.declaration import Argument, AsJson, CommandGroup, Idle, Option
+from ebbtide.cli.terminal import plain, print_json
 from ebbtide.errors import ConfigError, StoreError
 from ebbtide.service.hooks.asking import ask_status
+from ebbtide.service.hooks.daemon import serve_local
 from ebbtide.service.hooks.hook_store import latest_events
-from ebbtide.service.hooks.install.hook_settings import InstalledHooks, find_hooks
+from ebbtide.service.hooks.install.hook_places import PLACES
+from ebbtide.service.hooks.install.hook_settings import (
+    HookOptions,
+    InstalledHooks,
+    find_hooks,
+    install_hooks,
+    uninstall_hooks,
+)
 from ebbtide.service.hooks.state_folder import StateFolder
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.runs.run_store import RunStanding, SQLiteRunStore
 from ebbtide.traces.sessions.agent_homes import user_folder
+
+hooks = CommandGroup(name="hooks", help="Watch Claude Code, Codex, Gemini CLI or OpenCode while it works.")
+
+
+class HookAgent(StrEnum):
+    """A coding agent that has hooks."""
+
+    CLAUDE = "claude"
+    CODEX = "codex"
+    GEMINI = "gemini"
+    OPENCODE = "opencode"
+
+
+Agent = Annotated[HookAgent, Argument(metavar="AGENT", help="claude, codex, gemini or opencode.")]
+InProject = Annotated[
+    bool, Option("--project/--global", help="For the project in this folder, or for all your projects.")
+]
+
+
+@hooks.command()
+def install(
+    agent: Agent,
+    in_project: InProject = False,
+    shadow: Annotated[bool, Option("--shadow", help="Record only: the agent is told nothing.")] = False,
+    stop: Annotated[
+        bool, Option("--stop", help="End a run that is stuck. Without it, the model is told, no more.")
+    ] = False,
+    with_statusline: Annotated[
+        bool, Option("--statusline", help="Show cost and verdict in the status line of Claude Code.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Put hooks into the settings of a coding agent.
+
+    AGENT is claude, codex, gemini or opencode. What others have put there stays; a copy of the file is kept
+    beside it. Saying it again changes the options.
+    """
+    if shadow and stop:
+        raise ConfigError("--shadow and --stop: a run that is only recorded is not ended")
+    options = HookOptions(shadow=shadow, stops=stop, status_line=with_statusline)
+    path = install_hooks(agent.value, options, project=Path.cwd() if in_project else None)
+    place = PLACES.get(agent.value)
+    if as_json:
+        print_json({"agent": agent.value, "path": str(path), "flags": list(options.flags)})
+        return
+    print(plain(f"installed in {_shown_path(path)}"))
+    if place is not None and place.advice:
+        print(place.advice)
+    print("Start the agent anew, then see `ebbtide hooks status`.")
+
+
+@hooks.command()
+def uninstall(agent: Agent, in_project: InProject = False, as_json: AsJson = False) -> None:
+    """Take the hooks out of the settings of a coding agent.
+
+    AGENT is claude, codex, gemini or opencode. A file that nobody else has changed is as it was before.
+    """
+    path = uninstall_hooks(agent.value, project=Path.cwd() if in_project else None)
+    if as_json:
+        print_json({"agent": agent.value, "path": None if path is None else str(path)})
+        return
+    print("there were none" if path is None else plain(f"removed from {_shown_path(path)}"))
+
+
+@hooks.command()
+def status(as_json: AsJson = False) -> None:
+    """Show which agents are watched, and when each was last heard of.
+
+    The time of the last event proves that the hooks of an agent work.
+    """
+    report = HookStatus.of(list(HookAgent), Path.cwd())
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        _print_status(report)
+
+
+@hooks.command("serve")
+def serve_hooks(
+    idle: Idle = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run the service that answers the hooks of coding agents.
+
+    The hooks start it themselves, and it ends after half an hour without an event. There is one for each
+    user: where one runs, this says so.
+    """
+    folder = StateFolder()
+    end = serve_local(folder) if idle is None else serve_local(folder, idle_s=idle)
+    if as_json:
+        print_json({"pid": None if end.other is None else end.other.pid, "seconds": round(end.seconds)})
+    elif end.other is not None:
+        print(f"the service is running already, as process {end.other.pid or 'unknown'}")
+    else:
+        print(f"the service has ended after {end.seconds:.0f} s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,19 +214,19 @@ class HookStatus:
         }
 
 
-def shown_path(path: Path) -> str:
+def _shown_path(path: Path) -> str:
     """A path as people write it, with ``~`` for their folder."""
     home = user_folder()
     return f"~{os.sep}{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
-def print_status(report: HookStatus) -> None:
+def _print_status(report: HookStatus) -> None:
     """Print it, a few lines an agent."""
     print(_service_line(report))
     for item in report.agents:
         print(f"{item.agent:<11}{_hooks_text(item)}")
         for place in item.hooks:
-            print(f"{'':<11}{plain(' '.join([shown_path(place.path), *place.flags]))}")
+            print(f"{'':<11}{plain(' '.join([_shown_path(place.path), *place.flags]))}")
         if item.hooks and item.standing is not None and item.standing.action is not Action.ALLOW:
             print(f"{'':<11}{plain(f'{item.standing.action.value}: {item.standing.reason}')}")
         if item.problem is not None:
