@@ -9,11 +9,10 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from ebbtide.database.session import Session
 from ebbtide.errors import StoreError
-from ebbtide.service.runs.run_place import RunPlace
 
 _T = TypeVar("_T")
 
@@ -23,7 +22,7 @@ _PATIENCE_S: Final = 0.1  # of a job for which nobody waits: a transaction takes
 
 
 class QueueFullError(StoreError):
-    """More waits to be written than the service keeps: come again in a moment."""
+    """More waits to be written than is held in memory: come again in a moment."""
 
 
 class _Job(NamedTuple):
@@ -32,7 +31,23 @@ class _Job(NamedTuple):
     size: int
 
 
-class DatabaseWriter:
+class WritePlace(Protocol):
+    """A database with one writer."""
+
+    #: What messages call it; it never has a password in it.
+    name: str
+
+    def writer(self) -> Session:
+        """Open the session that writes, and make the tables where there are none."""
+
+    def require(self) -> None:
+        """Refuse to go on where the place is gone, and an open session would not notice."""
+
+    def close(self) -> None:
+        """Let others have it."""
+
+
+class GroupWriter:
     """Writes to one database, in a thread of its own.
 
     Args:
@@ -42,7 +57,7 @@ class DatabaseWriter:
         StoreError: It cannot be opened, is something else, or another service has it.
     """
 
-    def __init__(self, place: RunPlace) -> None:
+    def __init__(self, place: WritePlace) -> None:
         self._place = place
         self._jobs: deque[_Job] = deque()
         self._bytes = 0
@@ -74,7 +89,7 @@ class DatabaseWriter:
         future.set_running_or_notify_cancel()  # who waits no more takes nothing back
         with self._wake:
             if self._is_over:
-                raise StoreError(f"{self._place.name}: the service is ending. Send it again in a moment")
+                raise StoreError(f"{self._place.name}: it is closing. Send it again in a moment")
             if self._bytes and self._bytes + size > _MOST_BYTES:
                 raise QueueFullError(
                     f"{self._place.name}: too much waits to be written. Send it again in a moment"
@@ -125,7 +140,7 @@ class DatabaseWriter:
         """Write some jobs together, or one by one where that fails: one of them may be at fault."""
         try:
             results = self._commit(jobs)
-        except Exception as error:  # noqa: BLE001 - told to whoever waits
+        except Exception as error:  # noqa: BLE001 - whoever waits gets it
             if len(jobs) > 1 and not self._session.broken:
                 for job in jobs:
                     self._write([job])
