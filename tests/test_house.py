@@ -186,7 +186,7 @@ def test_hidden_circles_are_seen(tmp_path: Path) -> None:
 
 def test_every_public_name_is_used(project: Path, sources: dict[str, ast.Module]) -> None:
     """A function, class or constant is used by the package, or a page or a kit that drives it offers it to others."""
-    pages = [project / "README.md", *(project / "docs").glob("*.md")]
+    pages = [project / "README.md", *(project / "docs").rglob("*.md")]
     pages += (project / "conformance").glob("*.py")
     words = {word for page in pages for word in re.findall(r"\w+", page.read_text(encoding="utf-8"))}
     assert set(unreferenced(sources, words | set(ebbtide.__all__))) <= UNUSED

@@ -45,7 +45,7 @@ LINES = {
     "watch": {0: f"watch --until-end {STUCK}", 2: f"watch {GONE}"},
     "demo": {0: "demo", 2: f"demo --keep {STUCK}"},
     "loops": {0: f"loops {HEALTHY}", 2: "loops runs", 30: f"loops {STUCK}"},
-    "doctor": {0: "doctor", 2: f"doctor --trace {GONE}", 30: "doctor --profile SILENT"},
+    "doctor": {0: "doctor", 2: f"doctor --tools {GONE}", 30: "doctor --profile SILENT"},
     "hooks install": {0: "hooks install claude", 2: "hooks install codex --stop"},
     "hooks uninstall": {0: "hooks uninstall gemini", 2: "hooks uninstall aider"},
     "hooks status": {0: "hooks status", 2: "hooks status more"},
@@ -177,7 +177,7 @@ def test_every_code_of_every_command_has_a_line() -> None:
     assert {name: set(codes) for name, codes in LINES.items()} == declared
 
 
-WAITING = ["check", "watch", "loops", "score", "stop", "extract", "calibrate", "doctor --trace"]
+WAITING = ["check", "watch", "loops", "score", "stop", "extract", "calibrate"]
 WAITING += [f"decisions {name}" for name in ("import", "from", "record", "start")]
 
 
