@@ -43,7 +43,6 @@ AT_MOST = {
 # Public names that tests and benchmarks alone use: none may be added.
 UNUSED = {
     "ebbtide.budget.scope.current_scope",
-    "ebbtide.decision_log.outcomes.outcome_signals.review_by_signals",
     "ebbtide.decisions.gate.assess.captures",
     "ebbtide.decisions.gate.quality.validate_decision_quality",
     "ebbtide.decisions.repeats.compared_text.decision_tokens",

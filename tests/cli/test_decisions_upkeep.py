@@ -164,7 +164,7 @@ def test_what_stands_beside_the_records_is_left_alone(imported: Shell) -> None:
     assert (process.returncode, b"no record of a decision" in process.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("kind", ["json", "jsonl", "json-adr"])
+@pytest.mark.parametrize("kind", ["json", "jsonl"])
 def test_files_out_and_in_again(imported: Shell, kind: str) -> None:
     """So are those of a file; standard output and standard input will do."""
     text = imported.run("export", "--format", kind).stdout

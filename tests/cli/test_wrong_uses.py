@@ -147,7 +147,7 @@ WRONG: list[tuple[str, str]] = [
         f"check --config DIR/ebbtide.toml {STUCK}",
         (
             "DIR/ebbtide.toml: profle: no such setting; did you mean profile? "
-            "There are profile, tools, prices, limits, fail-on, baseline, ignore, guardrails, budgets, alerts"
+            "There are profile, tools, prices, limits, fail-on, baseline, ignore, budgets, alerts"
         ),
     ),
     (

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbtide.decision_log.exchange.full import write_full
-from ebbtide.decision_log.exchange.json_adr import write_json_adr
 from ebbtide.decision_log.exchange.jsonl import write_jsonl
 from ebbtide.decision_log.exchange.madr import write_madr
 from ebbtide.decision_log.exchange.markdown import (
@@ -150,11 +149,9 @@ def test_a_page_reads_back_as_it_was(one: Decision) -> None:
 
 @given(LISTS)
 def test_json_reads_back_as_it_was(some: list[Decision]) -> None:
-    """So does the complete JSON document, and JSON-ADR with it."""
+    """So does the complete JSON document."""
     expected = [Entry.of(one) for one in some]
     assert read("".join(write_full(some))) == expected
-    numbers = {one.id: number for number, one in enumerate(some, start=1)}
-    assert read(write_json_adr(some, numbers)) == expected
 
 
 @given(LISTS.filter(bool))

@@ -10,11 +10,9 @@ from rich.console import Console
 from rich.text import Text
 
 from ebbtide.cli.decisions.browsing import Place
-from ebbtide.cli.decisions.guarding import breaches_in, print_breaches
 from ebbtide.cli.terminal import console, plain, print_json, styled
 from ebbtide.decision_log.cleaning import cleanup
 from ebbtide.decision_log.cleaning.cleaning_plan import Plan, PlannedRow
-from ebbtide.decision_log.deliberation.guardrails import load_guardrails
 from ebbtide.decision_log.record.record import Decision, Status
 from ebbtide.errors import ConfigError, StaleDecisionError
 from ebbtide.profile import Profile
@@ -33,13 +31,11 @@ def audit(
     *,
     profile: str,
     output: Path | None,
-    guardrails: str | None,
     limit: int,
     as_json: bool,
 ) -> None:
-    """Print what a clean-up would take out and what breaks a guardrail, and write the first as a plan."""
+    """Print what a clean-up would take out, and write that as a plan."""
     rules = Profile.load(profile)
-    breaches = [] if guardrails is None else breaches_in(place, load_guardrails(guardrails))
     with place.open() as log:
         plan = cleanup.audit(log, rules)
     if output is not None:
@@ -53,8 +49,6 @@ def audit(
         return
     terminal = console()
     _print_plan(terminal, plan, limit)
-    if breaches:
-        print_breaches(breaches, limit)
     if output is not None and plan.going:
         terminal.print(
             styled(f"Nothing is changed yet. `ebbtide decisions apply --plan {output} --yes` does it."),

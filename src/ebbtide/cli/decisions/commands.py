@@ -14,7 +14,6 @@ from ebbtide.cli.decisions.recording import (
     Force,
     Frame,
     GateMode,
-    GuardrailsFile,
     Identifier,
     Limit,
     Links,
@@ -54,7 +53,6 @@ def record(
     link: Links = None,
     force: Force = False,
     mode: GateMode = Mode.ENFORCE,
-    guardrails: GuardrailsFile = None,
     profile: ProfileName = "default",
     as_json: AsJson = False,
 ) -> None:
@@ -64,7 +62,7 @@ def record(
 
     options = commands.DecisionOptions.of(text=typed_text(text, file), **details)
     links = links_of(link or ())
-    with commands.Work.open(place, profile, mode, guardrails=guardrails, as_json=as_json) as work:
+    with commands.Work.open(place, profile, mode, as_json=as_json) as work:
         if not work.record(options, links, frame=frame, force=force):
             raise SystemExit(Exit.REFUSED)
 
@@ -116,7 +114,6 @@ def finalize(
     text: Text = None,
     file: TextFile = None,
     mode: GateMode = Mode.ENFORCE,
-    guardrails: GuardrailsFile = None,
     profile: ProfileName = "default",
     as_json: AsJson = False,
 ) -> None:
@@ -126,7 +123,7 @@ def finalize(
 
     words = None if text is None and file is None else typed_text(text, file)
     options = commands.DecisionOptions.of(text=words, **details)
-    with commands.Work.open(place, profile, mode, guardrails=guardrails, as_json=as_json) as work:
+    with commands.Work.open(place, profile, mode, as_json=as_json) as work:
         if not work.finalize(decision, options):
             raise SystemExit(Exit.REFUSED)
 
@@ -292,20 +289,6 @@ def show(
     from ebbtide.cli.decisions import browsing as commands
 
     commands.show(place, decision, events=events, as_json=as_json)
-
-
-@app.command(name="guardrails")
-@with_log(session=True)
-def list_guardrails(
-    place: Place,
-    guardrails: GuardrailsFile = None,
-    limit: Limit = 50,
-    as_json: AsJson = False,
-) -> None:
-    """List the rules of the team for its decisions, and the decisions that lack what they ask for."""
-    from ebbtide.cli.decisions import guarding as commands
-
-    commands.list_guardrails(place, guardrails, limit=limit, as_json=as_json)
 
 
 @app.command()

@@ -13,19 +13,11 @@ from rich.text import Text
 from ebbtide.cli.decisions.browsing import Place
 from ebbtide.cli.terminal import console, plain, print_json, warn
 from ebbtide.decision_log.exchange.arrivals import Arrival, Broken
-from ebbtide.decision_log.exchange.folder import (
-    assign_numbers,
-    export_folder,
-    madr_page,
-    nygard_page,
-    read_files,
-)
+from ebbtide.decision_log.exchange.folder import export_folder, read_files
 from ebbtide.decision_log.exchange.full import write_full
 from ebbtide.decision_log.exchange.importing import Imported, import_decisions, survey
-from ebbtide.decision_log.exchange.json_adr import write_json_adr
 from ebbtide.decision_log.exchange.jsonl import write_jsonl
 from ebbtide.decision_log.exchange.reading import FileFormat, WriteFormat, read_decisions
-from ebbtide.decision_log.exchange.record_fields import is_nygard
 from ebbtide.decision_log.exchange.record_links import linked_records
 from ebbtide.decision_log.exchange.rows import RowFields
 from ebbtide.decision_log.record.record import Decision, Status
@@ -36,7 +28,6 @@ from ebbtide.traces.input.source import STDIN, gather, read_pieces, source_name
 
 _IN_FORCE = (Status.KEPT, Status.SUPERSEDED)
 _WITH_TEXT = tuple(status for status in Status if status is not Status.PURGED)
-_PAGES = {WriteFormat.MADR: madr_page, WriteFormat.NYGARD: nygard_page}
 _SUFFIXES = {".jsonl": WriteFormat.JSONL, ".ndjson": WriteFormat.JSONL}
 _RECORDS = ("*.md", "*.markdown")
 #: What stands beside the records of a folder.
@@ -59,20 +50,20 @@ def export(
         ConfigError: It cannot be written there.
     """
     kind = kind or _told(to)
-    states = status or (_IN_FORCE if kind in _PAGES else _WITH_TEXT)
+    states = status or (_IN_FORCE if kind is WriteFormat.MADR else _WITH_TEXT)
     with place.open() as log:
-        if status is None and kind in _PAGES:
+        if status is None and kind is WriteFormat.MADR:
             # A record that was rejected is one of the folder that it came from.
             every = log.iterate(status=(*_IN_FORCE, Status.ABANDONED))
             decisions = iter([each for each in every if each.status in _IN_FORCE or each.document])
         else:
             decisions = log.iterate(status=states)
-        if kind not in _PAGES:
+        if kind is not WriteFormat.MADR:
             _export_file(list(decisions), to, kind)
             return
         if to is None:
             raise ConfigError(f"--format {kind} writes a page a decision: name a folder for them")
-        result = export_folder(decisions, to, _PAGES[kind])
+        result = export_folder(decisions, to)
     if as_json:
         print_json(result.to_dict())
         return
@@ -125,21 +116,12 @@ def _told(to: Path | None) -> WriteFormat:
         return WriteFormat.JSON
     if to.suffix == ".json":
         return WriteFormat.JSON
-    return _SUFFIXES.get(to.suffix.lower()) or (WriteFormat.NYGARD if _is_nygard(to) else WriteFormat.MADR)
-
-
-def _is_nygard(folder: Path) -> bool:
-    """Whether most records of a folder are in Nygard's style."""
-    pages = sorted(folder.glob("*.md")) if folder.is_dir() else []
-    texts = (page.read_bytes().decode("utf-8", "surrogateescape") for page in pages if page.is_file())
-    return sum(1 if is_nygard(text) else -1 for text in texts) > 0
+    return _SUFFIXES.get(to.suffix.lower()) or WriteFormat.MADR
 
 
 def _export_file(decisions: Sequence[Decision], to: Path | None, kind: WriteFormat) -> None:
     if kind is WriteFormat.JSONL:
         text = "".join(f"{line}\n" for line in write_jsonl(decisions))
-    elif kind is WriteFormat.JSON_ADR:
-        text = write_json_adr(decisions, assign_numbers((decision.id for decision in decisions), {}))
     else:
         text = "".join(write_full(decisions))
     if to is None:
@@ -225,8 +207,6 @@ def _print_import(result: Imported, *, dry_run: bool) -> None:
     verb = "could be imported" if dry_run else "imported"
     line = Text.assemble((f"{len(result.created)} {verb}", "bold green" if result.created else "bold"))
     line.append(f", {result.present} there already" if result.present else "")
-    for kind, number in result.passed_over.items():
-        line.append(f", {number} {plain(kind)} passed over")
     terminal = console()
     terminal.print(line, soft_wrap=True)
     if result.broken:

@@ -13,12 +13,11 @@ from typing import Annotated, Any, Self
 from rich.text import Text
 
 from ebbtide.cli.decisions.browsing import Place
-from ebbtide.cli.declaration import FILE, OF_AGENT, SINCE, Argument, Option, shared
+from ebbtide.cli.declaration import OF_AGENT, SINCE, Argument, Option, shared
 from ebbtide.cli.terminal import console, plain, print_json, styled
 from ebbtide.clock import system_clock
 from ebbtide.decision_log.deliberation.answer import DecisionAnswer, DecisionVerdict
 from ebbtide.decision_log.deliberation.deliberation import Deliberation
-from ebbtide.decision_log.deliberation.guardrails import load_guardrails
 from ebbtide.decision_log.log.decision_log import DecisionLog
 from ebbtide.decision_log.record.particulars import Particulars, RecordOption, RecordStatus
 from ebbtide.decision_log.record.record import Decision, DecisionOutcome, Link, Mode, Relation, Review, Status
@@ -132,18 +131,17 @@ class Work:
         profile: str = "default",
         mode: Mode = Mode.ENFORCE,
         *,
-        guardrails: str | None = None,
         as_json: bool,
     ) -> Iterator[Self]:
         """The work on a log; recording begins one where there is none.
 
         Raises:
             StoreError: The log cannot be opened.
-            ConfigError: There is no such profile, or the guardrails cannot be used.
+            ConfigError: There is no such profile.
         """
-        rules, of_team = Profile.load(profile), () if guardrails is None else load_guardrails(guardrails)
+        rules = Profile.load(profile)
         with place.open(new=True) as log:
-            deliberation = Deliberation(log, profile=rules, mode=mode, guardrails=of_team)
+            deliberation = Deliberation(log, profile=rules, mode=mode)
             yield cls(log, deliberation, as_json=as_json)
 
     def record(
@@ -276,9 +274,8 @@ class Work:
         verdict = answer.verdict.value.replace("_", " ")
         line = Text.assemble((verdict, _VERDICT_STYLES[answer.verdict]), " ", plain(answer.id or ""))
         terminal.print(line, soft_wrap=True)
-        for text in (answer.reason, *answer.asks):
-            if text:
-                terminal.print(styled(text, indent=2), soft_wrap=True)
+        if answer.reason:
+            terminal.print(styled(answer.reason, indent=2), soft_wrap=True)
         duplicate = answer.duplicate
         if duplicate is not None and duplicate.is_duplicate and duplicate.of is not None:
             terminal.print(styled(self._described(duplicate.of), "dim", indent=2), soft_wrap=True)
@@ -381,10 +378,6 @@ Cons = Annotated[
 ]
 Deciders = Annotated[list[str] | None, Option("--decider", metavar="NAME", help="Who decided. Repeatable.")]
 Proposed = Annotated[bool, Option("--proposed", help="It is proposed, and not accepted yet.")]
-GuardrailsFile = Annotated[
-    str | None,
-    Option("--guardrails", metavar="FILE", type=FILE, help="TOML file of rules for decisions."),
-]
 Force = Annotated[bool, Option("--force", help="Record it over the objection of the gate.")]
 By = Annotated[str, Option("--by", metavar="NAME", help="Who says so.")]
 Why = Annotated[str, Option("--why", metavar="TEXT", help="Why.")]

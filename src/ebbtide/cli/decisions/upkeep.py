@@ -8,7 +8,6 @@ from typing import Annotated
 from ebbtide.cli.decisions.browsing import Place
 from ebbtide.cli.decisions.recording import (
     By,
-    GuardrailsFile,
     Limit,
     Statuses,
     Users,
@@ -23,7 +22,6 @@ from ebbtide.cli.declaration import (
     Fields,
     Option,
     Output,
-    Plot,
     ProfileName,
     Redact,
 )
@@ -71,7 +69,6 @@ def sample(
 def audit(
     place: Place,
     output: Output = None,
-    guardrails: GuardrailsFile = None,
     profile: ProfileName = "default",
     limit: Limit = 50,
     as_json: AsJson = False,
@@ -79,7 +76,7 @@ def audit(
     """Say which rows of the log are noise or duplicates, and write that as a plan. Nothing is changed."""
     from ebbtide.cli.decisions import cleaning as commands
 
-    commands.audit(place, profile=profile, output=output, guardrails=guardrails, limit=limit, as_json=as_json)
+    commands.audit(place, profile=profile, output=output, limit=limit, as_json=as_json)
 
 
 @app.command()
@@ -170,16 +167,12 @@ def verify(
 @with_log(session=False)
 def calibration(
     place: Place,
-    plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say how right the stated confidence was: Brier score, and reliability by bin, category and agent.
-
-    The diagram is SVG, HTML or PNG, as the name of its file ends.
-    """
+    """Say how right the stated confidence was: Brier score, and reliability by bin, category and agent."""
     from ebbtide.cli.decisions import calibrating as commands
 
-    commands.calibration(place, plot=plot, as_json=as_json)
+    commands.calibration(place, as_json=as_json)
 
 
 @app.command()

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ebbtide.decision_log.deliberation.guardrails import PREFIX
 from ebbtide.decision_log.record.record import Decision, Mode
 from ebbtide.decision_log.record.wire import decision_document
 from ebbtide.decisions.assessment import Assessment
@@ -62,12 +61,6 @@ class DecisionAnswer:
         return None if self.assessment is None else self.assessment.reason
 
     @property
-    def asks(self) -> tuple[str, ...]:
-        """What guardrails ask for, in a sentence each, of a decision that is kept all the same."""
-        rules = () if self.assessment is None else self.assessment.rules
-        return tuple(rule.reason for rule in rules if rule.id.startswith(PREFIX) and not rule.decides)
-
-    @property
     def reversals(self) -> tuple[str, ...]:
         """Ids of earlier decisions that it may reverse: does it supersede them?"""
         duplicate = self.duplicate
@@ -89,7 +82,6 @@ class DecisionAnswer:
             "kept": self.kept,
             "mode": self.mode.value,
             "reason": self.reason,
-            "asks": list(self.asks),
             "assessment": None if self.assessment is None else self.assessment.to_dict(),
             "duplicate": None if self.duplicate is None else self.duplicate.to_dict(),
             "reversals": list(self.reversals),

@@ -12,7 +12,6 @@ from typing import Protocol, TypeVar, Unpack
 
 from ebbtide.decision_log.deliberation import gated_steps
 from ebbtide.decision_log.deliberation.answer import DecisionAnswer, DecisionVerdict
-from ebbtide.decision_log.deliberation.guardrails import Guardrail
 from ebbtide.decision_log.deliberation.proposal import (
     FinalWords,
     Proposal,
@@ -57,7 +56,6 @@ class Deliberation:
         duplicates: Window and thresholds; None takes those of the profile.
         gate: What judges candidates. Where it fails, the candidate is kept and the answer says `degraded`.
         frames: Frames in which turns are recorded; None takes those of the profile.
-        guardrails: Rules of the team, asked when a decision is taken; see `load_guardrails`.
 
     >>> from ebbtide.decision_log.log.decision_log import DecisionLog
     >>> with DecisionLog.open(":memory:") as log:
@@ -79,7 +77,6 @@ class Deliberation:
         duplicates: DuplicateRules | None = None,
         gate: Gate = assess,
         frames: Sequence[str] | None = None,
-        guardrails: Sequence[Guardrail] = (),
     ) -> None:
         expect("log", log, DecisionLog)
         expect("profile", profile, Profile)
@@ -89,9 +86,7 @@ class Deliberation:
         self.mode = Mode(mode)
         self.frames = frozenset(profile.decisions.frames if frames is None else frames)
         window = profile.duplicates if duplicates is None else duplicates
-        self._rules = gated_steps.StepRules(
-            profile=profile, duplicates=window, mode=self.mode, guardrails=tuple(guardrails)
-        )
+        self._rules = gated_steps.StepRules(profile=profile, duplicates=window, mode=self.mode)
         self._gate = gate
         self._opened: OrderedDict[str, Decision] = OrderedDict()
         self._lock = threading.Lock()

@@ -1,15 +1,13 @@
-"""What the gate, the window and the guardrails make of a decision in the log.
+"""The verdict of the gate and the window on a decision in the log.
 
 Comparing with earlier decisions and writing are one transaction, which the caller opens and commits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ebbtide.decision_log.deliberation.answer import DecisionAnswer, DecisionVerdict
-from ebbtide.decision_log.deliberation.guardrails import Guarded, Guardrail, with_guardrails
 from ebbtide.decision_log.deliberation.proposal import Proposal
 from ebbtide.decision_log.log import steps
 from ebbtide.decision_log.log.steps import Settlement
@@ -44,13 +42,11 @@ class StepRules:
         profile: The rules of the gate.
         duplicates: Window and thresholds.
         mode: What a refusal does.
-        guardrails: The rules of the team.
     """
 
     profile: Profile
     duplicates: DuplicateRules
     mode: Mode
-    guardrails: Sequence[Guardrail] = ()
 
 
 def subjects(rules: StepRules, scope: DecisionScope, proposal: Proposal) -> tuple[OnSubject, ...]:
@@ -127,9 +123,6 @@ def _judge_and_settle(
         elif duplicate is not None and not duplicate.contradicts:
             rivals = [rival for subject in subjects(rules, scope, proposal) for rival in tx.standing(subject)]
             duplicate = find_reversal(candidate.description, rivals) or duplicate
-    assessment = with_guardrails(
-        assessment, rules.guardrails, _guarded(settlement, opened), rules.profile.name
-    )
     is_refused = assessment is not None and not assessment.keep
     enforced = is_refused and rules.mode is Mode.ENFORCE and not proposal.force
     settlement = replace(
@@ -163,23 +156,6 @@ def _judge_and_settle(
         assessment=assessment,
         duplicate=duplicate,
         degraded=proposal.degraded,
-    )
-
-
-def _guarded(settlement: Settlement, opened: Decision | None) -> Guarded:
-    """What the guardrails look at: what is said now, and where nothing is, what was said before."""
-    if opened is None:
-        return Guarded(
-            candidate=settlement.candidate,
-            particulars=settlement.particulars,
-            review_by=settlement.review_by,
-            links=settlement.links,
-        )
-    return Guarded(
-        candidate=settlement.candidate,
-        particulars=settlement.particulars or opened.particulars,
-        review_by=opened.review_by if settlement.review_by is None else settlement.review_by,
-        links=(*opened.links, *settlement.links),
     )
 
 

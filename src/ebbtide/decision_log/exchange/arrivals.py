@@ -48,18 +48,7 @@ class Broken:
         return {"what": self.what, "source": self.source, "line": self.line}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassedOver:
-    """A line of another kind, such as a note in a log of events.
-
-    Args:
-        kind: What it is.
-    """
-
-    kind: str
-
-
-Arrival = Entry | Broken | PassedOver
+Arrival = Entry | Broken
 
 
 class Origins:

@@ -4,28 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ebbtide.decision_log.exchange.madr import folder_naming, title_of, write_madr, write_nygard
+from ebbtide.decision_log.exchange.madr import folder_naming, title_of, write_madr
 from ebbtide.decision_log.exchange.record_edits import edited_record
 from ebbtide.decision_log.exchange.record_fields import number_of, record_fields
 from ebbtide.decision_log.exchange.record_page import RecordPage
 from ebbtide.decision_log.record.identifiers import origin_id
 from ebbtide.decision_log.record.record import Decision, page_name
 from ebbtide.errors import ConfigError
-
-PageWriter = Callable[[Decision, int, Mapping[str, str]], str]
-
-
-def madr_page(decision: Decision, _number: int, names: Mapping[str, str]) -> str:
-    """A page in the style of MADR; its number stands in the name of its file."""
-    return write_madr(decision, names)
-
-
-nygard_page: PageWriter = write_nygard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +37,7 @@ class Exported:
         return {"schema": 1, "files": dict(self.files), "new": self.new, "changed": self.changed}
 
 
-def export_folder(decisions: Iterable[Decision], folder: Path, page: PageWriter = madr_page) -> Exported:
+def export_folder(decisions: Iterable[Decision], folder: Path) -> Exported:
     """Write a page for each decision into a folder, which may hold an earlier export.
 
     Numbers given earlier stay, and so do names of files. Pages that somebody else numbered are left alone.
@@ -57,7 +47,6 @@ def export_folder(decisions: Iterable[Decision], folder: Path, page: PageWriter 
     Args:
         decisions: The decisions; new ones are numbered in this order.
         folder: Made where it is not there.
-        page: What a page looks like.
 
     Raises:
         ConfigError: The folder cannot be written, or what it remembers is broken.
@@ -70,7 +59,7 @@ def export_folder(decisions: Iterable[Decision], folder: Path, page: PageWriter 
         pages = {
             entry.id: _record(entry, folder, plan.names, titles)
             if entry.document
-            else page(entry, plan.numbers[entry.id], plan.names)
+            else write_madr(entry, plan.names)
             for entry in rows
         }
         remembered = {identifier: plan.names[identifier] for identifier in _not_told(rows, plan.names, pages)}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from ebbtide.decision_log.exchange.arrivals import Arrival, Broken, PassedOver
+from ebbtide.decision_log.exchange.arrivals import Arrival, Broken
 from ebbtide.decision_log.log.decision_log import DecisionLog
 from ebbtide.decision_log.record.entry import Entry
 from ebbtide.decision_log.record.identifiers import is_id, origin_id
@@ -25,13 +24,11 @@ class Imported:
         created: Ids of the decisions that are new.
         present: How many were there already.
         broken: What could not be read.
-        passed_over: How many lines were of another kind, by kind.
     """
 
     created: tuple[str, ...]
     present: int
     broken: tuple[Broken, ...]
-    passed_over: Mapping[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
@@ -40,7 +37,6 @@ class Imported:
             "created": list(self.created),
             "present": self.present,
             "broken": [broken.to_dict() for broken in self.broken],
-            "passed_over": dict(self.passed_over),
         }
 
 
@@ -59,15 +55,12 @@ def import_decisions(log: DecisionLog, arrivals: Iterable[Arrival]) -> Imported:
     """
     created: list[str] = []
     broken: list[Broken] = []
-    passed_over: Counter[str] = Counter()
     present = 0
 
     def entries() -> Iterator[Entry]:
         for arrival in arrivals:
             if isinstance(arrival, Broken):
                 broken.append(arrival)
-            elif isinstance(arrival, PassedOver):
-                passed_over[arrival.kind] += 1
             else:
                 yield _placed(log, arrival)
 
@@ -78,18 +71,15 @@ def import_decisions(log: DecisionLog, arrivals: Iterable[Arrival]) -> Imported:
                 created.append(result.id)
             else:
                 present += 1
-    return Imported(
-        created=tuple(created), present=present, broken=tuple(broken), passed_over=dict(passed_over)
-    )
+    return Imported(created=tuple(created), present=present, broken=tuple(broken))
 
 
 def survey(arrivals: Iterable[Arrival]) -> Imported:
     """What an import would find, with nothing put anywhere; ids are not given yet, so they are origins."""
     parts = list(arrivals)
     names = [entry.id or entry.origin or "?" for entry in parts if isinstance(entry, Entry)]
-    kinds = Counter(entry.kind for entry in parts if isinstance(entry, PassedOver))
     broken = tuple(entry for entry in parts if isinstance(entry, Broken))
-    return Imported(created=tuple(names), present=0, broken=broken, passed_over=dict(kinds))
+    return Imported(created=tuple(names), present=0, broken=broken)
 
 
 def _by_id(log: DecisionLog, entries: Iterable[Entry]) -> Iterator[Entry]:

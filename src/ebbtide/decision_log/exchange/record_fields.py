@@ -163,12 +163,6 @@ def status_word(text: str) -> str | None:
     return word if word in _STANDINGS or word == SUPERSEDED else first or None
 
 
-def is_nygard(text: str) -> bool:
-    """Whether a record is in Nygard's style: with a section Decision, and no considered options."""
-    page = RecordPage(text)
-    return page.section("decision") is not None and page.section(*OPTIONS) is None
-
-
 def number_of(name: str, title: str = "") -> int | None:
     """The number in the name of a file, or in a title; the date that a name may begin with is none."""
     match = _FILE_NUMBER.match(name) or re.match(r"(?:ADR[ -]*)?(\d{1,6})\b\s*[.:)]", title, re.IGNORECASE)

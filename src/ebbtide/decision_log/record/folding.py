@@ -46,7 +46,7 @@ def apply(decision: Decision | None, event: LogEvent) -> Decision:
     if kind is EventKind.THOUGHT:
         return replace(decision, thoughts=(*decision.thoughts, body["text"]), version=seq)
     if kind is EventKind.FINALIZED:
-        after = replace(
+        settled = replace(
             decision,
             candidate=from_wire(Candidate, body["candidate"]),
             status=Status.KEPT,
@@ -57,8 +57,7 @@ def apply(decision: Decision | None, event: LogEvent) -> Decision:
             forced=body.get("forced", False),
             version=seq,
         )
-        # The first version of the store kept the verdict in an event of its own.
-        return _assessed(after, body, seq) if "verdict" in body else after
+        return _assessed(settled, body, seq)
     if kind is EventKind.ASSESSED:
         return _assessed(decision, body, seq)
     if kind is EventKind.ABANDONED:

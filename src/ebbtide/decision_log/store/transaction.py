@@ -267,10 +267,9 @@ class Transaction:
 
     def forget_subject(self, decision: Decision) -> None:
         """Take out what a decision is about: its text goes."""
-        scope, session = decision.scope, self.session
-        session.run(statements.DELETE_UNKEYED_OF, (scope.tenant, decision.id))
+        scope = decision.scope
         hashes = subject_hashes(scope.tenant, scope.agent, decision.candidate.description)
-        session.run_many(statements.DELETE_SUBJECT, [(key, decision.id) for key in hashes])
+        self.session.run_many(statements.DELETE_SUBJECT, [(key, decision.id) for key in hashes])
 
     def save(self, decision: Decision, *, new: bool = False) -> None:
         """Store what a decision is now."""
