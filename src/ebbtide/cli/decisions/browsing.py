@@ -16,9 +16,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ebbtide.cli.terminal import console, plain, print_json, styled, warn
-from ebbtide.decision_log.record.entry import FoundBy
 from ebbtide.decision_log.record.particulars import Particulars, RecordStatus
 from ebbtide.decision_log.record.record import Decision, DecisionOutcome, SourceDocument, Status
+from ebbtide.decision_log.record.results import FoundBy
 from ebbtide.decision_log.record.review import outcome_of
 from ebbtide.decision_log.record.wire import decision_document
 from ebbtide.decisions.candidate import Source

@@ -14,8 +14,7 @@ from ebbtide.cli.decisions.browsing import Place
 from ebbtide.cli.terminal import console, plain, print_json, styled, warn
 from ebbtide.decision_log.exchange.arrivals import Origins
 from ebbtide.decision_log.exchange.importing import import_decisions
-from ebbtide.decision_log.record.entry import Entry
-from ebbtide.decision_log.record.record import Status
+from ebbtide.decision_log.record.record import Decision, DecisionScope
 from ebbtide.decisions.turns.filtered_turns import (
     Disposition,
     FilteredCandidate,
@@ -137,13 +136,13 @@ def _save(name: str, place: Place, filtered: FilteredTurns) -> dict[str, int]:
     session = place.session or ("stdin" if name == STDIN else Path(name).name)[:_NAME]
     origins = Origins("trace")
     entries = [
-        Entry(
+        Decision(
+            scope=DecisionScope(
+                agent=plain(each.turn.speaker, _NAME) or DecisionScope().agent, session=plain(session, _NAME)
+            ),
             candidate=each.candidate(),
-            agent=plain(each.turn.speaker, _NAME) or None,
-            session=plain(session, _NAME),
             opened_at=each.turn.ts,
             settled_at=each.turn.ts,
-            status=Status.KEPT,
             assessment=each.assessment,
             origin=origins.of({"session": session, "turn": each.turn.number, "text": each.sentence.text}),
         )

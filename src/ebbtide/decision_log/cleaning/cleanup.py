@@ -19,8 +19,8 @@ from ebbtide.decision_log.cleaning.cleaning_plan import (
     state_of,
 )
 from ebbtide.decision_log.log.decision_log import DecisionLog
-from ebbtide.decision_log.record.entry import Change
 from ebbtide.decision_log.record.record import Decision, Relation, Status
+from ebbtide.decision_log.record.results import Change
 from ebbtide.decisions.candidate import Source
 from ebbtide.decisions.gate.assess import assess
 from ebbtide.decisions.repeats.duplicate_assessment import duplicate_assessment

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from ebbtide.decision_log.deliberation.answer import DecisionAnswer, DecisionVerdict
 from ebbtide.decision_log.deliberation.proposal import Proposal
 from ebbtide.decision_log.log import steps
-from ebbtide.decision_log.log.steps import Settlement
 from ebbtide.decision_log.record.record import (
     Decision,
     DecisionScope,
@@ -49,12 +48,12 @@ class StepRules:
     mode: Mode
 
 
-def subjects(rules: StepRules, scope: DecisionScope, proposal: Proposal) -> tuple[OnSubject, ...]:
-    """What is asked of the decisions that stand when one is taken: nothing of what the gate refuses."""
-    settlement, most = proposal.settlement, rules.duplicates.rivals_at_most
-    if not most or (settlement.assessment is not None and not settlement.assessment.keep):
+def subjects(rules: StepRules, taken: Decision) -> tuple[OnSubject, ...]:
+    """The questions about the decisions that stand when one is taken: none where the gate refuses it."""
+    scope, most = taken.scope, rules.duplicates.rivals_at_most
+    if not most or taken.refused:
         return ()
-    text, at = settlement.candidate.description, settlement.at
+    text, at = taken.candidate.description, taken.settled_at or 0.0
     return (OnSubject(tenant=scope.tenant, agent=scope.agent, text=text, at=at, most=most),)
 
 
@@ -98,21 +97,19 @@ def finalize(tx: Transaction, rules: StepRules, decision: Decision, proposal: Pr
     """
     if decision.status not in {Status.OPENED, Status.ABANDONED}:
         return _repeat_answer(decision, proposal, rules)
-    return _judge_and_settle(tx, rules, decision.scope, proposal, decision)
+    return _judge_and_settle(tx, rules, proposal, decision)
 
 
-def finalize_at_once(
-    tx: Transaction, rules: StepRules, scope: DecisionScope, proposal: Proposal
-) -> DecisionAnswer:
+def finalize_at_once(tx: Transaction, rules: StepRules, proposal: Proposal) -> DecisionAnswer:
     """Take a decision that nobody opened, into the log or into quarantine."""
-    return _judge_and_settle(tx, rules, scope, proposal, None)
+    return _judge_and_settle(tx, rules, proposal, None)
 
 
 def _judge_and_settle(
-    tx: Transaction, rules: StepRules, scope: DecisionScope, proposal: Proposal, opened: Decision | None
+    tx: Transaction, rules: StepRules, proposal: Proposal, opened: Decision | None
 ) -> DecisionAnswer:
-    settlement = proposal.settlement
-    candidate, at, assessment = settlement.candidate, settlement.at, settlement.assessment
+    taken = proposal.taken
+    scope, candidate, at, assessment = taken.scope, taken.candidate, taken.settled_at or 0.0, taken.assessment
     duplicate = None
     if assessment is None or assessment.keep:
         # What is noise is no decision, and so no duplicate of one either.
@@ -121,27 +118,27 @@ def _judge_and_settle(
         if duplicate is not None and duplicate.is_duplicate:
             assessment = duplicate_assessment(duplicate, assessment, rules.profile)
         elif duplicate is not None and not duplicate.contradicts:
-            rivals = [rival for subject in subjects(rules, scope, proposal) for rival in tx.standing(subject)]
+            rivals = [rival for subject in subjects(rules, taken) for rival in tx.standing(subject)]
             duplicate = find_reversal(candidate.description, rivals) or duplicate
     is_refused = assessment is not None and not assessment.keep
     enforced = is_refused and rules.mode is Mode.ENFORCE and not proposal.force
-    settlement = replace(
-        settlement,
+    settled = replace(
+        taken,
         assessment=assessment,
-        verdict=Status.QUARANTINED if enforced else Status.KEPT,
+        status=Status.QUARANTINED if enforced else Status.KEPT,
         mode=rules.mode,
         forced=is_refused and proposal.force,
         links=(
             *_links(duplicate),
-            *(link for link in settlement.links if link.relation is not Relation.SUPERSEDES and not enforced),
+            *(link for link in taken.links if link.relation is not Relation.SUPERSEDES and not enforced),
         ),
     )
     if opened is None:
-        decision = steps.settle_at_once(tx, scope, settlement)
+        decision = steps.settle_at_once(tx, settled)
     else:
-        decision = steps.settle_opened(tx, opened, settlement)
+        decision = steps.settle_opened(tx, opened, settled)
     if not enforced:
-        decision = _superseding(tx, decision, proposal.settlement)
+        decision = _superseding(tx, decision, taken)
     verdict = _VERDICTS[decision.status]
     if enforced and duplicate is not None and duplicate.is_duplicate and duplicate.of is not None:
         verdict = DecisionVerdict.DUPLICATE
@@ -159,12 +156,14 @@ def _judge_and_settle(
     )
 
 
-def _superseding(tx: Transaction, decision: Decision, settlement: Settlement) -> Decision:
+def _superseding(tx: Transaction, decision: Decision, taken: Decision) -> Decision:
     """The decision, once those are out of force whose place it takes."""
     scope = decision.scope
-    for link in settlement.links:
+    for link in taken.links:
         if link.relation is Relation.SUPERSEDES:
-            steps.supersede(tx, tx.load(scope.tenant, None, link.to), decision, settlement.at, why=link.why)
+            steps.supersede(
+                tx, tx.load(scope.tenant, None, link.to), decision, taken.settled_at or 0.0, why=link.why
+            )
             decision = tx.load(scope.tenant, scope.agent, decision.id)
     return decision
 
@@ -181,7 +180,7 @@ def _links(duplicate: DuplicateVerdict | None) -> tuple[Link, ...]:
 
 
 def _repeat_answer(decision: Decision, proposal: Proposal, rules: StepRules) -> DecisionAnswer:
-    same = decision.candidate.description == proposal.settlement.candidate.description
+    same = decision.candidate.description == proposal.taken.candidate.description
     if not same or decision.status is Status.PURGED:
         raise LifecycleError(
             f"decision {decision.id} is {decision.status.value} already, with another text; "

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from ebbtide.decision_log.record.entry import Entry
+from ebbtide.decision_log.record.record import Decision
 from ebbtide.errors import ConfigError, TranscriptError
 
 
@@ -48,7 +48,7 @@ class Broken:
         return {"what": self.what, "source": self.source, "line": self.line}
 
 
-Arrival = Entry | Broken
+Arrival = Decision | Broken
 
 
 class Origins:

@@ -9,9 +9,8 @@ from typing import Any
 
 from ebbtide.decision_log.exchange.arrivals import Arrival, Broken
 from ebbtide.decision_log.log.decision_log import DecisionLog
-from ebbtide.decision_log.record.entry import Entry
 from ebbtide.decision_log.record.identifiers import is_id, origin_id
-from ebbtide.decision_log.record.record import DecisionScope
+from ebbtide.decision_log.record.record import Decision
 
 _BATCH = 500
 
@@ -57,7 +56,7 @@ def import_decisions(log: DecisionLog, arrivals: Iterable[Arrival]) -> Imported:
     broken: list[Broken] = []
     present = 0
 
-    def entries() -> Iterator[Entry]:
+    def entries() -> Iterator[Decision]:
         for arrival in arrivals:
             if isinstance(arrival, Broken):
                 broken.append(arrival)
@@ -77,14 +76,14 @@ def import_decisions(log: DecisionLog, arrivals: Iterable[Arrival]) -> Imported:
 def survey(arrivals: Iterable[Arrival]) -> Imported:
     """What an import would find, with nothing put anywhere; ids are not given yet, so they are origins."""
     parts = list(arrivals)
-    names = [entry.id or entry.origin or "?" for entry in parts if isinstance(entry, Entry)]
+    names = [entry.id or entry.origin or "?" for entry in parts if isinstance(entry, Decision)]
     broken = tuple(entry for entry in parts if isinstance(entry, Broken))
     return Imported(created=tuple(names), present=0, broken=broken)
 
 
-def _by_id(log: DecisionLog, entries: Iterable[Entry]) -> Iterator[Entry]:
+def _by_id(log: DecisionLog, entries: Iterable[Decision]) -> Iterator[Decision]:
     """Records come last, when the ids of all are known: the links between them name origins until then."""
-    records: list[Entry] = []
+    records: list[Decision] = []
     for entry in entries:
         if entry.document is None or entry.origin is None:
             yield entry
@@ -97,14 +96,16 @@ def _by_id(log: DecisionLog, entries: Iterable[Entry]) -> Iterator[Entry]:
         yield replace(entry, links=links, superseded_by=by and ids.get(by, by))
 
 
-def _id_of(log: DecisionLog, entry: Entry) -> str:
-    if entry.id is not None and is_id(entry.id):
+def _id_of(log: DecisionLog, entry: Decision) -> str:
+    if is_id(entry.id):
         return entry.id
-    agent = entry.agent or DecisionScope().agent
     at = entry.settled_at if entry.opened_at is None else entry.opened_at
-    return origin_id(log.tenant, agent, entry.origin or "", at)
+    return origin_id(log.tenant, entry.scope.agent, entry.origin or "", at)
 
 
-def _placed(log: DecisionLog, entry: Entry) -> Entry:
+def _placed(log: DecisionLog, entry: Decision) -> Decision:
     """The entry as the view of the log takes it."""
-    return replace(entry, agent=log.agent or entry.agent, session=log.session or entry.session)
+    scope = replace(
+        entry.scope, agent=log.agent or entry.scope.agent, session=log.session or entry.scope.session
+    )
+    return replace(entry, scope=scope)

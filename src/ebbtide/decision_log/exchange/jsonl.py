@@ -8,7 +8,7 @@ from typing import Any
 
 from ebbtide.decision_log.exchange.arrivals import Arrival, Broken, Origins, shown
 from ebbtide.decision_log.exchange.full import is_full, read_full
-from ebbtide.decision_log.exchange.rows import RowFields, entry_of
+from ebbtide.decision_log.exchange.rows import RowFields, decision_of_row
 from ebbtide.decision_log.record.record import Decision
 from ebbtide.decision_log.record.wire import decision_json
 from ebbtide.errors import ConfigError, TranscriptError
@@ -28,7 +28,7 @@ def read_jsonl(lines: Iterable[str], source: str, keys: RowFields | None = None)
             continue
         try:
             row = json_object(line)
-            yield read_full(row) if is_full(row) else entry_of(row, names, origins)
+            yield read_full(row) if is_full(row) else decision_of_row(row, names, origins)
         except (TranscriptError, ConfigError) as error:
             yield Broken.of(error, source, line_number)
 

@@ -10,7 +10,7 @@ from ebbtide.decision_log.exchange.arrivals import Arrival, Broken, Origins, tab
 from ebbtide.decision_log.exchange.full import KIND, is_full, read_document, read_full
 from ebbtide.decision_log.exchange.jsonl import json_object, read_jsonl
 from ebbtide.decision_log.exchange.madr_reading import read_record
-from ebbtide.decision_log.exchange.rows import RowFields, entry_of, read_csv
+from ebbtide.decision_log.exchange.rows import RowFields, decision_of_row, read_csv
 from ebbtide.errors import ConfigError, TranscriptError
 
 
@@ -88,7 +88,7 @@ def _rows(document: Mapping[str, Any], source: str, keys: RowFields) -> Iterator
     origins = Origins("json")
     for place, row in tables(document, "decisions"):
         try:
-            yield read_full(row) if is_full(row) else entry_of(row, keys, origins)
+            yield read_full(row) if is_full(row) else decision_of_row(row, keys, origins)
         except (TranscriptError, ConfigError) as error:
             yield Broken(what=f"{place}: {Broken.of(error, source).what}", source=source)
 

@@ -130,10 +130,10 @@ def count_keys(events: Iterable[LogEvent], before: Decision | None = None) -> Co
 
 def _counted(event: LogEvent, body: dict[str, Any], decision: Decision) -> Counter[CountKey]:
     scope = DecisionScope(tenant=event.tenant, agent=event.agent)
-    if "verdict" in body:
+    if "status" in body:
         assessment = None if "assessment" not in body else from_wire(Assessment, body["assessment"])
         mode = body.get("mode", "cleanup" if "by" in body else "none")
-        return Counter(verdict_keys(scope, decision.candidate, assessment, mode, body["verdict"]))
+        return Counter(verdict_keys(scope, decision.candidate, assessment, mode, body["status"]))
     if event.kind in {EventKind.OCCURRED_AGAIN, EventKind.OPENED} and "counted" in body:
         candidate: Candidate = from_wire(Candidate, {"description": "", **body["counted"]["candidate"]})
         assessment = from_wire(Assessment, body["counted"]["assessment"])

@@ -8,9 +8,9 @@ from math import inf
 from ebbtide.clock import Clock, system_clock
 from ebbtide.decision_log.log import upkeep
 from ebbtide.decision_log.record.counters import Counters, Sample, counters_of
-from ebbtide.decision_log.record.entry import Page, SearchHit
 from ebbtide.decision_log.record.events import LogEvent, Verification
 from ebbtide.decision_log.record.record import Decision, Status, page_name
+from ebbtide.decision_log.record.results import Page, SearchHit
 from ebbtide.decision_log.record.view import View
 from ebbtide.decision_log.store import questions
 from ebbtide.decision_log.store.connection import Store

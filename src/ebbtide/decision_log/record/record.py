@@ -154,41 +154,40 @@ class SourceDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """A decision as it is now.
+    """A decision: on its way into a log, or as it is there now. The one place of its fields.
+
+    One that comes from somewhere else, or is about to be taken, has no id and no version yet. Where its scope
+    names the default agent, or no session, the log that it goes into says which.
 
     Args:
-        id: Sorts by time; those without one come before all others.
-        scope: Whose it is.
-        candidate: What it says; the description is empty once it is purged.
+        id: Sorts by time; those without a time come before all others.
         status: Where it stands.
         opened_at: Seconds since the epoch; None where it was imported and nobody knows.
         settled_at: When it was finalized, abandoned or quarantined; None while it is open, or where nobody
             knows.
-        question: What it was called when it was opened; None where it was recorded in one step.
-        superseded_by: The decision that took its place.
-        review_by: When somebody should look how it turned out, seconds since the epoch.
+        question: The text under which it was opened; None where it was recorded in one step.
+        review_by: When somebody should look how it turned out, in seconds since the epoch.
         prediction: What is expected to happen, and how one would tell.
-        origin: Where an imported decision came from.
-        document: The record that it was imported from; None where it came from none.
-        particulars: What a record says of it beside; None where nobody said anything.
+        origin: Where an imported decision came from, such as ``notes.jsonl:17``. The same origin at the same
+            time is the same decision.
+        document: The record that it was imported from.
+        particulars: What a record says of it beside.
         amended: The fields of `particulars` that were changed after it was final or imported.
         thoughts: What was thought before it was final, oldest first.
-        assessment: What the gate made of it; None while it is open.
+        assessment: The verdict of the gate; None while it is open.
         mode: What the gate was allowed to do with it; None where no gate was asked.
-        links: To other decisions.
         reviews: Oldest first; see `ebbtide.decision_log.record.review.resolve`.
         occurrences: How often it was decided, with the duplicates that were refused.
         again: Those duplicates, oldest first.
-        forced: Whether it was recorded over the objection of the gate.
-        restored: Whether somebody brought it back from the quarantine; that a clean-up was undone does not
-            count.
+        forced: Recorded over the objection of the gate.
+        restored: Brought back from the quarantine; a clean-up that was undone does not count.
         version: Number of its latest event in the stream of its agent; it grows with every change.
     """
 
-    id: str
-    scope: DecisionScope
+    id: str = ""
+    scope: DecisionScope = DecisionScope()
     candidate: Candidate
-    status: Status
+    status: Status = Status.KEPT
     opened_at: float | None = None
     settled_at: float | None = None
     question: str | None = None
@@ -212,5 +211,5 @@ class Decision:
 
     @property
     def refused(self) -> bool:
-        """Whether the gate, or a clean-up, was against it; whatever became of it."""
+        """The gate, or a clean-up, was against it; whatever became of it."""
         return self.assessment is not None and not self.assessment.keep

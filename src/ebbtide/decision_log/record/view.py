@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 
-from ebbtide.decision_log.record.record import DecisionScope
+from ebbtide.decision_log.record.record import Decision, DecisionScope
 from ebbtide.errors import ConfigError
 
 _LONGEST = 200
@@ -53,6 +53,15 @@ class View:
             agent=self.narrow_agent(agent) or _NAMELESS,
             session=self.narrow_session(session),
         )
+
+    def scope_of(self, arrival: Decision) -> DecisionScope:
+        """Whose a decision of another log is here; the default agent, or no session, is that of the view.
+
+        Raises:
+            ConfigError: The agent or session is another one than that of the view, or no name.
+        """
+        agent = arrival.scope.agent
+        return self.scope(None if agent == _NAMELESS else agent, arrival.scope.session)
 
     def narrow_agent(self, agent: str | None) -> str | None:
         """The agent to look at.

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ebbtide.database.session import Session
-from ebbtide.decision_log.record.entry import SearchHit
 from ebbtide.decision_log.record.events import StoredEvent
 from ebbtide.decision_log.record.identifiers import time_prefix
 from ebbtide.decision_log.record.record import Decision, Status
+from ebbtide.decision_log.record.results import SearchHit
 from ebbtide.decision_log.record.view import View
 from ebbtide.decision_log.store import statements
 from ebbtide.decision_log.store.database import Database
