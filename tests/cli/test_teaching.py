@@ -188,7 +188,7 @@ def test_labels_change_what_from_keeps(teacher: Teacher) -> None:
     (refused,) = after["candidates"]
     assert refused["rule"] == "learned"
     assert refused["reason"].startswith("By your labels: like 'We will use the")
-    opened = json.loads(teacher.run("start", "Lunch for table 8?", "--json").stdout)["id"]
+    opened = json.loads(teacher.run("record", "Lunch for table 8?", "--open", "--json").stdout)["id"]
     process = teacher.run("finalize", opened, MEALS)
     assert process.returncode == 40
     assert "By your labels: like" in process.stdout

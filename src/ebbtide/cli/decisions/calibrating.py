@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import click
 from rich.table import Table
 
-from ebbtide.cli.decisions.browsing import Place
+from ebbtide.cli.decisions.place import Place, with_log
+from ebbtide.cli.declaration import AsJson, Command
 from ebbtide.cli.terminal import console, plain, print_json, styled
 from ebbtide.decision_log.calibration.calibrate import Calibration, GroupScores, Scores, calibrate_decisions
 
 
-def calibration(place: Place, *, as_json: bool) -> None:
-    """Print how well confidence foretold outcomes."""
+@click.command(cls=Command)
+@with_log(session=False)
+def calibration(
+    place: Place,
+    as_json: AsJson = False,
+) -> None:
+    """Say how right the stated confidence was: Brier score, and reliability by bin, category and agent."""
     with place.open() as log:
         result = calibrate_decisions(log.iterate())
     if as_json:

@@ -6,11 +6,16 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import chain, groupby, islice
 from pathlib import Path
+from typing import Annotated
 
+import click
 from rich.progress import track
 from rich.text import Text
 
-from ebbtide.cli.decisions.browsing import Place
+from ebbtide.cli.decisions.browsing import Statuses
+from ebbtide.cli.decisions.place import Place, with_log
+from ebbtide.cli.declaration import FORMAT, Argument, AsJson, Command, Fields, Option
+from ebbtide.cli.exits import Exit
 from ebbtide.cli.terminal import console, plain, print_json, warn
 from ebbtide.decision_log.exchange.arrivals import Arrival, Broken
 from ebbtide.decision_log.exchange.folder import export_folder, read_files
@@ -36,21 +41,24 @@ _SHOWN = 20  # problems
 _LARGEST = 256 << 20  # bytes of a file
 
 
+@click.command(cls=Command)
+@with_log(session=True)
 def export(
     place: Place,
-    to: Path | None,
-    *,
-    kind: WriteFormat | None,
-    status: tuple[Status, ...] | None,
-    as_json: bool,
+    to: Annotated[
+        Path | None,
+        Argument(metavar="[FILE|DIR]", help="Folder for pages, file for JSON; none prints JSON."),
+    ] = None,
+    kind: Annotated[WriteFormat | None, Option("--format", metavar="FORMAT", help=FORMAT)] = None,
+    status: Statuses = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Write decisions into a folder or a file, or print them.
+    """Write decisions as markdown records, one a page, or as JSON that import reads back.
 
-    Raises:
-        ConfigError: It cannot be written there.
+    The format is told by the name: madr for a folder, jsonl or json for a file.
     """
     kind = kind or _told(to)
-    states = status or (_IN_FORCE if kind is WriteFormat.MADR else _WITH_TEXT)
+    states = tuple(status or ()) or (_IN_FORCE if kind is WriteFormat.MADR else _WITH_TEXT)
     with place.open() as log:
         if status is None and kind is WriteFormat.MADR:
             # A record that was rejected is one of the folder that it came from.
@@ -72,27 +80,28 @@ def export(
     console().print(f"{pages} in {plain(str(to))}, {summary}.", soft_wrap=True)
 
 
+@click.command(
+    cls=Command,
+    name="import",
+    exits={Exit.BAD_INPUT: "wrong usage, or a file or a part of one that cannot be used"},
+)
+@with_log(session=True)
 def import_files(
     place: Place,
-    names: Sequence[str],
-    *,
-    kind: FileFormat | None,
-    fields: str | None,
-    dry_run: bool,
-    as_json: bool,
-) -> bool:
-    """Read decisions of other logs into one.
+    files: Annotated[
+        list[str], Argument(metavar="FILE...", help="Files, folders of records, or - for standard input.")
+    ],
+    kind: Annotated[FileFormat | None, Option("--format", metavar="FORMAT", help=FORMAT)] = None,
+    fields: Fields = None,
+    dry_run: Annotated[bool, Option("--dry-run", help="Read only, and say what there is.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Read decisions of another log. Importing the same file again is safe.
 
-    Returns:
-        Whether every part could be read.
-
-    Raises:
-        ConfigError: `fields` cannot be used, or names a key that no row has.
-        TranscriptError: There is one file, and it cannot be read.
-        StoreError: The log cannot be written.
+    The format is recognised by the content. In tables, --fields description=COLUMN,time=COLUMN names columns.
     """
     keys = None if fields is None else RowFields.parse(fields)
-    paths = [path for name in names for path in _expanded(name)]
+    paths = [path for name in files for path in _expanded(name)]
     arrivals = _linked(_shown(paths, kind, keys))
     if keys is not None:
         arrivals = iter(list(arrivals))  # every row is read before one is put in
@@ -108,7 +117,8 @@ def import_files(
         print_json({**result.to_dict(), "dry_run": dry_run})
     else:
         _print_import(result, dry_run=dry_run)
-    return not result.broken
+    if result.broken:
+        raise SystemExit(Exit.BAD_INPUT)
 
 
 def _told(to: Path | None) -> WriteFormat:

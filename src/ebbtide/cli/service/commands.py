@@ -11,7 +11,7 @@ from typing import Annotated
 import click
 
 from ebbtide.cli.budgets.commands import BudgetsFile
-from ebbtide.cli.decisions.recording import Log
+from ebbtide.cli.decisions.place import Log
 from ebbtide.cli.declaration import FILE, Argument, AsJson, Command, CommandGroup, Option, Redact
 from ebbtide.cli.settings.options import refuse_unnamed
 from ebbtide.cli.terminal import plain, print_json
@@ -208,7 +208,7 @@ def serve(
 
     It takes the hooks of the coding agents on this machine too. Ctrl-C ends it; nothing that it took is lost.
     """
-    from ebbtide.cli.decisions.browsing import Place
+    from ebbtide.cli.decisions.place import Place
     from ebbtide.service.alerts.alert_settings import AlertSettings
     from ebbtide.service.web.service_settings import ServiceSettings
 
@@ -264,7 +264,7 @@ def mcp(
     says. It asks the service of this machine, and starts it where it does not run. With --json it lists the
     tools, and ends.
     """
-    from ebbtide.cli.decisions.browsing import Place
+    from ebbtide.cli.decisions.place import Place
 
     try:
         from ebbtide.service.mcp.standard_streams import list_tools, serve_tools
