@@ -174,7 +174,10 @@ def test_a_decision_from_a_file(shell: Shell) -> None:
     ("content", "expected"),
     [
         ("{", "not JSON"),
-        ('{"reasons": "it is there", "description": "Use a queue"}', "reasons = 'it is there': expected a list"),
+        (
+            '{"reasons": "it is there", "description": "Use a queue"}',
+            "reasons = 'it is there': expected a list",
+        ),
         ('{"description": 7}', "description: expected a text"),
         ('{"confidence": 7, "description": "Use a queue"}', "expected a number from 0 to 1"),
         ('{"options": [{"pros": []}], "description": "Use a queue"}', "options[0]: expected a text"),

@@ -189,7 +189,7 @@ def test_labels_change_what_from_keeps(teacher: Teacher) -> None:
     assert refused["rule"] == "learned"
     assert refused["reason"].startswith("By your labels: like 'We will use the")
     opened = json.loads(teacher.run("record", "Lunch for table 8?", "--open", "--json").stdout)["id"]
-    process = teacher.run("finalize", opened, MEALS)
+    process = teacher.run("record", MEALS, "--of", opened)
     assert process.returncode == 40
     assert "By your labels: like" in process.stdout
     assert "To use it" not in teacher.run("train").stdout
