@@ -42,13 +42,13 @@ if TYPE_CHECKING:
     from ebbtide.decision_log.deliberation.async_deliberation import AsyncDeliberation as AsyncDeliberation
     from ebbtide.decision_log.deliberation.deliberation import Deliberation as Deliberation
     from ebbtide.decision_log.log.decision_log import DecisionLog as DecisionLog
-    from ebbtide.decision_log.record.results import Added as Added
     from ebbtide.decision_log.record.particulars import Particulars as Particulars
     from ebbtide.decision_log.record.particulars import RecordOption as RecordOption
     from ebbtide.decision_log.record.particulars import RecordStatus as RecordStatus
     from ebbtide.decision_log.record.record import Decision as Decision
     from ebbtide.decision_log.record.record import DecisionOutcome as DecisionOutcome
     from ebbtide.decision_log.record.record import Review as Review
+    from ebbtide.decision_log.record.results import Added as Added
     from ebbtide.decisions.assessment import Assessment as Assessment
     from ebbtide.decisions.candidate import Candidate as Candidate
     from ebbtide.decisions.candidate import TurnContext as TurnContext
