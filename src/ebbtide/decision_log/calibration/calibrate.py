@@ -14,6 +14,7 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import Any
 
+from ebbtide.codec import to_wire
 from ebbtide.decision_log.calibration.brier import Brier, Forecast, read_brier, squared_error
 from ebbtide.decision_log.calibration.reliability import (
     Binning,
@@ -70,14 +71,6 @@ class GroupScores:
     n: int
     scores: Scores | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "name": self.name,
-            "n": self.n,
-            "scores": None if self.scores is None else self.scores.to_dict(),
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
@@ -120,8 +113,8 @@ class Calibration:
             "binning": self.binning.value,
             "scores": None if self.scores is None else self.scores.to_dict(),
             "drift": None if self.drift is None else self.drift.to_dict(),
-            "by_category": [group.to_dict() for group in self.by_category],
-            "by_agent": [group.to_dict() for group in self.by_agent],
+            "by_category": [to_wire(group) for group in self.by_category],
+            "by_agent": [to_wire(group) for group in self.by_agent],
             "least": self.least,
         }
 

@@ -43,10 +43,6 @@ class Broken:
     def __str__(self) -> str:
         return f"{self.source}{'' if self.line is None else f':{self.line}'}: {self.what}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {"what": self.what, "source": self.source, "line": self.line}
-
 
 Arrival = Decision | Broken
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ebbtide.codec import to_wire
 from ebbtide.decision_log.exchange.madr import folder_naming, title_of, write_madr
 from ebbtide.decision_log.exchange.record_edits import edited_record
 from ebbtide.decision_log.exchange.record_fields import number_of, record_fields
@@ -34,7 +35,7 @@ class Exported:
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
-        return {"schema": 1, "files": dict(self.files), "new": self.new, "changed": self.changed}
+        return {"schema": 1, **to_wire(self)}
 
 
 def export_folder(decisions: Iterable[Decision], folder: Path) -> Exported:

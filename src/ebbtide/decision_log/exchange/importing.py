@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from ebbtide.codec import to_wire
 from ebbtide.decision_log.exchange.arrivals import Arrival, Broken
 from ebbtide.decision_log.log.decision_log import DecisionLog
 from ebbtide.decision_log.record.identifiers import is_id, origin_id
@@ -31,12 +32,7 @@ class Imported:
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
-        return {
-            "schema": 1,
-            "created": list(self.created),
-            "present": self.present,
-            "broken": [broken.to_dict() for broken in self.broken],
-        }
+        return {"schema": 1, **to_wire(self)}
 
 
 def import_decisions(log: DecisionLog, arrivals: Iterable[Arrival]) -> Imported:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from ebbtide.codec import to_wire
+
 #: What stands before the first event of a stream.
 GENESIS = ""
 
@@ -78,18 +80,7 @@ class LogEvent:
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
-        return {
-            "schema": 1,
-            "tenant": self.tenant,
-            "agent": self.agent,
-            "seq": self.seq,
-            "kind": self.kind.value,
-            "decision_id": self.decision_id,
-            "ts": self.ts,
-            "body": self.body,
-            "body_hash": self.body_hash,
-            "hash": self.hash,
-        }
+        return {"schema": 1, **to_wire(self)}
 
 
 def canonical_json(value: Any) -> str:
@@ -147,10 +138,6 @@ class Fault:
     seq: int
     what: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {"agent": self.agent, "seq": self.seq, "what": self.what}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
@@ -176,14 +163,7 @@ class Verification:
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
-        return {
-            "schema": 1,
-            "ok": self.ok,
-            "events": self.events,
-            "purged": self.purged,
-            "heads": self.heads,
-            "faults": [fault.to_dict() for fault in self.faults],
-        }
+        return {"schema": 1, "ok": self.ok, **to_wire(self)}
 
 
 class StreamCheck:
