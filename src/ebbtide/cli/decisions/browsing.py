@@ -125,7 +125,7 @@ def _search(
 
 
 def _embedder(place: Place) -> Embedder | None:
-    """What makes vectors; None, with a hint, where it is not installed."""
+    """Returns the embedder; None, with a hint, where it is not installed."""
     from ebbtide.text.embedding.embedder import open_embedder
 
     try:
@@ -464,7 +464,7 @@ def _facts(decision: Decision) -> Iterator[tuple[str, str]]:
 
 
 def _record_facts(document: SourceDocument) -> Iterator[tuple[str, str]]:
-    """What the record says that a decision has no place for."""
+    """Fields of the record that a decision has no place for."""
     fields = record_fields(document.text, document.name)
     rows = (
         ("record", document.name),
@@ -500,7 +500,7 @@ def _status(decision: Decision) -> Text:
 
 
 def _status_word(decision: Decision) -> str:
-    """Where it stands, or what the team says of it where that is not that it is accepted."""
+    """Returns the status, or that of its record where it is another one than accepted."""
     standing = decision.particulars.standing if decision.particulars else None
     is_said = standing not in (None, RecordStatus.ACCEPTED) and decision.status is Status.KEPT
     return standing.value if standing and is_said else decision.status.value

@@ -162,7 +162,7 @@ def _expanded(name: str) -> list[str]:
 
 
 def _linked(pairs: Iterator[tuple[str, Arrival]]) -> Iterator[Arrival]:
-    """What is in the files; records of one folder with links to each other."""
+    """Yields the decisions of the files; records of one folder with links to each other."""
     for folder, group in groupby(pairs, key=lambda pair: _folder(pair[0])):
         arrivals = (arrival for _, arrival in group)
         if folder is None:
@@ -179,7 +179,7 @@ def _folder(path: str) -> Path | None:
 def _shown(
     paths: Sequence[str], kind: FileFormat | None, keys: RowFields | None
 ) -> Iterator[tuple[str, Arrival]]:
-    """What is in each file, with a bar on a terminal where that takes a while."""
+    """Yields the decisions of each file, with a bar on a terminal where that takes a while."""
     progress = console(stderr=True)
     quiet = not progress.is_terminal
     for path in track(paths, "Files", console=progress, transient=True, disable=quiet or len(paths) < 2):

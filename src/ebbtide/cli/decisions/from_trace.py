@@ -83,7 +83,7 @@ def from_trace(
 
 
 def filtered_trace(trace: Trace, rules: Profile, *, everyone: bool) -> FilteredTurns:
-    """What the gate makes of a conversation, with the calls that carry out what was decided.
+    """Takes a conversation through the gate, with the calls that carry out what was decided.
 
     Args:
         trace: The conversation; it is read to its end.
@@ -205,7 +205,7 @@ def _line(each: FilteredCandidate) -> Text:
 
 
 def _slots(sentence: TurnCandidate) -> str:
-    """What was chosen, over what, and why, as far as the sentence says more than itself."""
+    """Returns the choice, its alternative and its reason, as far as the sentence says more than itself."""
     choice = sentence.choice if sentence.choice != sentence.text else None
     slots = {"chosen": choice, "over": sentence.over, "why": sentence.why}
     return " \N{MIDDLE DOT} ".join(f"{name}: {plain(words)}" for name, words in slots.items() if words)

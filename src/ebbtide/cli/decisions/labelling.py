@@ -180,7 +180,7 @@ class _Labelling:
         self._learned_at = 0
 
     def open_questions(self) -> list[OpenQuestion]:
-        """What nobody answered yet."""
+        """Returns the questions that nobody answered yet."""
         answered = {each.text for each in self._labels}
         return [question for text, question in self._questions.items() if text not in answered]
 

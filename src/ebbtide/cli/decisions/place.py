@@ -52,7 +52,7 @@ _OF_A_LOG = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Which log, and which part of it.
+    """A log, and the part of it that is meant.
 
     Args:
         log: Path or URL; None takes the file in the user's data folder.
@@ -68,7 +68,7 @@ class Place:
 
     @property
     def vectors(self) -> Path | None:
-        """Where the vectors of its decisions are kept; None for a log that is no file, which keeps none."""
+        """The file of the vectors of its decisions; None for a log that is no file, which keeps none."""
         place = self.log or str(default_file())
         return None if "://" in place or place == ":memory:" else Path(f"{place}.vectors")
 

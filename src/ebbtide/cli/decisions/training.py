@@ -116,7 +116,7 @@ def _answered(labels: list[DecisionLabel]) -> list[DecisionLabel]:
 
 
 def _of_log(place: Place) -> list[DecisionLabel]:
-    """What reviews say, where there is a log; one that is named has to be there."""
+    """Returns the labels of a log, where there is one; one that is named has to be there."""
     if place.log is None and not default_file().exists():
         return []
     with place.open() as log:

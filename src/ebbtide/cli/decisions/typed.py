@@ -55,7 +55,7 @@ Links = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Typed:
-    """What was typed of a decision; what was not is not there.
+    """A decision as it was typed; a field that was not typed is not there.
 
     Args:
         description: The text.
@@ -69,7 +69,7 @@ class Typed:
 
     @property
     def particulars(self) -> Particulars | None:
-        """What the record says beside the decision."""
+        """The particulars of the record."""
         found: Particulars | None = self.words.get("particulars")
         return found
 

@@ -1,4 +1,4 @@
-"""What a clean-up would take out of a log, as a file that people read before anything is done.
+"""Plans of clean-ups, as files that people read before anything is done.
 
 Source: decision quality gate, phase 4 (clause Q15).
 """
@@ -81,7 +81,7 @@ class Reversal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a clean-up would take out of a log.
+    """A plan of a clean-up.
 
     Args:
         tenant: Whose log.
@@ -108,7 +108,7 @@ class Plan:
 
     @property
     def by_rule(self) -> dict[str, int]:
-        """How many rows would go, by the rule that refuses them, the most frequent first."""
+        """Counts the rows that would go, by the rule that refuses them, the most frequent first."""
         return dict(Counter(row.rule for row in self.going).most_common())
 
     @property

@@ -33,7 +33,7 @@ BY = "clean-up"  #: who says so, in the events of the log
 
 
 def audit(log: DecisionLog, profile: Profile = Profile.DEFAULT) -> Plan:
-    """What a clean-up would take out of the rows that a view of a log sees. Nothing is changed.
+    """Plans a clean-up of the rows that a view of a log sees. Nothing is changed.
 
     Looked at are the kept rows; in time, so that of two equal decisions the later one is the duplicate. A row
     that was recorded on purpose, brought back, reviewed or linked, or that took the place of another one, is

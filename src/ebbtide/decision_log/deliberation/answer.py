@@ -1,4 +1,4 @@
-"""What a deliberation answers: what became of a candidate, and why."""
+"""Answers of a deliberation: the verdict on a candidate, and the reason."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict
 
 
 class DecisionVerdict(StrEnum):
-    """What became of a candidate."""
+    """The verdict on a candidate."""
 
     OPENED = "opened"  #: it is being thought about
     KEPT = "kept"
@@ -24,7 +24,7 @@ class DecisionVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionAnswer:
-    """What became of a candidate, and why.
+    """The verdict on a candidate, and the reason.
 
     Args:
         verdict: What became of it.
@@ -50,12 +50,12 @@ class DecisionAnswer:
 
     @property
     def kept(self) -> bool:
-        """Whether it is in the log, or being thought about."""
+        """True where it is in the log, or being thought about."""
         return self.verdict in {DecisionVerdict.OPENED, DecisionVerdict.KEPT}
 
     @property
     def reason(self) -> str | None:
-        """What speaks against it, in one sentence; None where nothing does. It may be kept all the same."""
+        """The objection to it, in one sentence; None where nothing does. It may be kept all the same."""
         if self.verdict is DecisionVerdict.NOT_CAPTURED:
             return "nothing is recorded in this frame; record_decision works in any frame"
         return None if self.assessment is None else self.assessment.reason

@@ -36,10 +36,10 @@ _REMEMBERED = 4096  # opened decisions of this process that need not be read aga
 
 
 class Gate(Protocol):
-    """What judges candidates; `ebbtide.decisions.gate.assess.assess` is one."""
+    """A judge of candidates; `ebbtide.decisions.gate.assess.assess` is one."""
 
     def __call__(self, candidate: Candidate, context: TurnContext | None, profile: Profile, /) -> Assessment:
-        """What speaks against a candidate and what for it."""
+        """Assesses a candidate."""
 
 
 class Deliberation:
@@ -98,7 +98,7 @@ class Deliberation:
         return getattr(self._local, "answer", None)
 
     def assess(self, candidate: Candidate, context: TurnContext | None = None) -> Assessment:
-        """What the gate says; nothing is stored or counted."""
+        """Asks the gate; nothing is stored or counted."""
         return self._gate(candidate, context, self.profile)
 
     def start(

@@ -35,7 +35,7 @@ _VERDICTS = {Status.KEPT: DecisionVerdict.KEPT, Status.QUARANTINED: DecisionVerd
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepRules:
-    """What is asked, and what the answer may do.
+    """The rules of the gate and the window, and the power of their answer.
 
     Args:
         profile: The rules of the gate.
@@ -169,7 +169,7 @@ def _superseding(tx: Transaction, decision: Decision, taken: Decision) -> Decisi
 
 
 def _links(duplicate: DuplicateVerdict | None) -> tuple[Link, ...]:
-    """What a comparison says about two decisions, for later readers."""
+    """Returns the links that a comparison makes between two decisions."""
     if duplicate is None or duplicate.of is None:
         return ()
     if duplicate.is_duplicate:
@@ -222,7 +222,7 @@ def compare(
     final: bool,
     not_id: str | None = None,
 ) -> DuplicateVerdict | None:
-    """What a text is to the earlier decisions of its tenant, agent and session; None for one without words.
+    """Compares a text with the earlier decisions of its session; None for one without words.
 
     What is about to be thought about is compared with what others were called when they were opened, and a
     final text with final texts. Nobody else can write to the stream in between.

@@ -1,4 +1,4 @@
-"""What a decision says when it is taken, and what the gate makes of that."""
+"""A decision that is about to be taken, with the assessment of the gate."""
 
 from __future__ import annotations
 

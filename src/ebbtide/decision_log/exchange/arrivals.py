@@ -1,4 +1,4 @@
-"""What a file of another log gives: an entry, or a line that could not be read."""
+"""Arrivals of another log: decisions, and lines that could not be read."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Broken:
 
     @classmethod
     def of(cls, error: TranscriptError | ConfigError, source: str, line: int | None = None) -> Broken:
-        """What an error says, and where."""
+        """Makes one of an error and its place."""
         if isinstance(error, TranscriptError):
             line = line if error.line is None else error.line
             what = str(TranscriptError(error.what, path=error.path, hint=error.hint))

@@ -21,7 +21,7 @@ from ebbtide.errors import ConfigError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
-    """What was written.
+    """The result of an export.
 
     Args:
         files: Name of the page of each decision, by id.
@@ -77,7 +77,7 @@ def export_folder(decisions: Iterable[Decision], folder: Path) -> Exported:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
-    """Which page each decision gets."""
+    """The page of each decision."""
 
     names: Mapping[str, str]
     numbers: Mapping[str, int]
@@ -131,7 +131,7 @@ def _not_told(rows: Iterable[Decision], names: Mapping[str, str], pages: Mapping
 
 
 def _is_of(entry: Decision, path: Path) -> bool:
-    """Whether a file is not there, or is the record of this decision, perhaps edited by hand since."""
+    """Returns True where no file is there, or the record of this decision, perhaps edited since."""
     return not path.exists() or RecordPage(_read(path)).title == _heading(entry)
 
 
@@ -157,7 +157,7 @@ def _read(path: Path) -> str:
 
 
 def _write(path: Path, text: str) -> bool:
-    """Whether the file said something else before."""
+    """Writes a file; returns True where its content changed."""
     content = text.encode("utf-8", "surrogateescape")
     if path.is_file() and path.read_bytes() == content:
         return False
@@ -233,6 +233,6 @@ def numbers_in(folder: Path) -> set[int]:
 
 
 def numbers_text(numbers: Mapping[str, int], files: Mapping[str, str] | None = None) -> str:
-    """What the file that remembers holds."""
+    """Returns the content of the file that remembers the numbers."""
     pages = {"files": dict(files)} if files else {}
     return json.dumps({"schema": 1, "numbers": dict(numbers), **pages}, indent=2) + "\n"

@@ -42,7 +42,7 @@ def read_document(document: Mapping[str, Any], source: str) -> Iterator[Arrival]
 
 
 def is_full(row: Mapping[str, Any]) -> bool:
-    """Whether this is a decision as `decision_json` writes it."""
+    """Returns True for a decision as `decision_json` writes it."""
     return isinstance(row.get("candidate"), Mapping)
 
 

@@ -1,4 +1,4 @@
-"""What was read goes into a log, some hundred entries a transaction; what is there already stays as it is."""
+"""Import of decisions into a log, some hundred a transaction; those that are there stay as they are."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BATCH = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """What became of a file, or of several.
+    """The result of an import of one file or several.
 
     Args:
         created: Ids of the decisions that are new.
@@ -70,7 +70,7 @@ def import_decisions(log: DecisionLog, arrivals: Iterable[Arrival]) -> Imported:
 
 
 def survey(arrivals: Iterable[Arrival]) -> Imported:
-    """What an import would find, with nothing put anywhere; ids are not given yet, so they are origins."""
+    """Returns what an import would find, and writes nothing; ids are not given yet, so they are origins."""
     parts = list(arrivals)
     names = [entry.id or entry.origin or "?" for entry in parts if isinstance(entry, Decision)]
     broken = tuple(entry for entry in parts if isinstance(entry, Broken))

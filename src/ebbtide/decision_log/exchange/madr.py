@@ -63,7 +63,7 @@ def file_name(decision: Decision, number: int, *, digits: int = 4) -> str:
 
 
 def folder_naming(names: Iterable[str]) -> Callable[[Decision, int], str]:
-    """How pages of a folder are named: by a number of so many digits, or by the day.
+    """Returns the naming of the pages of a folder: by a number of so many digits, or by the day.
 
     Args:
         names: The pages that are in the folder.
@@ -133,7 +133,7 @@ def write_madr(decision: Decision, names: Mapping[str, str]) -> str:
 
 
 def _rest(decision: Decision) -> dict[str, object]:
-    """What the page does not say."""
+    """The fields that the page does not state."""
     table = to_wire(decision)
     candidate = {key: value for key, value in table["candidate"].items() if key not in _IN_PAGE}
     left_out = ["tenant", "thoughts", "prediction", "version", "document", "particulars"]
@@ -195,7 +195,7 @@ def _page(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
 
 
 def argument_items(option: RecordOption) -> Iterator[str]:
-    """What speaks for and against an option, as items of a list."""
+    """Yields the arguments for and against an option as items of a list."""
     for side, words in SIDES.items():
         yield from (f"* {words}{item(text)[2:]}" for text in getattr(option, side))
 

@@ -130,7 +130,7 @@ def _context(under: Mapping[str, Section]) -> str:
 
 
 def _consequences(under: Mapping[str, Section]) -> tuple[str | None, list[str]]:
-    """What is expected to happen, and what else follows."""
+    """Reads the prediction and the other consequences."""
     texts = items(_lines(under, madr.CONSEQUENCES))
     expected = (text.removeprefix(madr.EXPECTED) for text in texts if text.startswith(madr.EXPECTED))
     others = [unescape(text) for text in texts if not text.startswith(madr.EXPECTED)]
@@ -138,7 +138,7 @@ def _consequences(under: Mapping[str, Section]) -> tuple[str | None, list[str]]:
 
 
 def _outcome(under: Mapping[str, Section]) -> tuple[str, str | None]:
-    """What is decided, and the option that was chosen where that is said beside it."""
+    """Reads the decision, and the chosen option where the page states it apart."""
     text = under[madr.OUTCOME].text if madr.OUTCOME in under else ""
     words = text.removeprefix(madr.CHOSEN).lstrip("\n").removeprefix(" ")
     first, _, more = words.partition("\n\n")

@@ -101,7 +101,7 @@ def _page(content: str, source: str) -> Arrival:
 
 
 class FileFormat(StrEnum):
-    """What is read."""
+    """Formats that are read."""
 
     JSON = "json"  #: complete, one document; or a list of rows with keys of its own
     JSONL = "jsonl"  #: likewise, one decision a line
@@ -110,7 +110,7 @@ class FileFormat(StrEnum):
 
 
 class WriteFormat(StrEnum):
-    """What is written."""
+    """Formats that are written."""
 
     MADR = "madr"  #: a folder of numbered pages
     JSON = "json"

@@ -292,7 +292,7 @@ def _settle(tx: Transaction, decision: Decision, taken: Decision, version: int) 
 
 
 def _count_body(candidate: Candidate, assessment: Assessment, mode: Mode) -> dict[str, Any]:
-    """What a count in `ebbtide.decision_log.log.erasing.count_keys` is made of."""
+    """The body from which `ebbtide.decision_log.log.erasing.count_keys` counts."""
     about = {"source": candidate.source.value, "frame": candidate.frame}
     return {"candidate": about, "assessment": assessment.to_dict(), "mode": mode.value}
 

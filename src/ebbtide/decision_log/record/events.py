@@ -1,4 +1,4 @@
-"""What happened to decisions, append-only, and the chain that shows when somebody changed it afterwards.
+"""Events of decisions, append-only, and the chain that shows when somebody changed it afterwards.
 
 Each agent of a tenant has one stream. Its events are numbered from 1, and the hash of each covers the hash
 before it. The body is covered by its own hash only, so that a text can be purged and the chain still holds.
@@ -24,7 +24,7 @@ _dumps = json.JSONEncoder(
 
 
 class EventKind(StrEnum):
-    """What can happen to a decision."""
+    """The kinds of events of a decision."""
 
     OPENED = "opened"  #: somebody thinks about it
     THOUGHT = "thought"  #: and notes what
@@ -75,7 +75,7 @@ class LogEvent:
 
     @property
     def at(self) -> float:
-        """What the clock said, or the time that the caller gave."""
+        """The reading of the clock, or the time that the caller gave."""
         return float(self.body["at"]) if self.body is not None and "at" in self.body else self.ts
 
     def to_dict(self) -> dict[str, Any]:
@@ -141,7 +141,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """What became of the streams that were looked at.
+    """The result of checking streams.
 
     Args:
         faults: Every place that is not what was written, by stream and number.
@@ -158,7 +158,7 @@ class Verification:
 
     @property
     def ok(self) -> bool:
-        """Whether everything is as it was written."""
+        """True where everything is as it was written."""
         return not self.faults
 
     def to_dict(self) -> dict[str, Any]:

@@ -130,7 +130,7 @@ def _born(event: LogEvent) -> Decision:
 
 
 def tombstone(decision: Decision) -> Decision:
-    """What stays of a decision when its text goes: when it was, which rules fired, how it turned out."""
+    """Returns a decision without its texts: times, the rules that fired and the outcome stay."""
     candidate = decision.candidate
     return replace(
         decision,

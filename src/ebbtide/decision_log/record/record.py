@@ -17,7 +17,7 @@ _PAGE_NAME = re.compile(r"[^/\\\x00-\x1f:]{1,240}\.(?:md|markdown)")
 
 
 class Status(StrEnum):
-    """Where a decision stands."""
+    """The status of a decision."""
 
     OPENED = "opened"  #: being thought about
     ABANDONED = "abandoned"  #: never finalized in time
@@ -28,7 +28,7 @@ class Status(StrEnum):
 
 
 class Mode(StrEnum):
-    """What the gate may do. A refusal is counted in every mode."""
+    """The power of the gate. A refusal is counted in every mode."""
 
     SHADOW = "shadow"  #: everything is kept; what would have been refused is noted
     ADVISE = "advise"  #: everything is kept; the caller gets the judgement of the gate
@@ -36,7 +36,7 @@ class Mode(StrEnum):
 
 
 class DecisionOutcome(StrEnum):
-    """How a decision turned out."""
+    """The outcome of a decision."""
 
     SUCCESS = "success"
     PARTIAL = "partial"
@@ -46,7 +46,7 @@ class DecisionOutcome(StrEnum):
 
 
 class Relation(StrEnum):
-    """How a decision stands to another one."""
+    """The relation of a decision to another one."""
 
     SUPERSEDES = "supersedes"
     DUPLICATE_OF = "duplicate_of"
@@ -75,7 +75,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """What somebody, or a signal, found of how it turned out.
+    """The outcome of a decision as a person, or a signal, found it.
 
     Args:
         outcome: How it turned out.

@@ -15,7 +15,7 @@ from ebbtide.decisions.assessment import Assessment
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Added:
-    """What became of an entry.
+    """The result of one import.
 
     Args:
         id: Its id.

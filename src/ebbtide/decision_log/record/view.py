@@ -1,4 +1,4 @@
-"""Which part of a log somebody sees: one tenant, and perhaps one agent and one session of it."""
+"""The part of a log that somebody sees: one tenant, and perhaps one agent and one session of it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class View:
 
     @property
     def where(self) -> str:
-        """What messages call it."""
+        """The name in messages."""
         agent = "" if self.agent is None else f", agent {self.agent!r}"
         return f"tenant {self.tenant!r}{agent}"
 

@@ -55,7 +55,7 @@ class Store:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """The name in messages."""
         return self.database.name
 
     def write(
