@@ -27,7 +27,7 @@ from benchmarks.reading.sources import (
     unreferenced,
 )
 
-FOLDERS = ("src", "tests", "docs", "examples", "benchmarks", ".ci")
+FOLDERS = ("src", "conformance", "tests", "docs", "examples", "benchmarks", ".ci")
 FILES = ("README.md", "CHANGELOG.md", "Makefile", "pyproject.toml")
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:home|root|work|farm|tmp|Users)/\w")
 
@@ -35,10 +35,10 @@ MACHINE_PATH = re.compile(r"(?<![\w.])/(?:home|root|work|farm|tmp|Users)/\w")
 INSIDE = {"Attempts", "LoopState"}
 # These may only fall; `python -m benchmarks.reading` prints them.
 AT_MOST = {
-    "files that a supervisor reaches": 142,
-    "docstrings that begin with What, Whether, How, Which or Where": 980,
-    "imports inside functions": 239,
-    "options of the command line": 494,
+    "files that a supervisor reaches": 136,
+    "docstrings that begin with What, Whether, How, Which or Where": 764,
+    "imports inside functions": 154,
+    "options of the command line": 307,
 }
 # Public names that tests and benchmarks alone use: none may be added.
 UNUSED = {
