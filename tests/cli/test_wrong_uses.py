@@ -37,7 +37,7 @@ WRONG: list[tuple[str, str]] = [
     ("--versoin", "No such option '--versoin'. Did you mean '--version'?"),
     (f"loops --jsn {STUCK}", "No such option '--jsn'. Did you mean '--json'?"),
     ("stop", "Missing argument 'FILE'."),
-    ("decisions apply", "Missing option '--plan'."),
+    ("decisions purge", "Missing option '--before'."),
     ("schema all", "'all' is too much: `ebbtide schema` takes no argument."),
     (f"loops {STUCK} {STUCK}", f"'{STUCK}' is too much: `ebbtide loops` takes FILE."),
     (
@@ -150,7 +150,7 @@ WRONG: list[tuple[str, str]] = [
         f"--config DIR/ebbtide.toml check {STUCK}",
         (
             "DIR/ebbtide.toml: profle: no such setting; did you mean profile? "
-            "There are profile, tools, prices, limits, fail-on, baseline, ignore, guardrails, budgets, alerts"
+            "There are profile, tools, prices, limits, fail-on, baseline, ignore, budgets, alerts"
         ),
     ),
     (
