@@ -23,6 +23,7 @@ _FENCE = re.compile(r"\s*(?:```|~~~)")
 _ALTERNATING = 8  # messages in one turn of a monologue
 _LINE = 1_000  # characters of one line that are kept while it streams
 _LONGEST_WORD = 256  # characters from which what streams without a boundary is data: it breaks a chant
+_END = 600  # characters at the end of a message that show whether to look for one
 _LONGEST_READ = 100_000  # characters at the end of a message in which a chant is looked for
 _TELLS = ("I ", "I've ", "I\u2019ve ", "Address: ")  # how messages begin that may tell an action
 _OPENING = 8  # characters of that which are kept: they tell whether it opens a fence
@@ -113,6 +114,32 @@ def _last_boundary(line: str) -> int:
     return end
 
 
+def _may_chant(words: str, text: str, copies: int, longest: int) -> bool:
+    """Whether the end of a text may be copies of a block: a look at its last words, which clears most texts.
+
+    Args:
+        words: The words of the text in small letters.
+        text: The text itself.
+        copies: Copies of the block that make a chant.
+        longest: Words that a block may have.
+    """
+    # The last word stands in each of the copies.
+    last = _WORD.findall(words[-64:])
+    if last and words.isascii() and words.count(last[-1]) < copies:
+        return False
+    # And each word of the last copies but one is the one a block before it, as far back as is looked.
+    tail = [word.lower() for word in _WORD.findall(text[-_END:])]
+    if len(text) > _END:
+        del tail[:1]  # it may be cut
+    end = len(tail)
+    for period in range(1, min(longest, end - 1) + 1):
+        if tail[-1 - period] == tail[-1]:
+            run = min((copies - 1) * period, end - period)
+            if tail[end - run :] == tail[end - run - period : end - period]:
+                return True
+    return end <= longest
+
+
 class Speech:
     """What the model of one chain said since something else happened, and condensations of its context."""
 
@@ -168,10 +195,7 @@ class Speech:
         finding = self._take(key, self._rules.messages, event)
         if finding or len(text) < self._rules.chant_words // 2:  # fewer characters than words that it takes
             return finding
-        # A chant ends in copies of a block, so that the last word stands in each of them; most texts are
-        # cleared by that, at a tenth of the cost.
-        last = _WORD.findall(words[-64:])
-        if last and words.isascii() and words.count(last[-1]) < (self._rules.chant_copies or 0):
+        if not _may_chant(words, text, self._rules.chant_copies or 0, self._rules.chant_period):
             self._chants = False
             return None
         chant = Chant(self._rules)
