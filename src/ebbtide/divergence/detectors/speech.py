@@ -11,9 +11,12 @@ from collections import deque
 from typing import Any
 from zlib import crc32
 
+from ebbtide.divergence.chain_memory import ChainMemory, Detector
 from ebbtide.divergence.detectors.cycles import CycleDetector
 from ebbtide.divergence.loop_registry import Finding
+from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind, Measurement, Unit
+from ebbtide.events.event import Event, ModelCall, ModelPart, Notice, NoticeKind
 from ebbtide.events.identity import UNKNOWN, Key, key_of
 from ebbtide.profile.divergence import LoopRules
 
@@ -140,13 +143,13 @@ def _may_chant(words: str, text: str, copies: int, longest: int) -> bool:
     return end <= longest
 
 
-class Speech:
+class Speech(Detector):
     """What the model of one chain said since something else happened, and condensations of its context."""
 
-    __slots__ = ("_chants", "_messages", "_monologue", "_recent", "_rules", "chant", "condensed")
+    __slots__ = ("_chants", "_messages", "_monologue", "_recent", "chant", "condensed")
 
-    def __init__(self, rules: LoopRules) -> None:
-        self._rules = rules
+    def __init__(self, memory: ChainMemory) -> None:
+        super().__init__(memory)
         self.chant: Chant | None = None
         self._messages = CycleDetector(max_period=_ALTERNATING, copies=3)
         self._recent: deque[tuple[Key, int]] = deque(
@@ -167,7 +170,22 @@ class Speech:
             self._chants = False
         self.condensed = 0
 
-    def condensation(self, event: int) -> Finding | None:
+    def see(self, moment: Moment) -> Finding | None:
+        """Take what the model says, or that its context was condensed."""
+        event = moment.event
+        if isinstance(event, ModelCall):
+            if event.part is ModelPart.CHUNK:
+                return self._stream(event.text, moment.number) if event.text else None
+            return (
+                self._message(moment.key, moment.text, event.text or "", moment.number)
+                if moment.text
+                else None
+            )
+        if isinstance(event, Notice) and event.kind is NoticeKind.COMPACTION:
+            return self._condensation(moment.number)
+        return None
+
+    def _condensation(self, event: int) -> Finding | None:
         """The context was condensed."""
         self.condensed += 1
         least = self._rules.condensations
@@ -183,7 +201,7 @@ class Speech:
             begins=self.condensed == least,
         )
 
-    def message(self, key: Key, words: str, text: str, event: int) -> Finding | None:
+    def _message(self, key: Key, words: str, text: str, event: int) -> Finding | None:
         """A whole message or thought.
 
         Args:
@@ -202,7 +220,7 @@ class Speech:
         copies = chant.feed(text[-_LONGEST_READ:], end=True)
         return self._chanting(chant, copies, self._rules.chant_words // 2, event)
 
-    def stream(self, piece: str, event: int) -> Finding | None:
+    def _stream(self, piece: str, event: int) -> Finding | None:
         """A piece of a message."""
         if self.chant is None:
             self.chant = Chant(self._rules)
@@ -269,3 +287,19 @@ class Speech:
             period=chant.period,
             measure=Measurement(Unit.WORDS, chant.words, words),
         )
+
+
+def known_monologue(_: int) -> Event:
+    """An event of a run in which a model says one thing."""
+    return ModelCall(text="I am waiting for your answer.")
+
+
+def known_chant(_: int) -> Event:
+    """An event of a run whose text ends in copies of itself."""
+    lament = "I will mark the task as complete now, and then I am done with all of it. "
+    return ModelCall(text=lament, part=ModelPart.CHUNK)
+
+
+def known_condensation(_: int) -> Event:
+    """An event of a run that only condenses its context."""
+    return Notice(kind=NoticeKind.COMPACTION)
