@@ -38,7 +38,7 @@ from ebbtide.divergence.detectors.sweep import Sweeps, known_covered_range, know
 from ebbtide.divergence.detectors.told import Told, known_ground, known_order
 from ebbtide.divergence.detectors.turns import Turns, known_cycle, known_repeat
 from ebbtide.divergence.detectors.undone import Undone, known_undone_change
-from ebbtide.divergence.detectors.waiting import Waiting, known_wait
+from ebbtide.divergence.detectors.waiting import Waits, known_wait
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import Event
 
@@ -53,7 +53,7 @@ class Sees(Enum):
     USAGE = auto()  #: events that state what they took
 
 
-class News(Enum):
+class Restart(Enum):
     """After what a detector begins afresh."""
 
     PAUSE = auto()  #: so much time that the same call is a new look at things
@@ -101,7 +101,7 @@ class DetectorRow:
     sees: Sees
     loops: tuple[LoopRow, ...]
     excuses: frozenset[str] = frozenset()
-    forgets: tuple[News, ...] = ()
+    forgets: tuple[Restart, ...] = ()
 
 
 EVERYTHING: Final = frozenset({"*"})  #: all detectors further down
@@ -109,7 +109,7 @@ EVERYTHING: Final = frozenset({"*"})  #: all detectors further down
 DETECTORS: Final = (
     DetectorRow(
         name="waiting",
-        make=Waiting,
+        make=Waits,
         sees=Sees.CALL,
         excuses=EVERYTHING,
         loops=(
@@ -171,7 +171,7 @@ DETECTORS: Final = (
         make=SameTool,
         sees=Sees.CALL,
         excuses=frozenset({"monotony"}),
-        forgets=(News.PAUSE, News.CHANGE),
+        forgets=(Restart.PAUSE, Restart.CHANGE),
         loops=(
             LoopRow(
                 kind=LoopKind.SAME_ANSWER,
@@ -201,7 +201,7 @@ DETECTORS: Final = (
         make=Sweeps,
         sees=Sees.CALL,
         excuses=frozenset({"monotony"}),
-        forgets=(News.CHANGE, News.RUN),
+        forgets=(Restart.CHANGE, Restart.RUN),
         loops=(
             LoopRow(
                 kind=LoopKind.SWEEP,
@@ -224,7 +224,7 @@ DETECTORS: Final = (
         make=FailingTools,
         sees=Sees.CALL,
         excuses=frozenset({"monotony"}),
-        forgets=(News.CHANGE, News.RUN),
+        forgets=(Restart.CHANGE, Restart.RUN),
         loops=(
             LoopRow(
                 kind=LoopKind.SAME_ERROR,
@@ -247,7 +247,7 @@ DETECTORS: Final = (
         make=Stagnation,
         sees=Sees.CALL,
         excuses=frozenset({"monotony"}),
-        forgets=(News.TASK,),
+        forgets=(Restart.TASK,),
         loops=(
             LoopRow(
                 kind=LoopKind.STAGNATION,
@@ -263,7 +263,7 @@ DETECTORS: Final = (
         make=Recurrences,
         sees=Sees.CALL,
         excuses=frozenset({"monotony"}),
-        forgets=(News.TASK,),
+        forgets=(Restart.TASK,),
         loops=(
             LoopRow(
                 kind=LoopKind.RECURRENCE,
@@ -279,7 +279,7 @@ DETECTORS: Final = (
         make=Undone,
         sees=Sees.CALL,
         excuses=frozenset({"monotony"}),
-        forgets=(News.TASK,),
+        forgets=(Restart.TASK,),
         loops=(
             LoopRow(
                 kind=LoopKind.UNDONE_CHANGES,
@@ -295,7 +295,7 @@ DETECTORS: Final = (
         make=ReadBack,
         sees=Sees.CALL,
         excuses=frozenset({"monotony"}),
-        forgets=(News.TASK,),
+        forgets=(Restart.TASK,),
         loops=(
             LoopRow(
                 kind=LoopKind.UNSEEN_CHANGES,
@@ -312,7 +312,7 @@ DETECTORS: Final = (
         make=AcrossChains,
         sees=Sees.KNOWN,
         excuses=frozenset({"monotony"}),
-        forgets=(News.CHANGE,),
+        forgets=(Restart.CHANGE,),
         loops=(
             LoopRow(
                 kind=LoopKind.ACROSS_CHAINS,
@@ -341,7 +341,7 @@ DETECTORS: Final = (
         name="hand_offs",
         make=HandOffs,
         sees=Sees.TALK,
-        forgets=(News.CHANGE, News.RUN),
+        forgets=(Restart.CHANGE, Restart.RUN),
         loops=(
             LoopRow(
                 kind=LoopKind.HANDOFF_CYCLE,
@@ -356,7 +356,7 @@ DETECTORS: Final = (
         name="speech",
         make=Speech,
         sees=Sees.TALK,
-        forgets=(News.TASK,),
+        forgets=(Restart.TASK,),
         loops=(
             LoopRow(
                 kind=LoopKind.MONOLOGUE,
@@ -385,7 +385,7 @@ DETECTORS: Final = (
         name="told",
         make=Told,
         sees=Sees.TOLD,
-        forgets=(News.TASK,),
+        forgets=(Restart.TASK,),
         loops=(
             LoopRow(
                 kind=LoopKind.KNOWN_GROUND,

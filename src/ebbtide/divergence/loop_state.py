@@ -8,10 +8,8 @@ from typing import Any, TypeVar
 
 from ebbtide.budget.tally import Tally
 from ebbtide.divergence.answer_texts import AnswerTexts, Likeness, text_of
-from ebbtide.divergence.chain_memory import ChainMemory, Detector, SessionMemory
-from ebbtide.divergence.command_effects import CommandEffects
-from ebbtide.divergence.detector_state import fields_of, item_of
-from ebbtide.divergence.detector_table import DETECTORS, EVERYTHING, News, Sees
+from ebbtide.divergence.chain_memory import ChainMemory, Detector, SessionMemory, fields_of, item_of
+from ebbtide.divergence.detector_table import DETECTORS, EVERYTHING, Restart, Sees
 from ebbtide.divergence.detectors.failing import FailingTools
 from ebbtide.divergence.detectors.hand_offs import HandOffs
 from ebbtide.divergence.detectors.same_tool import SameTool
@@ -19,8 +17,9 @@ from ebbtide.divergence.detectors.speech import Speech
 from ebbtide.divergence.detectors.spend import Spend
 from ebbtide.divergence.detectors.told import Told
 from ebbtide.divergence.loop_registry import Finding, Loop
-from ebbtide.divergence.moment import Moment
+from ebbtide.divergence.moment import Command, Moment
 from ebbtide.divergence.numbering import Batch, Numbering
+from ebbtide.divergence.repetition import Repetition
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Message, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
@@ -38,6 +37,7 @@ from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
 _CALLERS = 64  # agents whose calls are known to be recorded
+_COMMANDS = 64  # commands that wait
 _NAME = 64  # characters of a name that are kept; the rest counts by its hash
 _PASSIVE = (Effect.POLL, Effect.CLOCK)
 _MAYBE_DEEDS = (Effect.CHANGE, Effect.ACKNOWLEDGE, None)
@@ -58,6 +58,66 @@ _PLAIN = (
 _D = TypeVar("_D", bound=Detector)
 # A detector's `see`, the bit that stands for it, and the bits of those that it excuses.
 _Listener = tuple[Callable[[Moment], Finding | None], int, int]
+
+
+class _UnreadCommands:
+    """The commands of a chain whose effect is not known yet: what they did is found out when it matters.
+
+    Reading a command line takes longer than everything else that is done with a call, and most are new.
+
+    Args:
+        repetition: The calls of the chain with their answers.
+    """
+
+    __slots__ = ("_repetition", "_waiting")
+
+    def __init__(self, repetition: Repetition) -> None:
+        self._repetition = repetition
+        self._waiting: list[tuple[int, Command]] = []  # with their places
+
+    @property
+    def is_full(self) -> bool:
+        """Whether too many commands wait."""
+        return len(self._waiting) >= _COMMANDS
+
+    def wait(self, moment: Moment) -> bool:
+        """Let a call wait where it is a command that was not read yet: whether it is one."""
+        if moment.command is None:
+            return False
+        self._waiting.append((moment.now, moment.command))
+        return True
+
+    def to_state(self) -> list[list[Any]]:
+        """All that later findings depend on: the commands that wait, each with what it did."""
+        return [[now, policy.effect_of(args)] for now, (policy, args) in self._waiting]
+
+    def restore(self, state: list[list[Any]]) -> None:
+        """Take up what `to_state` gave."""
+        self._waiting = [(now, (ToolPolicy(effect=effect), None)) for now, effect in state]
+
+    def settle(self) -> bool:
+        """Find out what those that wait did; whether one of them changed something.
+
+        From a change on, what is looked up is a new look.
+        """
+        if not self._waiting:
+            return False
+        has_changed = False
+        repetition = self._repetition
+        answers, cycles, latest = repetition.answers, repetition.cycles, repetition.calls
+        for now, (policy, args) in self._waiting:
+            effect = policy.effect_of(args)
+            if effect is Effect.CHANGE:
+                symbols = cycles.recent[max(len(cycles) - (latest - now), 0) :]
+                answers.start = answers.latest_change = now
+                repetition.forget_stream()
+                has_changed = True
+                for symbol in symbols:
+                    cycles.push(symbol)
+            elif effect is None:
+                answers.latest_change = max(answers.latest_change, now)
+        self._waiting.clear()
+        return has_changed
 
 
 class LoopState:
@@ -98,9 +158,9 @@ class LoopState:
         self._same_tool = self._detector(SameTool)
         self._failing = self._detector(FailingTools)
         self._forgetful = {
-            news: [self.detectors[row.name] for row in DETECTORS if news in row.forgets] for news in News
+            news: [self.detectors[row.name] for row in DETECTORS if news in row.forgets] for news in Restart
         }
-        self._effects = CommandEffects(self.repetition)
+        self._effects = _UnreadCommands(self.repetition)
         self._texts = AnswerTexts()
         self._batch = Batch()
         self.numbering = Numbering()
@@ -161,7 +221,7 @@ class LoopState:
     def pause(self) -> None:
         """So much time has passed that the same call is a new look at things."""
         self.repetition.pause()
-        self._forget(News.PAUSE)
+        self._forget(Restart.PAUSE)
 
     def goes_on(self, loop: Loop) -> bool:
         """Whether nothing has happened that ends a loop."""
@@ -323,9 +383,9 @@ class LoopState:
         answers = self.repetition.answers
         answers.start = answers.latest_change = now
         self.repetition.forget_stream()
-        self._forget(News.CHANGE)
+        self._forget(Restart.CHANGE)
 
-    def _forget(self, news: News) -> None:
+    def _forget(self, news: Restart) -> None:
         for detector in self._forgetful[news]:
             detector.reset()
 
@@ -342,14 +402,14 @@ class LoopState:
 
     def _new_task(self) -> None:
         self.pause()
-        self._forget(News.TASK)
+        self._forget(Restart.TASK)
 
     def _notice(self, moment: Moment, event: Notice) -> Finding | None:
         kind = event.kind
         if kind is NoticeKind.RUN_START:
             self.memory.runs += 1
             self._new_task()
-            self._forget(News.RUN)
+            self._forget(Restart.RUN)
             self.memory.session.several = True
         elif kind is NoticeKind.RETRY:
             self.retried = True

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Self
 
-from ebbtide.divergence.detectors.near_duplicates import argument_text, words_of
-from ebbtide.divergence.detectors.progress import CallMemory
+from ebbtide.divergence.near_duplicates import argument_text, words_of
+from ebbtide.divergence.progress import CallMemory
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.identity import Answer, Key, identify, identify_answer, settled, without_notes

@@ -14,10 +14,10 @@ from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import UNITS, Tally
 from ebbtide.divergence.chain_memory import SessionMemory
 from ebbtide.divergence.chain_table import LIVE_CHAINS, MOST_CHAINS, ChainTable
-from ebbtide.divergence.detectors.near_duplicates import argument_display
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, Loop
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.moment import Moment
+from ebbtide.divergence.near_duplicates import argument_display
 from ebbtide.divergence.next_call import loop_of
 from ebbtide.divergence.signals import LoopSignal, Measurement
 from ebbtide.engine_state import EngineState

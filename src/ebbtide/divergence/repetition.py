@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any, cast
 
-from ebbtide.divergence.detectors.cycles import CycleDetector
-from ebbtide.divergence.detectors.progress import Answers, CallMemory
+from ebbtide.divergence.cycles import CycleDetector
 from ebbtide.divergence.loop_registry import Finding
+from ebbtide.divergence.progress import Answers, CallMemory
 from ebbtide.engine_state import pack_keys, pack_numbers, unpack_keys, unpack_numbers
 from ebbtide.events.identity import Answer, Key, settled, settled_answer
 from ebbtide.profile.divergence import LoopRules

@@ -5,10 +5,9 @@ Source: divergence spec, section 5, "Cross-chain divergence" (clause D12).
 
 from __future__ import annotations
 
-from ebbtide.divergence.chain_memory import Detector, Spread
+from ebbtide.divergence.chain_memory import PROBE, Detector, Spread
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.probe import PROBE
 from ebbtide.divergence.signals import LoopKind, Measurement, Unit
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import key_of, settled, settled_answer

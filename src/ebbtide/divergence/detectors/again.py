@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ebbtide.divergence.chain_memory import ChainMemory, Detector
-from ebbtide.divergence.detectors.progress import CallMemory
+from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.probe import probe_call
+from ebbtide.divergence.progress import CallMemory
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.engine_state import pack_keys, unpack_keys
 from ebbtide.events.event import ToolCall

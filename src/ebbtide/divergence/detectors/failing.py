@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ebbtide.divergence.chain_memory import ChainMemory, Detector
-from ebbtide.divergence.detector_state import fields_of, item_of
-from ebbtide.divergence.detectors.near_duplicates import argument_text
+from ebbtide.divergence.chain_memory import ChainMemory, Detector, fields_of, item_of, probe_call
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.probe import probe_call
+from ebbtide.divergence.near_duplicates import argument_text
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import Key, key_of

@@ -12,7 +12,7 @@ from collections import deque
 from typing import Any
 
 from ebbtide.divergence.chain_memory import ChainMemory, Detector
-from ebbtide.divergence.detectors.cycles import CycleDetector
+from ebbtide.divergence.cycles import CycleDetector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 
-from ebbtide.divergence.chain_memory import ChainMemory, Detector
-from ebbtide.divergence.detectors.progress import entropy_bits
+from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.probe import probe_call
+from ebbtide.divergence.progress import entropy_bits
 from ebbtide.divergence.signals import LoopKind, Measurement, Unit
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import key_of

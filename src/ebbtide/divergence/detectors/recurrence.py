@@ -21,11 +21,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from ebbtide.divergence.chain_memory import ChainMemory, Detector
-from ebbtide.divergence.detectors.near_duplicates import words_of
+from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.probe import probe_call
+from ebbtide.divergence.near_duplicates import words_of
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.engine_state import pack_keys, unpack_keys
 from ebbtide.events.event import ToolCall

@@ -15,10 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from ebbtide.budget.tally import units
-from ebbtide.divergence.chain_memory import ChainMemory, Detector
+from ebbtide.divergence.chain_memory import PROBE, ChainMemory, Detector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.probe import PROBE
 from ebbtide.divergence.signals import LoopKind, Measurement, Unit
 from ebbtide.events.event import ToolCall, is_total
 from ebbtide.events.identity import key_of

@@ -27,10 +27,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from zlib import crc32
 
-from ebbtide.divergence.chain_memory import ChainMemory, Detector
+from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.probe import probe_call
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.engine_state import pack_keys, unpack_keys
 from ebbtide.events.effect import Effect

@@ -11,7 +11,7 @@ from ebbtide.divergence.moment import Moment
 from ebbtide.events.event import Event, ModelCall
 
 if TYPE_CHECKING:
-    from ebbtide.divergence.told_calls import ToldCalls
+    from ebbtide.divergence.detectors.told_calls import ToldCalls
 
 
 class Told(Detector):
@@ -39,7 +39,7 @@ class Told(Detector):
 
     def _hear(self) -> ToldCalls:
         if self.calls is None:
-            from ebbtide.divergence.told_calls import ToldCalls  # hardly any run needs it
+            from ebbtide.divergence.detectors.told_calls import ToldCalls  # hardly any run needs it
 
             self.calls = ToldCalls(self._memory)
         return self.calls

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from ebbtide.divergence.chain_memory import Detector
+from ebbtide.divergence.chain_memory import Detector, probe_call
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.probe import probe_call
 from ebbtide.divergence.repetition import Symbol, settled_symbol
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import ToolCall

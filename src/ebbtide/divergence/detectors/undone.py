@@ -14,10 +14,9 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ebbtide.divergence.chain_memory import ChainMemory, Detector
+from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.probe import probe_call
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import ToolCall

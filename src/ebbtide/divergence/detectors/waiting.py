@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from ebbtide.divergence.chain_memory import Detector
+from ebbtide.divergence.chain_memory import Detector, probe_call
 from ebbtide.divergence.detectors.again import repeated
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.probe import probe_call
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import ToolCall
 
 
-class Waiting(Detector):
+class Waits(Detector):
     """Counts looks that show what they showed before: only the same answer again and again counts."""
 
     __slots__ = ()

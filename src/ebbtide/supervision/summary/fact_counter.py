@@ -7,8 +7,8 @@ from collections import Counter
 from operator import itemgetter
 from typing import Final, TypeVar
 
-from ebbtide.divergence.detectors.near_duplicates import argument_display
 from ebbtide.divergence.loop_state import LoopState
+from ebbtide.divergence.near_duplicates import argument_display
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, ModelCall, ModelPart, ToolCall
 from ebbtide.events.identity import Key, identify

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from ebbtide.divergence.chain_memory import ChainMemory
-from ebbtide.divergence.detectors.near_duplicates import share, words_of
 from ebbtide.divergence.detectors.new_ground import TYPE, Ground, NewGround
 from ebbtide.divergence.detectors.speech import may_tell
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding
 from ebbtide.divergence.moment import Moment
+from ebbtide.divergence.near_duplicates import share, words_of
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import ModelCall, ModelPart, ToolCall
 from ebbtide.events.identity import Key, key_of
