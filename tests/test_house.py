@@ -47,7 +47,6 @@ UNUSED = {
     "ebbtide.decisions.gate.quality.validate_decision_quality",
     "ebbtide.decisions.repeats.compared_text.decision_tokens",
     "ebbtide.decisions.turns.turn_filter.filter_turns",
-    "ebbtide.divergence.self_test.known_loop",
     "ebbtide.events.event_json.read_events",
     "ebbtide.supervision.summary.sentences.finding_line",
     "ebbtide.traces.reading.load_events",
