@@ -112,12 +112,12 @@ def is_same_prompt(one: Prompt, other: Prompt) -> bool:
 
 
 def _copied(usage: Usage) -> Usage:
-    return Usage(**{key: getattr(usage, key) for key in ("model", *AMOUNTS)})
+    return Usage(**{key: getattr(usage, key) for key in ("model", "tier", *AMOUNTS)})
 
 
 def raise_to(before: Usage, usage: Usage) -> Usage:
     """Raise each amount to that of another record of the same call, and give back by how much."""
-    new = Usage(model=usage.model)
+    new = Usage(model=usage.model, tier=usage.tier)
     for key in AMOUNTS:
         amount, known = getattr(usage, key), getattr(before, key)
         if amount is None:
