@@ -30,7 +30,13 @@ def test_a_call_comes_once_with_its_result(session: list[Event]) -> None:
         ("Task", {"prompt": "Find b."}, "There is none.", False),
         ("Bash", {"command": "sleep 9"}, None, False),
     ]
-    assert [call.batch for call in session if isinstance(call, ToolCall)] == ["m1", "m1", "m3", "m2", "m4"]
+    assert [call.batch for call in session if isinstance(call, ToolCall)] == [
+        "m1 r1",
+        "m1 r1",
+        "m3",
+        "m2",
+        "m4",
+    ]
 
 
 def test_usage_counts_once_a_model_call(session: list[Event], totals: Callable[..., dict[str, Any]]) -> None:

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import importlib
 import threading
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from datetime import UTC, datetime
+from functools import cache, lru_cache
 from os import PathLike
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ebbtide.errors import ConfigError, expect, shown
@@ -26,6 +29,9 @@ _CLASSES = {
     "cache_write": "cache_write_tokens",
     "cache_write_1h": "cache_write_1h_tokens",
 }
+_TIERS = "tiers"
+_FACTORS = Path(__file__).with_name("tier_factors.toml")
+_MOST_FACTOR = 1e4
 _AROUND = {"cache_read": "input", "cache_write": "input", "cache_write_1h": "cache_write"}
 _MOST_UNKNOWN = 256  # models that are counted by name
 _PER = 1_000_000  # tokens that a price is for
@@ -47,6 +53,10 @@ class Rates(NamedTuple):
     cache_write: float | None
     cache_write_1h: float | None = None  #: of those that stay for an hour
 
+    def times(self, factor: float) -> Rates:
+        """The rates in a tier that costs so many times as much."""
+        return Rates(*(None if rate is None else rate * factor for rate in self))
+
 
 _Tiers = tuple[tuple[int, Rates], ...]
 
@@ -57,7 +67,8 @@ class Prices:
     Args:
         table: For each model, or pattern of models, USD per million tokens by class: ``input``, ``output``,
             ``cache_read``, ``cache_write``, and ``cache_write_1h`` for what stays in a cache for an hour. A
-            class that is left out has no known price.
+            class that is left out has no known price. ``tiers`` may say by how much prices are multiplied in
+            another tier of the service: ``{"priority": 2.0}``.
         public: Ask `genai-prices` about models that the table does not have. Its first answer takes most of a
             second: it is imported then.
 
@@ -71,9 +82,7 @@ class Prices:
     (None, {'large': 1})
     """
 
-    def __init__(
-        self, table: Mapping[str, Mapping[str, float]] | None = None, *, public: bool = True
-    ) -> None:
+    def __init__(self, table: Mapping[str, Mapping[str, Any]] | None = None, *, public: bool = True) -> None:
         expect("table", table, Mapping, optional=True)
         for model, classes in (table or {}).items():
             _check(model, classes)
@@ -142,27 +151,36 @@ class Prices:
             writes = usage.cache_write_tokens or 0
             hour = possible_part(usage.cache_write_1h_tokens, writes) or 0
             reads = (usage.input_tokens or 0, usage.cache_read_tokens or 0)
-            rates = self.rates(model, input_tokens=sum(reads) + writes, ts=ts)
+            rates = self.rates(model, input_tokens=sum(reads) + writes, ts=ts, tier=usage.tier)
             counts = (reads[0], usage.output_tokens or 0, reads[1], writes - hour, hour)
             cost = None if rates is None else _sum(rates, counts)
         if cost is None:
             self._count_unknown(model)
         return cost
 
-    def rates(self, model: str, *, input_tokens: int = 0, ts: float | None = None) -> Rates | None:
-        """What a model costs by class of tokens; None where nobody knows the model.
+    def rates(
+        self, model: str, *, input_tokens: int = 0, ts: float | None = None, tier: str | None = None
+    ) -> Rates | None:
+        """What a model costs by class of tokens; None where nobody knows the model, or its tier.
 
         Args:
             model: Its name.
             input_tokens: All that the call reads, cached or not: some models cost more from a length on.
             ts: As for `cost`.
+            tier: Of the service, as in `Usage`; None for the standard one.
         """
         expect("model", model, str)
         classes = self._table.get(model)
         if classes is not None:
-            return Rates(**{name: classes.get(name) for name in _CLASSES})
-        tiers = self._public_tiers(model, ts)
-        return next((rates for start, rates in tiers if input_tokens > start), None)
+            rates: Rates | None = Rates(**{name: classes.get(name) for name in _CLASSES})
+        else:
+            tiers = self._public_tiers(model, ts)
+            rates = next((rates for start, rates in tiers if input_tokens > start), None)
+        if tier is None or rates is None:
+            return rates
+        factor = (classes or {}).get(_TIERS, {}).get(tier)
+        factor = tier_factor(model, tier) if factor is None else factor
+        return None if factor is None else rates.times(factor)
 
     def _public_tiers(self, model: str, ts: float | None) -> _Tiers:
         """Rates from a length of the input on, the longest first; empty where the model is not known."""
@@ -202,6 +220,22 @@ class Prices:
                 self._unknown[model] = self._unknown.get(model, 0) + 1
 
 
+@cache
+def _public_factors() -> NameTable[Mapping[str, float]]:
+    return NameTable(tomllib.loads(_FACTORS.read_text(encoding="utf-8"))["factors"])
+
+
+@lru_cache(_CACHED)
+def tier_factor(model: str, tier: str) -> float | None:
+    """How many times its list price a model costs in a tier; None where nobody knows.
+
+    >>> tier_factor("gpt-5.4", "priority"), tier_factor("claude-opus-4-6", "batch"), tier_factor("x", "fast")
+    (2.0, 0.5, None)
+    """
+    factors = _public_factors()
+    return next((of[tier] for of in factors.all_of(model) if tier in of), None)
+
+
 def _sum(rates: Rates, counts: Sequence[int]) -> float | None:
     total = 0.0
     for rate, count in zip(rates, counts, strict=True):
@@ -226,10 +260,23 @@ def _public_rates(by_class: Mapping[str, Any], start: int) -> Rates:
     return Rates(**rates)
 
 
+def _checked_tiers(model: str, tiers: Any) -> Iterable[tuple[Any, Any]]:
+    if not isinstance(tiers, Mapping):
+        raise ConfigError(f"tiers of {shown(model)} = {shown(tiers)}: expected a table: priority = 2.0")
+    return tiers.items()
+
+
 def _check(model: str, classes: Any) -> None:
     if not isinstance(classes, Mapping):
         raise ConfigError(f"prices of {shown(model)}: expected a table with {', '.join(_CLASSES)}")
+    for tier, factor in _checked_tiers(model, classes.get(_TIERS, {})):
+        if isinstance(factor, bool) or not isinstance(factor, int | float) or not 0 <= factor <= _MOST_FACTOR:
+            raise ConfigError(
+                f"tier {shown(tier)} of {shown(model)} = {shown(factor)}: expected by how much to multiply"
+            )
     for name, price in classes.items():
+        if name == _TIERS:
+            continue
         if name not in _CLASSES:
             raise ConfigError(
                 f"prices of {shown(model)}: no class {shown(name)}; there are {', '.join(_CLASSES)}"

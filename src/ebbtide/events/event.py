@@ -329,6 +329,7 @@ def is_plain_usage(usage: Any) -> bool:
         and type(usage.cache_write_tokens) in _COUNTS
         and type(usage.reasoning_tokens) in _COUNTS
         and type(usage.cache_write_1h_tokens) in _COUNTS
+        and (usage.tier is None or (type(usage.tier) is str and len(usage.tier) <= LONGEST_ID))
         and type(usage.cost_usd) in _NUMBERS
     )
 

@@ -29,11 +29,11 @@ from ebbtide.events.usage import COUNTS, Usage
 _DEEPEST: Final = 8  # blocks in each other
 _LONGEST: Final = 100_000  # events that one block may unfold to
 
-_TEXT: Final = ("kind", "name", "text", "chain_id", "agent", "model")
+_TEXT: Final = ("kind", "name", "text", "chain_id", "agent", "model", "tier")
 _NUMBER: Final = ("ts", "waited_s", "cost_usd")
 _COUNT: Final = ("seq", "status", *COUNTS)
 _COMMON: Final = ("chain_id", "agent", "seq", "ts", "waited_s")
-_USAGE: Final = ("model", "cost_usd", *COUNTS)
+_USAGE: Final = ("model", "tier", "cost_usd", *COUNTS)
 
 #: What the wire form calls a part of a model's call; any other name is a whole one.
 MODEL_PARTS: Final[Mapping[str, ModelPart]] = {part.value: part for part in ModelPart}

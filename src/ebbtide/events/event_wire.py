@@ -9,7 +9,7 @@ from ebbtide.events.event import Event, Message, ModelCall, Notice, Phase, Role,
 from ebbtide.events.usage import COUNTS
 
 _COMMON: Final = ("chain_id", "agent", "seq", "ts", "waited_s")
-_USAGE: Final = ("model", "cost_usd", *COUNTS)
+_USAGE: Final = ("model", "tier", "cost_usd", *COUNTS)
 
 
 def event_wire(event: Event) -> dict[str, Any]:

@@ -170,6 +170,7 @@ class _Fields:
         fields = _Fields(usage, "usage.")
         copy = Usage(
             model=fields.name("model", optional=True),
+            tier=fields.name("tier", optional=True),
             cost_usd=fields.number("cost_usd", (int, float), _IMPOSSIBLE),
             **{name: fields.number(name, (int,), _IMPOSSIBLE) for name in COUNTS},
         )

@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ebbtide.events.object_fields import fields_of
+from ebbtide.events.usage import tier_of
 
 Count = Callable[[object], int | None]
 _Place = tuple[str, str]  # what holds the number, "" for the report itself, and its name there
@@ -291,6 +292,9 @@ def _in_answer(answer: object, depth: int) -> dict[str, Any] | None:
         usage = None if shape is None else _read(shape, report)
         if usage is not None:
             usage["model"] = _model(fields)
+            usage["tier"] = tier_of(
+                report.get("speed"), report.get("service_tier"), fields.get("service_tier")
+            )
             usage["cost_usd"] = _stated_cost(fields, report)
             return usage
     if depth < _DEEPEST:

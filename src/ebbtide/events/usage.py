@@ -20,8 +20,11 @@ CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_to
 #: Counts that are a part of a class, by that class; they add nothing to the tokens.
 PARTS = {"reasoning_tokens": "output_tokens", "cache_write_1h_tokens": "cache_write_tokens"}
 COUNTS = (*CLASSES, *PARTS)
+#: Names of the standard tier: at the price of the list.
+STANDARD_TIERS = frozenset({"standard", "standard_only", "default", "auto", ""})
 _NUMBER = (int, float)
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType)
+_LONGEST_TIER = 40  # characters
 _NO_ANSWERS = (CoroutineType, GeneratorType, AsyncGeneratorType, *_FUNCTIONS, type)
 
 
@@ -42,6 +45,8 @@ class Usage:
         reasoning_tokens: Those of the output that were written while thinking.
         cache_write_1h_tokens: Those of the cache writes that stay for an hour, which some providers charge
             at another price.
+        tier: The tier of the service, as its provider names it, where it is not the standard one:
+            ``priority``, ``fast``, ``flex``, ``batch``. It changes the price.
         cost_usd: What it cost, 0 to 1e12. A 0 beside tokens counts as not known: that is what tools write
             that know no price. State what is free as a price of 0.
     """
@@ -53,6 +58,7 @@ class Usage:
     cache_write_tokens: int | None = None
     reasoning_tokens: int | None = None
     cache_write_1h_tokens: int | None = None
+    tier: str | None = None
     cost_usd: float | None = None
 
     @classmethod
@@ -110,7 +116,7 @@ class Usage:
         A number that the later one does not state stays: Anthropic states the input at the start and the
         output at the end.
         """
-        amounts = {name: getattr(later, name) for name in ("model", *COUNTS)}
+        amounts = {name: getattr(later, name) for name in ("model", "tier", *COUNTS)}
         # A cost belongs to the tokens that it was stated with.
         stays = later.cost_usd is None and later.tokens is None
         usage = Usage(
@@ -166,6 +172,16 @@ class Usage:
         if self.cost_usd is not None and not is_cost(self.cost_usd):
             raise ConfigError(f"cost_usd = {shown(self.cost_usd)}: expected dollars, 0 or more, or None")
         return self
+
+
+def tier_of(*names: object) -> str | None:
+    """The tier that a record names, by the first name that is not the standard one; None for that one.
+
+    >>> tier_of("standard", "fast"), tier_of("default", None), tier_of("Priority")
+    ('fast', None, 'priority')
+    """
+    tiers = (name.lower() for name in names if type(name) is str and len(name) <= _LONGEST_TIER)
+    return next((tier for tier in tiers if tier not in STANDARD_TIERS), None)
 
 
 def is_count(value: object) -> bool:

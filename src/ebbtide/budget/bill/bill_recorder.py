@@ -222,11 +222,12 @@ class BillRecorder:
         if cost is not None and self._prices is not None and usage.model:
             sizes = (usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
             size = sum(count for count in sizes if type(count) is int and count > 0)
-            rates = self._prices.rates(usage.model, input_tokens=size, ts=call.ts)
+            tier = usage.tier
+            rates = self._prices.rates(usage.model, input_tokens=size, ts=call.ts, tier=tier)
             if rates is None and usage.stated_cost is not None:
                 # A router states what it took; its classes cost in proportion what they cost at the maker's.
                 maker = usage.model.rpartition("/")[2]
-                rates = self._prices.rates(maker, input_tokens=size, ts=call.ts)
+                rates = self._prices.rates(maker, input_tokens=size, ts=call.ts, tier=tier)
         return charge_of(number, usage, cost, rates)
 
     def _context(self, chain: _Chain, charge: Charge, agent: str | None) -> Context:

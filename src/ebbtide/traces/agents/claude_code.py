@@ -2,8 +2,10 @@
 
 Lines of the types ``user`` and ``assistant`` around messages of Anthropic's interface.
 
-A model call takes a line for each block of its answer, all with the same usage: it is counted once, as it
-stands last. Lines of other types are passed over, but for compactions and costs.
+A model call takes a line for each block of its answer, and counts once, with its largest usage, wherever it
+stands: in lines of its own, in those of type ``progress`` by which a sub-agent reports to its parent, or in
+the result that the parent got, which states the last call of the sub-agent. Lines of other types are passed
+over, but for compactions and costs.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from zlib import crc32
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.session_sniffing import CLAUDE_SPEAKERS
+from ebbtide.traces.records.calls_once import AMOUNTS, CallsOnce, is_same_prompt, prompt_of, raise_to
 from ebbtide.traces.records.fields import (
     count,
     dollars,
@@ -31,7 +34,7 @@ from ebbtide.traces.records.fields import (
 from ebbtide.traces.records.injected_words import is_injected
 from ebbtide.traces.records.joining import OpenCalls, Seen
 from ebbtide.traces.records.provider_usage import anthropic_usage, has_spent, reported, total
-from ebbtide.traces.records.usage_accounts import AMOUNTS, UsageLedger, UsageOnce
+from ebbtide.traces.records.usage_accounts import UsageLedger
 
 _COUNTS = {  # of a model's usage in a result, by the field of `Usage`
     "input_tokens": "inputTokens",
@@ -68,10 +71,11 @@ class ClaudeCodeReader:
         self._answers: dict[str, _OpenCall] = {}
         self._calls = OpenCalls()
         self._lines = Seen()
-        self._usage = UsageOnce()
+        self._once = CallsOnce()
         self._ledger = UsageLedger()
         self._chains = Sidechains()
         self._totals: dict[str, Usage] = {}  # by session
+        self._models: dict[str, str] = {}  # by sub-agent, as far as lines name them
         self._repeated = 0
         self._ts: float | None = None
 
@@ -84,6 +88,7 @@ class ClaudeCodeReader:
         """The events that this line completes."""
         if not isinstance(value, dict):
             return ()
+        value = _line_of_agent(value)
         kind, message = value.get("type"), value.get("message")
         if kind in CLAUDE_SPEAKERS and isinstance(message, dict):
             name = identifier(value.get("uuid"))
@@ -125,23 +130,23 @@ class ClaudeCodeReader:
 
     def _assistant(self, line: Mapping[str, Any], message: Mapping[str, Any], new: _OpenCall) -> list[Event]:
         """Take a line of a model's answer: of the one that is open, or else of a new one."""
-        new.id = identifier(message.get("id")) or identifier(line.get("requestId"))
+        new.id = _name_of(line, message)
         answer = self._answers.get(new.chain)
         usage = anthropic_usage(message.get("usage"))
         usage.cost_usd = dollars(line.get("costUSD"))
         model = text(message.get("model"))
         usage.model = None if model == _SYNTHETIC else model
+        if new.agent is not None and usage.model is not None:
+            self._models[new.agent] = usage.model
         events: list[Event] = []
-        if answer is None or new.id is None or answer.id != new.id:
+        if answer is None or new.id is None or answer.id != new.id or not _goes_on(answer, usage, new.ts):
             events = self._flushed(new.chain)
             answer = self._answers[new.chain] = new
             answer.usage = usage
         else:
             answer.ts = new.ts or answer.ts
-            for key in ("model", *AMOUNTS):
-                if (latest := getattr(usage, key)) is not None:
-                    setattr(answer.usage, key, latest)
-            answer.usage.drop_impossible_parts()
+            answer.usage.model = usage.model or answer.usage.model
+            raise_to(answer.usage, usage)
         answer.error = answer.error or bool(line.get("isApiErrorMessage"))
         content = message.get("content")
         for block in [{"type": "text", "text": content}] if isinstance(content, str) else items(content):
@@ -162,7 +167,6 @@ class ClaudeCodeReader:
                 chain_id=answer.chain,
                 agent=answer.agent,
                 ts=answer.ts,
-                batch=answer.id,
             )
             answer.calls.append((identifier(block.get("id")), call))
         elif kind.endswith("tool_result"):
@@ -173,22 +177,23 @@ class ClaudeCodeReader:
         answer = self._answers.pop(chain, None)
         if answer is None:
             return []
-        usage = self._usage.beyond(answer.id, answer.usage)
+        sighting = self._once.sight(answer.id, answer.usage, ts=answer.ts, agent=answer.agent)
+        usage = sighting.growth
         words = "\n\n".join(answer.texts)
         events: list[Event] = []
-        first = not answer.id or not self._lines.before(f"message {chain} {answer.id}")
         common: dict[str, Any] = {
             "chain_id": chain,
             "agent": answer.agent,
             "ts": answer.ts,
             "usage": reported(usage),
         }
-        if first or words:
+        if sighting.is_new or words:
             events.append(ModelCall(text=words, error=answer.error, **common))
         elif has_spent(usage):
             # A later line of a call that was given out already, with more tokens than before.
             events.append(Notice(kind=NoticeKind.USAGE, **common))
         for name, call in answer.calls:
+            call.batch = sighting.name
             events += self._calls.open(name, call)
         for block in answer.results:
             events += self._result(block, answer.ts)
@@ -202,6 +207,7 @@ class ClaudeCodeReader:
         for block in items(content):
             if (text(mapping(block).get("type")) or "").endswith("tool_result"):
                 events += self._result(block, ts)
+        events += self._last_call_of_agent(mapping(line.get("toolUseResult")), ts)
         words = joined_text(content)
         if words is None:
             return events
@@ -209,6 +215,21 @@ class ClaudeCodeReader:
             events.append(Notice(kind=NoticeKind.NOTE, text=words, chain_id=chain, ts=ts))
         else:
             events.append(Message(text=words, chain_id=chain, ts=ts))
+        return events
+
+    def _last_call_of_agent(self, result: Mapping[str, Any], ts: float | None) -> list[Event]:
+        """The call that a sub-agent ended with, where the result that its parent got states what it took."""
+        agent, usage = identifier(result.get("agentId")), anthropic_usage(result.get("usage"))
+        if agent is None or not has_spent(usage):
+            return []
+        events = self._flushed(agent)
+        usage.model = text(result.get("resolvedModel")) or self._models.get(agent)
+        sighting = self._once.sight(self._once.of_agent(agent, usage), usage, agent=agent)
+        if sighting.is_new:
+            events.append(ModelCall(chain_id=agent, agent=agent, ts=ts, usage=usage))
+        elif has_spent(sighting.growth):
+            grown = sighting.growth
+            events.append(Notice(kind=NoticeKind.USAGE, chain_id=agent, agent=agent, ts=ts, usage=grown))
         return events
 
     def _result(self, block: Mapping[str, Any], ts: float | None) -> Sequence[ToolCall]:
@@ -220,6 +241,32 @@ class ClaudeCodeReader:
         if ts is not None:
             result["ts"] = ts
         return self._calls.close(identifier(block.get("tool_use_id")), **result)
+
+
+def _line_of_agent(line: dict[str, Any]) -> dict[str, Any]:
+    """The line of a sub-agent that a line of type ``progress`` carries; any other line as it is."""
+    if line.get("type") != "progress":
+        return line
+    data = mapping(line.get("data"))
+    held, agent = mapping(data.get("message")), identifier(data.get("agentId"))
+    if agent is None or not isinstance(held.get("message"), dict):
+        return line
+    session: dict[str, Any] = {key: line[key] for key in ("sessionId", "timestamp") if key in line}
+    return {**session, **held, "isSidechain": True, "agentId": agent}
+
+
+def _name_of(line: Mapping[str, Any], message: Mapping[str, Any]) -> str | None:
+    """The ids of a model call: that of its message, and of the request where there is one."""
+    name = identifier(message.get("id"))
+    request = identifier(line.get("requestId")) or identifier(line.get("request_id"))
+    if name is None:
+        return request
+    return name if request is None else f"{name} {request}"
+
+
+def _goes_on(answer: _OpenCall, usage: Usage, ts: float | None) -> bool:
+    """Whether a line with the id of an open answer is of it: a masked id is that of many."""
+    return ts == answer.ts or is_same_prompt(prompt_of(answer.usage), prompt_of(usage))
 
 
 def _totals_of(value: Mapping[str, Any]) -> Usage:

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
-from ebbtide.events.usage import CLASSES, Usage
+from ebbtide.events.usage import CLASSES, Usage, tier_of
 from ebbtide.traces.agents.session_sniffing import CODEX_PRINTED, is_bare_codex_item
 from ebbtide.traces.input.json_value import json_value
 from ebbtide.traces.records.fields import (
@@ -40,6 +40,7 @@ _INJECTED = re.compile(
     r"|personality_|model_switch|token_budget|hook_)"
     r"|# AGENTS\.md instructions)"
 )
+_TIER_NAMES: Final = {"fast": "priority"}
 _MOST_TEXTS = 100  # messages of one answer
 
 
@@ -49,6 +50,7 @@ class CodexReader:
     def __init__(self) -> None:
         self._calls = OpenCalls()
         self._model: str | None = None
+        self._tier: object = None
         self._ts: float | None = None
         self._answer = OpenAnswer()
         self._turn = 0
@@ -157,8 +159,13 @@ class CodexReader:
     def _event(self, payload: Mapping[str, Any]) -> Sequence[Event]:
         kind = payload.get("type")
         if kind == "token_count":
-            info = mapping(payload.get("info"))
-            return self._tokens(info.get("last_token_usage"), info.get("total_token_usage"))
+            info, tier = mapping(payload.get("info")), payload.get("service_tier", self._tier)
+            return self._tokens(info.get("last_token_usage"), info.get("total_token_usage"), tier)
+        if kind == "thread_settings_applied":
+            settings = mapping(payload.get("thread_settings"))
+            self._tier = settings.get("service_tier", self._tier)
+            self._model = text(settings.get("model")) or self._model
+            return ()
         if kind == "agent_message":
             return self._spoken(text(payload.get("message")), "event")
         if kind == "item_completed":
@@ -204,7 +211,7 @@ class CodexReader:
             return ()
         return self._tokens(payload.get("usage"), payload.get("thread_token_usage"))
 
-    def _tokens(self, last: object, total: object) -> Sequence[Event]:
+    def _tokens(self, last: object, total: object, tier: object = None) -> Sequence[Event]:
         """The model call that used these tokens, unless the total was there before."""
         usage = openai_usage(last)
         if not usage.tokens:
@@ -216,6 +223,7 @@ class CodexReader:
         self._counted = True
         self._turn += 1
         usage.model = self._model
+        usage.tier = tier_of(_TIER_NAMES.get(tier, tier) if isinstance(tier, str) else None)
         return [ModelCall(text=self._answer.take(), ts=self._ts, usage=usage)]
 
     def _result(self, output: object) -> dict[str, Any]:
