@@ -29,7 +29,7 @@ _SETTLED = 8
 _SHORT = 64  # bytes of a call, and characters of an answer, up to which it stands for itself
 _FLAT = frozenset({str, int, float, bool, type(None)})
 MARK = "[ebbtide] "  #: begins every note of ours, and every last word; a note ends with its line
-_NOTES = re.compile(r"\s*(?:<hook_context>\s*)?\[ebbtide\] [^\n]*(?:\s*</hook_context>)?")
+_NOTES = re.compile(r"\s{0,99}(?:<hook_context>\s{0,99})?\[ebbtide\] [^\n]*(?:\s{0,99}</hook_context>)?")
 #: An object that prints nothing of what it holds.
 OPAQUE = re.compile(r"<[^<>]{1,120} at 0x[0-9a-fA-F]+>")
 _ONLY_OPAQUE = re.compile(rf"[^<\w]*+(?:(?:[\w'\"]++[:=] ?)?{OPAQUE.pattern}[^<\w]*+)++")

@@ -41,7 +41,7 @@ _BEFORE_CONTENT = re.compile(r"detected the following text:|\n=+\n")
 _QUERY = re.compile(r"[?#].*")
 _PLACE = re.compile(r"\w+:/{2,}([^/?#\s]+)")
 _RESULTS = re.compile(r"/search\b|[?&](?:q|query|search)=", re.IGNORECASE)
-_ORDER = re.compile(r"\(\s*->\s*([^()]{1,200}?)\s*\)$")
+_ORDER = re.compile(r"\(\s{0,9}->\s{0,9}([^()]{1,200}?)\s{0,9}\)$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,13 +42,14 @@ KNOWN_NOISE: Final = (
     NoiseRule(
         "elapsed",
         ("uration", "lapsed", "atency", "took"),
-        r"\"\w*(?:[dD]uration|[eE]lapsed|[lL]atency|took)\w*\": ?[\d.]+",
+        r"\"\w{0,99}(?:[dD]uration|[eE]lapsed|[lL]atency|took)\w{0,99}\": ?[\d.]+",
     ),
     NoiseRule(
         "counter",
         (" left", " remaining", " used", "remaining "),
         r"(?:[Tt]urn|[Ss]tep|[Ii]teration|[Cc]all|[Tt]oken|[Rr]equest)s? (?:left|remaining|used)\W{1,3}[\d,]+"
-        r"|[\d,]+ (?:more )?(?:turn|step|iteration|tool call|call|token|request)s? (?:left|remaining|used)",
+        r"|(?<![\d,])[\d,]+ (?:more )?(?:turn|step|iteration|tool call|call|token|request)s?"
+        r" (?:left|remaining|used)",
     ),
     NoiseRule(
         "time",

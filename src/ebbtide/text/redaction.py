@@ -30,11 +30,11 @@ _RULES_OF: Final = {
 }
 _VARIABLE: Final = re.compile(r"[$%{<*#\[(]|[A-Za-z_][\w.]*\(|/|~|\.{1,2}/|https?:")
 _STAND_IN: Final = re.compile(
-    r"(.)\1*|[xX]+[-_xX]*|[A-Z_]+|(?i:(?:your|my|some|the)[-_].*|.*(?:changeme|placeholder|redacted).*)"
+    r"(.)\1*|[xX][-_xX]*|[A-Z_]+|(?i:(?:your|my|some|the)[-_].*|.*(?:changeme|placeholder|redacted).*)"
 )
 # A word, as in a name with its version: `my-app-secret-v2`, `camelCase`, `sha256`, `20240102`.
-_WORD: Final = re.compile(r"(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[A-Za-z]){0,5}\d{0,4}|\d+")
-_FILE: Final = re.compile(r"/.*\.[a-z]{2,5}$")
+_WORD: Final = re.compile(r"(?:[A-Z]?[a-z]{2,}+|[A-Z]{2,}+|[A-Za-z]){0,5}+\d{0,4}|\d+")
+_FILE: Final = re.compile(r"[^/]*+/.*\.[a-z]{2,5}$")
 _PARTS: Final = re.compile(r"[-_./:+@=~|\\]+")
 
 
@@ -168,9 +168,9 @@ def _fields_of(kind: type) -> tuple[str, ...] | None:
 
 
 def _masked(rule: SecretRule, masks: dict[str, str], match: re.Match[str]) -> str:
-    name = next((name for name in match.re.groupindex if match[name] is not None), 0)
-    secret = match[name]
-    if not _has_form(secret, rule.form):
+    names = match.re.groupindex or (0,)
+    name = next((name for name in names if match[name] is not None), None)
+    if name is None or not _has_form(secret := match[name], rule.form):
         return match[0]
     tail = f" ...{secret[-_TAIL:]}" if len(secret) >= _LONG_ENOUGH and secret[-_TAIL:].isalnum() else ""
     start, end = match.span(name)
@@ -203,7 +203,7 @@ def _stands_in(secret: str) -> bool:
 def _is_random(secret: str) -> bool:
     if not (_has(secret, str.isalpha) and _has(secret, str.isdigit)):
         return False
-    if _FILE.search(secret) or all(_WORD.fullmatch(part) for part in _PARTS.split(secret)):
+    if _FILE.match(secret) or all(_WORD.fullmatch(part) for part in _PARTS.split(secret)):
         return False
     size = len(secret)
     bits = -sum(n / size * math.log2(n / size) for n in Counter(secret).values())

@@ -26,7 +26,7 @@ class SecretRule(NamedTuple):
         kind: What the mask calls it.
         hints: Texts in small letters, one of which is there wherever the secret is; looking for them is cheap.
         pattern: A regular expression. Its group ``secret`` is what is masked, or ``cut`` of one without its end;
-            without groups, all of it.
+            without groups, all of it. A match in which no group takes part is passed over.
         form: What the secret has to look like beside.
     """
 
@@ -38,7 +38,7 @@ class SecretRule(NamedTuple):
 
 _START: Final = r"(?<![A-Za-z0-9])"
 _PEM: Final = r"(?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
-_PEM_LINE: Final = r"(?:\\+[nrt]|[\s\"'+,|>]){0,12}(?:Proc-Type: ?\S+|DEK-Info: ?\S+|Version: [^\n]{1,60}|[A-Za-z0-9+/=]{8,})"
+_PEM_LINE: Final = r"(?:\\{1,15}+[nrt]|[\s\"'+,|>]){0,12}(?:Proc-Type: ?\S{1,80}|DEK-Info: ?\S{1,80}|Version: [^\n]{1,60}+|[A-Za-z0-9+/=]{8,})"
 _QUOTES: Final = r"(?:\\{0,7}[\"'`])?"
 _SET: Final = rf"{_QUOTES}\s{{0,3}}(?:=>|:=|==?|:)\s{{0,3}}"  # from the name of a field to its value
 _END: Final = r"(?=[\"'`\\\s,;&)}\]<]|$|\u2026)"
@@ -54,6 +54,7 @@ _ABOUT: Final = (
     r"|class|expir|ttl|limit|usage|budget|at\b|s\b|izer|ized|ize))"
 )
 _REST: Final = r"[A-Za-z0-9_-]{0,16}"
+_JWT_HEAD: Final = "eyJ[A-Za-z0-9_-]{8,}+"
 
 
 def _key(kind: str, prefix: str, *, then: str = r"[A-Za-z0-9_-]{8,}", form: SecretForm = SecretForm.ANY) -> SecretRule:
@@ -65,9 +66,10 @@ def _key(kind: str, prefix: str, *, then: str = r"[A-Za-z0-9_-]{8,}", form: Secr
 #: In this order: what an earlier row masks, a later one does not see.
 SECRET_RULES: Final = (
     SecretRule("private key", ("private key",), rf"-----BEGIN {_PEM}(?>{_PEM_LINE})+(?:[\\nrt\s]{{0,12}}-----END {_PEM})?"),
-    SecretRule("private key", ("private key",), rf"(?<![A-Za-z0-9+/=])(?>{_PEM_LINE}){{1,100}}(?:[\\nrt\s]){{0,12}}-----END {_PEM}"),
+    SecretRule("private key", ("-----end",), rf"(?<![A-Za-z0-9+/=])(?>{_PEM_LINE}){{1,100}}(?:[\\nrt\s]){{0,12}}-----END {_PEM}"),
     SecretRule("age key", ("age-secret-key-",), r"AGE-SECRET-KEY-1[A-Z0-9]{8,}"),
-    SecretRule("jwt", ("eyj",), rf"{_START}eyJ[A-Za-z0-9_-]{{8,}}\.[A-Za-z0-9_-]{{2,}}(?:\.[A-Za-z0-9_-]*)?"),
+    # What begins like one and has no dot is passed over as a whole: what begins like one in it has none either.
+    SecretRule("jwt", ("eyj",), rf"{_START}(?:(?P<secret>{_JWT_HEAD}\.[A-Za-z0-9_-]{{2,}}(?:\.[A-Za-z0-9_-]*)?)|{_JWT_HEAD})"),
     SecretRule("aws key", ("akia", "asia", "abia", "acca"), rf"{_START}(?:AKIA|ASIA|ABIA|ACCA)(?:[A-Z0-9]{{16}}(?![A-Za-z0-9])|[A-Z0-9]{{6,15}}(?=$|\u2026|\.\.\.| \u2192))"),
     SecretRule("github token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), rf"{_START}gh[opusr]_[A-Za-z0-9]{{8,}}"),
     _key("github token", "github_pat_"),

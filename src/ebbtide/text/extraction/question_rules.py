@@ -53,7 +53,7 @@ COURTESY = (
 REQUESTS = (
     at_start(
         "question.request",
-        r"(?:(?:so|and|also|then|now|next|please|if [^,?]{1,100},|in that case,?|alternatively,?)\W+)*"
+        r"(?:(?:so|and|also|then|now|next|please|if [^,?]{1,100},|in that case|alternatively)\W+)*"
         r"(?:can|could|would|will) you(?: please| also| just| kindly| possibly| maybe| now| then| help(?: me| us)?(?: to)?| go ahead and| try to)*+"
         r" (?!(?:agree|be|clarify|ever|even|guide|still|assist(?: me)? with (?:it|that|this)|confirm|consider|describe|elaborate|explain|give|have|let|like|mind|need|prefer|provide|recommend|remind|say"
         r"|see|share|show|specify|suggest|summari[sz]e|tell|think|want|with)\b)[a-z]{2,}(?= \w)",

@@ -22,7 +22,7 @@ _SENTENCE_ENDS: Final = (".", "!", ":", ";", ",", "\u3002", "\uff01")
 _LINE: Final = re.compile(r"\S[^\n]*")
 _MARKED: Final = re.compile(r"[-*+#>|\u2022`]|\(?\w{1,3}[.)]\s")  # items, headings, rows
 _SHORT_LINES: Final = re.compile(
-    rf"\n(?:[^\S\n]*+[^\n]{{0,{_SHORT_LINE}}}+(?:\n|\Z)){{{_MENU_LINES},}}", re.MULTILINE
+    rf"\n(?:[^\S\n]*+(?:\S[^\n]{{0,{_SHORT_LINE - 1}}}+)?(?:\n|\Z)){{{_MENU_LINES},}}", re.MULTILINE
 )
 _END_TAG: Final = re.compile(r"</([\w-]+)>")
 _NOT_LINE_BREAK: Final = re.compile(r"[^\n]")
