@@ -20,11 +20,8 @@ CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_to
 #: Counts that are a part of a class, by that class; they add nothing to the tokens.
 PARTS = {"reasoning_tokens": "output_tokens", "cache_write_1h_tokens": "cache_write_tokens"}
 COUNTS = (*CLASSES, *PARTS)
-#: Names of the standard tier: at the price of the list.
-STANDARD_TIERS = frozenset({"standard", "standard_only", "default", "auto", ""})
 _NUMBER = (int, float)
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType)
-_LONGEST_TIER = 40  # characters
 _NO_ANSWERS = (CoroutineType, GeneratorType, AsyncGeneratorType, *_FUNCTIONS, type)
 
 
@@ -172,16 +169,6 @@ class Usage:
         if self.cost_usd is not None and not is_cost(self.cost_usd):
             raise ConfigError(f"cost_usd = {shown(self.cost_usd)}: expected dollars, 0 or more, or None")
         return self
-
-
-def tier_of(*names: object) -> str | None:
-    """The tier that a record names, by the first name that is not the standard one; None for that one.
-
-    >>> tier_of("standard", "fast"), tier_of("default", None), tier_of("Priority")
-    ('fast', None, 'priority')
-    """
-    tiers = (name.lower() for name in names if type(name) is str and len(name) <= _LONGEST_TIER)
-    return next((tier for tier in tiers if tier not in STANDARD_TIERS), None)
 
 
 def is_count(value: object) -> bool:
