@@ -23,6 +23,7 @@ FLAT: Final = frozenset({str, int, float, bool, type(None)})  #: classes of what
 
 _SCALARS = frozenset({float, bool, type(None)})
 _ITEM = LARGEST // MOST_ITEMS  # characters that an item counts for
+_MOST_MODELS = 1_000  # of a stated total
 _FEW = 100  # flat arguments whose names are not looked at
 _NUMBERS = frozenset({float, int, type(None)})
 _COUNTS = frozenset({int, type(None)})
@@ -209,8 +210,10 @@ class Notice(Event):
     Args:
         text: The report in words, if there are any.
         error: True if it reports a failure.
-        source: The agent that hands over, in a hand-off.
+        source: The agent that hands over, in a hand-off; the record that states a total.
         target: The agent that takes over, in a hand-off.
+        stated: The whole that the run took up to here, in a total: a usage a model, or one without a model
+            for all of them. It is held against what the events took, and never added to it.
     """
 
     kind: NoticeKind
@@ -218,6 +221,7 @@ class Notice(Event):
     error: bool = False
     source: str | None = None
     target: str | None = None
+    stated: tuple[Usage, ...] | None = None
 
 
 _FINISHED, _STARTED = Phase.FINISHED, Phase.STARTED  # reading a member off its enum takes as long as a call
@@ -226,6 +230,11 @@ _FINISHED, _STARTED = Phase.FINISHED, Phase.STARTED  # reading a member off its 
 def is_total(event: Event) -> bool:
     """Returns True if an event states what was spent at some time before it."""
     return isinstance(event, Notice) and event.kind is NoticeKind.TOTAL
+
+
+def is_spending(event: Event) -> bool:
+    """Returns True if an event states what something took: of its own, or of the whole run."""
+    return event.usage is not None or (isinstance(event, Notice) and event.stated is not None)
 
 
 def content(event: Event) -> object:
@@ -290,6 +299,7 @@ def is_plain_event(event: Any) -> bool:
             and type(event.error) is bool
             and _is_name(event.source)
             and _is_name(event.target)
+            and (event.stated is None or is_plain_stated(event.stated))
         )
     except AttributeError:  # a field that was never set
         return False
@@ -309,6 +319,11 @@ def is_plain_usage(usage: Any) -> bool:
         and (usage.tier is None or (type(usage.tier) is str and len(usage.tier) <= LONGEST_ID))
         and type(usage.cost_usd) in _NUMBERS
     )
+
+
+def is_plain_stated(stated: Any) -> bool:
+    """Returns True if a stated total is a tuple of plain usages."""
+    return type(stated) is tuple and len(stated) <= _MOST_MODELS and all(map(is_plain_usage, stated))
 
 
 def is_plain_value(value: object) -> bool:

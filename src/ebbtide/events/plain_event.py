@@ -25,6 +25,7 @@ from ebbtide.events.event import (
     Phase,
     Role,
     ToolCall,
+    is_plain_stated,
     is_plain_usage,
 )
 from ebbtide.events.plain_value import id_text, plain_value, shortened
@@ -81,6 +82,7 @@ def plain_event(event: _Event) -> tuple[_Event, tuple[str, ...]]:
             error=fields.flag("error"),
             source=fields.name("source", optional=True),
             target=fields.name("target", optional=True),
+            stated=fields.stated(),
             **common,
         )
     else:
@@ -176,6 +178,13 @@ class _Fields:
         )
         self.faults += fields.faults
         return copy
+
+    def stated(self) -> tuple[Usage, ...] | None:
+        stated = self.get("stated")
+        if stated is None or is_plain_stated(stated):
+            return cast("tuple[Usage, ...] | None", stated)
+        self._fault("stated", "a tuple of Usage", stated)
+        return None
 
     def _fault(self, field: str, expected: str, value: object = None) -> None:
         self.faults.append(f"{self._prefix}{field} = {shown(value)}: expected {expected}")
