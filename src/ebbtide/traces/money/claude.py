@@ -133,10 +133,9 @@ def _add(found: FileCalls, latest: dict[CallId, _Mark], held: _Held, agent: str 
             usage.cache_write_1h_tokens,
             dollars(line.costUSD),
             found.thread is None or line.sessionId in (None, found.thread),
-            False,
-            agent,
-            skill,
-            server,
+            agent=agent,
+            skill=skill,
+            server=server,
         )
     )
 
