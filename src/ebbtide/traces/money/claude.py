@@ -199,7 +199,9 @@ def _lenient(raw: bytes) -> _Line | None:
     if not isinstance(value, dict):
         return None
     names = ("type", "timestamp", "sessionId", "requestId", "request_id", "agentId", "parent_tool_use_id")
-    line = _Line(**{name: value.get(name) for name in (*names, "isSidechain", "costUSD", "attributionSkill")})
+    line = _Line()
+    for name in (*names, "isSidechain", "costUSD", "attributionSkill"):
+        setattr(line, name, value.get(name))
     line.message = _message(value.get("message"))
     data = mapping(value.get("data"))
     held = mapping(data.get("message"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ebbtide.budget.ledger.call_ledger import SightedCall
+from ebbtide.events.event import Event
 from ebbtide.events.model_call_id import CallId
 from ebbtide.traces.money.file_calls import FileCalls
 from ebbtide.traces.reading import open_trace
@@ -20,9 +21,11 @@ def read_calls(path: str, thread: str) -> FileCalls:
     """
     found = FileCalls(calls=[], models={}, thread=thread)
     for number, event in enumerate(open_trace(path, is_named=False, is_growing=True)):
+        if not isinstance(event, Event):
+            continue
         if found.began is None:
             found.began = event.ts
-        usage = getattr(event, "usage", None)
+        usage = event.usage
         if usage is None or (usage.tokens is None and usage.cost_usd is None):
             continue
         found.calls.append(
