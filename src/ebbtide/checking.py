@@ -144,6 +144,7 @@ def new_recorder(options: RunOptions) -> RunRecorder:
         prices=options.prices,
         shadow=options.shadow,
         timeline=options.timeline,
+        timezone=options.timezone,
     )
 
 

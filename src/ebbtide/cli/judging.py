@@ -215,7 +215,7 @@ def judge_progress(total: int, *, hidden: bool = False) -> Iterator[Callable[[],
 
 def _row(item: Disagreement) -> list[Line]:
     sides = (_texts(item.judge), _texts(item.rules))
-    return [Line(f"{item.round}"), Line(item.subject.value), *map(Line, sides)]
+    return [Line(f"{item.round}"), Line(item.about.value), *map(Line, sides)]
 
 
 def _texts(texts: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""The composite stopping rule: novelty low, meaning stable, not blocked, all of them for k rounds in a row.
+"""Composite stopping rule: novelty low, meaning stable, not blocked, all of them for k rounds in a row.
 
 It stands beside the decision matrix as a second opinion and never changes the signal.
 
@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composite:
-    """For how many consecutive rounds up to now each condition held.
+    """Count of consecutive rounds up to now for which each condition held.
 
     Args:
         novelty_low: The rounds brought next to nothing.
@@ -31,16 +31,16 @@ class Composite:
 
     @property
     def met(self) -> bool:
-        """Whether all three held for long enough; never without the semantic level."""
+        """True if all three held for long enough; never without the semantic level."""
         return self.stability_high is not None and self.together >= self.needed
 
     def after(self, *, low: bool, stable: bool | None, blocked: bool) -> Composite:
-        """The same, one round later.
+        """Returns the counts one round later.
 
         Args:
-            low: The round brought next to nothing.
-            stable: It means the same as the one before; None where that is not known.
-            blocked: It names a blocker.
+            low: True if the round brought next to nothing.
+            stable: True if it means the same as the one before; None if that is not known.
+            blocked: True if it names a blocker.
         """
         return Composite(
             novelty_low=self.novelty_low + 1 if low else 0,
@@ -51,7 +51,7 @@ class Composite:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
+        """Returns the counts in the wire form."""
         return {
             "novelty_low_rounds": self.novelty_low,
             "stability_high_rounds": self.stability_high,

@@ -11,14 +11,14 @@ from ebbtide.profile.checks import at_least, flag, unit
 
 
 class TokenForm(StrEnum):
-    """What the similarity of two claims is computed on."""
+    """Form of the tokens on which the similarity of two claims is computed."""
 
     WORDS = "words"  #: white-space separated words of the normal form, as in the novelty spec, 2.1
     STEMS = "stems"  #: words without punctuation and endings: "running tests," is "run test"
 
 
 class LowBy(StrEnum):
-    """What the new claims of a round are compared with, to say whether it is low."""
+    """Yardstick for the new claims of a round, by which it is low."""
 
     PEAK = "peak"  #: the most that any round so far brought, as in the novelty spec, 2.2 and 2.3
     OWN = "own"  #: all claims of the round itself
@@ -26,16 +26,16 @@ class LowBy(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoveltyRules:
-    """When a claim is new and when a round is low.
+    """Thresholds for a new claim and a low round.
 
     Args:
         jaccard_at_least: Token Jaccard from which a claim is a paraphrase, over 0 to 1.
-        tokens: What the Jaccard is computed on.
+        tokens: Form of the tokens of the Jaccard.
         cosine_at_least: Cosine of embeddings from which a claim is a paraphrase, where the semantic level is
             on; None takes the one that is known for the model.
         contrast_guard: A claim that reverses a seen one is new, whatever its similarity.
         high_above: Novelty rate above which a round is HIGH.
-        low_by: What the new claims of a round are compared with for that.
+        low_by: Yardstick for the new claims of a round.
         low_below: Share of new claims below which a round is low: of the peak, or of its own claims.
         low_rounds: Consecutive low rounds (k) before novelty is LOW.
         questions_count: A round that only asks, and asks something new, is not low.
@@ -78,7 +78,7 @@ class NoveltyRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadinessRules:
-    """How ready a round is to be acted on.
+    """Thresholds for a round that is ready to be acted on.
 
     Args:
         next_actions_weight: Share of the next-actions score. The three shares add up to 1.
@@ -111,7 +111,7 @@ class ReadinessRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopRules:
-    """When low novelty means stop.
+    """Thresholds from which low novelty means stop.
 
     Args:
         stuck_rounds: Low rounds in a row, none of them ready, after which a person is asked.
@@ -135,7 +135,9 @@ class StopRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsensusRules:
-    """When the answers of several agents decide whether to go on. A circle is one turn of each of them.
+    """Thresholds for the answers of several agents to decide whether to go on.
+
+    A circle is one turn of each of them.
 
     Args:
         counts: Agreement and stable disagreement change the signal.
@@ -160,7 +162,7 @@ class ConsensusRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GamingRules:
-    """When the shape of a round looks like an attempt to keep the meter running.
+    """Thresholds for a round whose shape looks like an attempt to keep the meter running.
 
     Args:
         inflation_ratio_below: New claims / all claims of a round below which the rest is padding.

@@ -11,12 +11,12 @@ from ebbtide.profile.checks import at_least, flag, unit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateRules:
-    """When a candidate is no decision, or not fit to be kept.
+    """Thresholds under which a candidate is no decision, or not fit to be kept.
 
     Args:
         weighs: Phrases are evidence, for noise or for a choice, and what is left of the noise counts. Off,
             every rule refuses alone, as in the spec.
-        frames: What an agent is doing when its turns are taken for decisions.
+        frames: The activity of an agent when its turns are taken for decisions.
         refuse_at: Noise less choice from which a candidate is refused; without `weighs` it is 1.
         quoted_noise: Noise that one sentence of a longer turn counts as where it has no clear sign of a
             choice; 0 takes it like any other text. Only with `weighs`.
@@ -26,7 +26,7 @@ class GateRules:
         short_turn_below: Characters under which a turn without tools decides nothing.
         bullets_above: Share of the lines of a turn, over 0 to 1, above which it is a list.
         report_markers: Words of completed work at the beginning of a turn with tools that make it a report.
-        report_characters: How far that beginning goes.
+        report_characters: Length of that beginning.
         default_confidence: The confidence that stands for none.
         model: File that `ebbtide decisions train` made of labels of your own, which is weighed beside the
             rules; None where the rules stand alone. A path in a profile file starts from its folder. It needs

@@ -1,4 +1,4 @@
-"""When a decision was taken already."""
+"""Thresholds for a decision that was taken already."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from ebbtide.profile.convergence import TokenForm
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DuplicateRules:
-    """When a decision repeats an earlier one. The values without arguments are those of the spec.
+    """Thresholds for a decision that repeats an earlier one.
+
+    The values without arguments are those of the spec.
 
     Args:
         window_s: Seconds that an earlier decision is looked back for, both ends included; None looks at all.
@@ -27,7 +29,7 @@ class DuplicateRules:
         content_tokens: Tokens beside function words that both texts need before similarity counts. Under
             that, only one normal form makes a duplicate.
         containment_at_least: Share of the smaller text's tokens that the larger one has, from which that is
-            told. It is advice and refuses nothing; None never tells.
+            reported. It is advice and refuses nothing; None never reports it.
         compared_at_most: Newest rows of the window whose words are compared; the others are compared by
             normal form alone, and the verdict says so. None compares all.
         rivals_at_most: Decisions that share most of the subject of a text and are read for one that it

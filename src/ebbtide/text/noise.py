@@ -1,4 +1,4 @@
-"""What changes in a text from time to time and means nothing: times, durations, addresses, generated ids.
+"""Noise in texts, which changes and means nothing: times, durations, addresses, generated ids.
 
 Two degrees. *Known noise* never means anything: two answers that differ in it alone are the same answer.
 *Fresh names* are generated anew with each attempt (pods, receipts, commits), but could mean something, so
@@ -16,7 +16,7 @@ class NoiseRule(NamedTuple):
     """One kind of noise.
 
     Args:
-        id: Its name, which stands in angle brackets where the noise was.
+        id: Its name, which takes the place of the noise, in angle brackets.
         hints: Texts one of which is there wherever the noise is; looking for them is cheap. Empty: a digit.
         pattern: A regular expression. It begins with a digit or a literal, which the engine can skip to.
     """
@@ -77,7 +77,7 @@ _HASH: Final = 7  # characters from which hexadecimal digits are a hash
 
 
 def without_noise(text: str) -> str:
-    """The text with `KNOWN_NOISE` replaced by the name of its rule.
+    """Returns the text with `KNOWN_NOISE` replaced by the name of its rule.
 
     >>> without_noise("4 passed in 1.94s at 2026-11-22T10:00:01Z, see /dev/shm/ab12")
     '4 passed in <duration> at <time>, see <temp>'
@@ -96,7 +96,7 @@ def without_noise(text: str) -> str:
 
 
 def without_fresh_names(text: str) -> str:
-    """The text with the generated parts of names replaced; known noise should be gone already.
+    """Returns the text with the generated parts of names replaced; known noise should be gone already.
 
     >>> without_fresh_names("pod web-7d9f8c6b5-x2k4q failed 3 times, utf8, receipt 88120394")
     'pod web-<id>-<id> failed 3 times, utf8, receipt <id>'
@@ -105,7 +105,7 @@ def without_fresh_names(text: str) -> str:
 
 
 def is_generated(name: str) -> bool:
-    """Whether a name looks as if a program had made it: a hash, a long number, letters and digits mixed.
+    """Returns True if a name looks as if a program had made it: a hash, a long number, letters and digits.
 
     >>> [is_generated(name) for name in ("x2k4q", "9f8c6b5", "20261122", "sha256", "utf8", "v2")]
     [True, True, True, False, False, False]

@@ -39,7 +39,7 @@ _PARTS: Final = re.compile(r"[-_./:+@=~|\\]+")
 
 
 def redact(text: str) -> str:
-    """`text` with every secret in it masked: what kind of secret, and of a long one the last characters.
+    """Returns `text` with every secret in it masked: its kind, and of a long one the last characters.
 
     It holds for the beginning of a key that was cut, too. What was masked stays as it is.
 
@@ -52,7 +52,7 @@ def redact(text: str) -> str:
 
 
 def redacted(value: _T) -> _T:
-    """A value like `value`, with the secrets masked in every text in it.
+    """Returns a value like `value`, with the secrets masked in every text in it.
 
     What is known for a secret by what stands around it in one text is masked in all the others, and so are
     its long parts: a text may have been cut out of another.
@@ -73,7 +73,7 @@ def redacted(value: _T) -> _T:
 
 @lru_cache(maxsize=512)
 def is_secret_field(name: str) -> bool:
-    """Whether a field of this name holds a secret.
+    """Returns True if a field of this name holds a secret.
 
     >>> [name for name in ("password", "apiKey", "x-api-key", "path", "max_tokens") if is_secret_field(name)]
     ['password', 'apiKey', 'x-api-key']
@@ -88,7 +88,7 @@ def _pattern(number: int) -> re.Pattern[str]:
 
 @cache
 def _any_hint() -> re.Pattern[str]:
-    """One of the hints, as a tree of letters: several times faster than looking for each."""
+    """Returns one of the hints, as a tree of letters: several times faster than looking for each."""
     tree: dict[str, Any] = {}
     for hint in _RULES_OF:
         branch = tree
@@ -106,7 +106,7 @@ def _branches(tree: dict[str, Any]) -> str:
 
 
 def _redact(text: str, masks: dict[str, str]) -> str:
-    """As `redact`; `masks` takes the secrets that were masked."""
+    """Masks as `redact` does; `masks` takes the secrets that were masked."""
     small = text.lower()
     if _any_hint().search(small) is None:
         return text
@@ -117,17 +117,17 @@ def _redact(text: str, masks: dict[str, str]) -> str:
 
 
 def _parts(secret: str) -> list[str]:
-    """A secret, and what is long enough to give it away where it is cut at a mark or a space."""
+    """Returns a secret, and each part between marks or spaces that is long enough to give it away."""
     return [secret, *(part for part in _BREAKS.split(secret) if _LONG_ENOUGH <= len(part) < len(secret))]
 
 
 def _stands_alone(secret: str) -> bool:
-    """Whether it is no word that texts may have for other reasons."""
+    """Returns True if it is no word that texts may have for other reasons."""
     return len(secret) >= _LONG_WORD and not (secret.isalpha() and secret.islower())
 
 
 def _mapped(value: Any, change: Callable[[str], str], known: dict[str, str], depth: int = 0) -> Any:
-    """A value in which every text is changed; one without a change is the same object."""
+    """Returns a value in which every text is changed; one without a change is the same object."""
     kind: Any = type(value)
     if depth > _DEEPEST:
         return _TOO_DEEP
@@ -163,7 +163,7 @@ def _mapped(value: Any, change: Callable[[str], str], known: dict[str, str], dep
 
 @cache
 def _fields_of(kind: type) -> tuple[str, ...] | None:
-    """The fields of a dataclass; none of another object; None of a table."""
+    """Returns the fields of a dataclass; none of another object; None of a table."""
     return None if issubclass(kind, Mapping) else tuple(getattr(kind, "__dataclass_fields__", ()))
 
 
@@ -192,7 +192,7 @@ def _has_form(secret: str, form: SecretForm) -> bool:
 
 
 def _stands_in(secret: str) -> bool:
-    """Whether it is a placeholder, a variable, a path or a call."""
+    """Returns True if it is a placeholder, a variable, a path or a call."""
     return (
         secret.lower().strip(".,:;!?") in PLACEHOLDERS
         or _VARIABLE.match(secret) is not None

@@ -1,4 +1,4 @@
-"""How secrets look: shapes of known keys, and fields whose names say that a secret stands in them.
+"""Shapes of secrets: of known keys, and of fields whose names say that they hold a secret.
 
 A row holds for a key that was cut at its end too, as an excerpt cuts it: the shortest that it takes is far
 shorter than the whole key, and what begins like one is masked.
@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 
 class SecretForm(Enum):
-    """What a value has to look like before it is taken for a secret."""
+    """Form that a value needs before it is taken for a secret."""
 
     ANY = "any"  #: the shape alone says it
     MIXED = "mixed"  #: small and large letters and a digit, as no word and no name has
@@ -23,11 +23,11 @@ class SecretRule(NamedTuple):
     """One kind of secret.
 
     Args:
-        kind: What the mask calls it.
+        kind: Name in the mask.
         hints: Texts in small letters, one of which is there wherever the secret is; looking for them is cheap.
         pattern: A regular expression. Its group ``secret`` is what is masked, or ``cut`` of one without its end;
             without groups, all of it. A match in which no group takes part is passed over.
-        form: What the secret has to look like beside.
+        form: Form that the secret needs beside.
     """
 
     kind: str
@@ -58,7 +58,7 @@ _JWT_HEAD: Final = "eyJ[A-Za-z0-9_-]{8,}+"
 
 
 def _key(kind: str, prefix: str, *, then: str = r"[A-Za-z0-9_-]{8,}", form: SecretForm = SecretForm.ANY) -> SecretRule:
-    """A key that begins with letters of its own, `prefix`, as a plain text."""
+    """Returns the rule for a key that begins with letters of its own, `prefix`, as a plain text."""
     literal = prefix.replace(".", r"\.")
     return SecretRule(kind, (prefix.lower(),), rf"{_START}{literal}{then}", form)
 

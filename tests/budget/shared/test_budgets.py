@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbtide.budget.shared.budget import Budget, Period
-from ebbtide.budget.shared.budget_period import span_of, time_zone
+from ebbtide.budget.shared.budget_period import span_of
+from ebbtide.clock import time_zone
 from ebbtide.budget.shared.budget_refusal import BudgetRefused, RefusalReason
 from ebbtide.budget.shared.budgets import Budgets
 from ebbtide.budget.shared.redis_budget_store import RedisBudgetStore

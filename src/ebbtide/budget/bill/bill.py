@@ -220,6 +220,8 @@ class Bill:
         classes: By class of tokens.
         contents: By what the tokens carried.
         models: By model.
+        days: By the day of each call in the zone of the reader, in their order: ``2026-10-24``, or
+            ``undated``.
         agents: By agent and sub-agent.
         tools: By tool, and in shells by command: what it cost to read and to carry their answers.
         files: By file, where a tool names one, likewise.
@@ -246,6 +248,7 @@ class Bill:
     classes: tuple[BillLine, ...] = ()
     contents: tuple[BillLine, ...] = ()
     models: tuple[BillLine, ...] = ()
+    days: tuple[BillLine, ...] = ()
     agents: tuple[BillLine, ...] = ()
     tools: tuple[BillLine, ...] = ()
     files: tuple[BillLine, ...] = ()

@@ -8,6 +8,7 @@ when it enters, and at each later call that reads it again, until it is dropped.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import tzinfo
 from typing import Final, NamedTuple
 
 from ebbtide.budget.bill.advice import with_advice
@@ -90,10 +91,12 @@ class BillRecorder:
 
     Args:
         prices: What tokens cost, so that the cost of a call can be told by class.
+        zone: By whose calendar a day begins; None takes that of this machine.
     """
 
-    def __init__(self, prices: Prices | None = None) -> None:
+    def __init__(self, prices: Prices | None = None, *, zone: tzinfo | None = None) -> None:
         self._prices = prices
+        self._zone = zone
         self._chains: dict[str, _Chain] = {}
         self._root: str | None = None
         self.ledger = Ledger()
@@ -112,6 +115,8 @@ class BillRecorder:
             chain = self._chains[event.chain_id] = _Chain()
             if self._root is None:
                 self._root = event.chain_id
+        if event.ts is not None:
+            self.ledger.now = event.ts
         usage = event.usage
         if isinstance(event, ToolCall):
             if event.phase is not Phase.STARTED:
@@ -366,7 +371,7 @@ class BillRecorder:
                 for item in context.items():
                     ledger.fold(item)
                 _note_compaction(context, ledger)
-        bill = bill_of(ledger, total_cost, total_tokens)
+        bill = bill_of(ledger, total_cost, total_tokens, zone=self._zone)
         return with_advice(bill, ledger.charges, ledger.instructions, ledger.openings)
 
 

@@ -12,6 +12,7 @@ from typing import Final
 from ebbtide.budget.bill.bill import Compaction, ContextPart, ContextSize, TokenClass, WasteKind
 from ebbtide.budget.bill.charges import tokens_by_class
 from ebbtide.budget.bill.context import Charge, Item, cost_between
+from ebbtide.clock import calendar_seconds
 from ebbtide.events.event import Event, ModelCall, is_total
 from ebbtide.events.usage import Usage, possible_part
 from ebbtide.text.excerpt import one_line
@@ -33,6 +34,7 @@ _REFERS: Final = re.compile(
 )
 _KEEPS_MISSES: Final = (None, WasteKind.TODO_LIST)  # turns without which the next one would have missed
 _INTERRUPTION: Final = "[Request interrupted"  # what coding agents write down for a pressed key
+QUARTER_S: Final = 900  #: seconds; the offsets of all time zones are multiples of it
 _SIZES: Final = 800
 _CHARGES: Final = 20_000
 _SHOWN: Final = 100
@@ -96,6 +98,9 @@ class Ledger:
         instructions: Tokens of the main chain that stand before everything else.
         classes, parts, models, agents, tools, files: Sums by name.
         unattributed: Sums by reason.
+        quarters: Sums by quarter of an hour since 1970, in which the day of any time zone begins; None where
+            no time is known.
+        now: The latest time of an event, whatever the ones before it said.
         requests: What people asked for, in order.
         waste_sums: Sums by kind of waste; `waste_tools` by kind and tool.
         failures: What failed calls took.
@@ -120,6 +125,8 @@ class Ledger:
         self.agents: dict[str, Sum] = {}
         self.tools: dict[str, Sum] = {}
         self.files: dict[str, Sum] = {}
+        self.quarters: dict[int | None, Sum] = {}
+        self.now: float | None = None
         self.requests: list[RequestSum] = []
         self.waste_sums: dict[WasteKind, WasteSum] = {}
         self.waste_tools: dict[tuple[WasteKind, str], Sum] = {}
@@ -319,9 +326,20 @@ class Ledger:
             line.add(cost, tokens)
             line.count += 1
 
+    def book(self, cost: int, tokens: int) -> None:
+        """Book an amount at the latest time."""
+        ts = calendar_seconds(self.now)
+        quarter = None if ts is None else int(ts // QUARTER_S)
+        line = self.quarters.get(quarter)
+        if line is None:
+            line = self.quarters[quarter] = Sum()
+        line.add(cost, tokens)
+        line.count += 1
+
     def _spend(self, cost: int, tokens: int) -> None:
         self.spent.add(cost, tokens)
         self.spent.count += 1
+        self.book(cost, tokens)
         if self.requests:
             request = self.requests[-1].sum
             request.add(cost, tokens)

@@ -69,6 +69,14 @@ WhenUnknown = Annotated[
         section=_LIMITS,
     ),
 ]
+Timezone = Annotated[
+    str | None,
+    Option(
+        "--timezone",
+        metavar="NAME",
+        help="The zone in which a day begins, such as Europe/Berlin. Default: that of this machine.",
+    ),
+]
 Ignore = Annotated[
     list[str] | None,
     Option(
@@ -88,6 +96,7 @@ def read_run_options(
     prices: str | None = None,
     when_unknown: str | None = None,
     redact: bool = True,
+    timezone: str | None = None,
     **most: float | None,
 ) -> RunOptions:
     """What the command line says.
@@ -99,6 +108,7 @@ def read_run_options(
         limits: A file; single limits override those in it.
         prices: A file; None takes public prices where they are installed.
         redact: Mask keys and passwords.
+        timezone: The name of a zone; None takes that of this machine.
         when_unknown: "refuse" or "allow", as in `Limits`; overrides that in the file.
         **most: A limit by the name of its kind.
 
@@ -107,12 +117,17 @@ def read_run_options(
     """
     from ebbtide.events.tool_policy import ToolPolicies
 
+    if timezone is not None:
+        from ebbtide.clock import time_zone
+
+        time_zone(timezone)
     return RunOptions(
         profile=with_ignored(Profile.load(profile), ignore or ()),
         tools=None if tools is None else ToolPolicies.load(tools),
         limits=_limits(limits, most, when_unknown),
         prices=read_prices(prices),
         redact=redact,
+        timezone=timezone,
     )
 
 
@@ -144,6 +159,7 @@ with_run_options = shared(
         "steps": (MaxSteps, None),
         "wall_s": (MaxSeconds, None),
         "when_unknown": (WhenUnknown, None),
+        "timezone": (Timezone, None),
         "redact": (Redact, True),
     },
     read_run_options,

@@ -49,7 +49,7 @@ COURTESY = (
     ),
 )
 
-#: Questions that ask for work, which is to be done as well as answered. Whoever asks to be told asks only.
+#: Questions that ask for work, which is to be done as well as answered. A request to be informed asks only.
 REQUESTS = (
     at_start(
         "question.request",
@@ -79,7 +79,7 @@ QUESTIONS = (
         r"(?:so |and |or |but )?(?:do|does|did|can|could|would|is|are|will) (?:we|you|they|there|anyone|someone)\b[^,:]*\Z"
         r"|would you (?:like|prefer)(?: me)?(?: to)?(?=\W*\Z)",
     ),
-    # Whoever asks to be told whether to go on waits for an answer; "if you need anything else" is a courtesy.
+    # A question whether to go on waits for an answer; "if you need anything else" is a courtesy.
     at_start(
         "question.let-me-know",
         rf"(?:please |just |so |and )*let (?:me|us) know {TO_BE_TOLD}",

@@ -18,7 +18,8 @@ from typing import Any, Final
 
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
-from ebbtide.events.usage import CLASSES, Usage, tier_of
+from ebbtide.events.provider_usage import tier_of
+from ebbtide.events.usage import CLASSES, Usage
 from ebbtide.traces.agents.session_sniffing import CODEX_PRINTED, is_bare_codex_item
 from ebbtide.traces.input.json_value import json_value
 from ebbtide.traces.records.fields import (

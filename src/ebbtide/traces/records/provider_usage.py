@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ebbtide.events.provider_usage import ANTHROPIC, OPENAI, UsageShape, shape_of
-from ebbtide.events.usage import CLASSES, COUNTS, Usage, tier_of
+from ebbtide.events.provider_usage import ANTHROPIC, OPENAI, UsageShape, shape_of, tier_of
+from ebbtide.events.usage import CLASSES, COUNTS, Usage
 from ebbtide.traces.records.fields import count, mapping
 
 _EMPTY = Usage()
