@@ -9,7 +9,7 @@ import msgspec
 
 from ebbtide.budget.ledger.call_ledger import SightedCall
 from ebbtide.events.model_call_id import CallId
-from ebbtide.events.usage import tier_of
+from ebbtide.events.provider_usage import tier_of
 from ebbtide.traces.money.file_calls import FileCalls
 from ebbtide.traces.records.fields import count, identifier, mapping, seconds, text
 from ebbtide.traces.records.provider_usage import openai_usage

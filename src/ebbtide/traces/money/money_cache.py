@@ -15,12 +15,10 @@ from zlib import crc32
 
 import msgspec
 
-from ebbtide import __version__
 from ebbtide.traces.money.file_calls import FileCalls
 
 _FORM = 1
 _SHARDS = 16  # files, so that a session that grows has only a part written again
-_HEAD = f"ebbtide money {_FORM} {__version__}\n".encode()
 
 
 class KnownFile(msgspec.Struct, array_like=True, gc=False):
@@ -73,10 +71,12 @@ class MoneyCache:
 
     Args:
         folder: The folder; None keeps nothing.
+        version: Of the program: what another one wrote is not taken.
     """
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, version: str = "") -> None:
         self._folder = folder
+        self._head = f"ebbtide money {_FORM} {version}\n".encode()
         self._shards: dict[int, dict[str, KnownFile]] = {}
         self._changed: set[int] = set()
 
@@ -106,7 +106,7 @@ class MoneyCache:
         other = path.with_suffix(f".{os.getpid()}")
         try:
             with os.fdopen(os.open(other, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.writelines((_HEAD, crc32(body).to_bytes(4, "big"), body))
+                file.writelines((self._head, crc32(body).to_bytes(4, "big"), body))
             other.replace(path)
         finally:
             other.unlink(missing_ok=True)
@@ -128,9 +128,9 @@ class MoneyCache:
                 content = file.read()
         except OSError:
             return {}
-        start = len(_HEAD) + 4
+        start = len(self._head) + 4
         body = memoryview(content)[start:]
-        if content[: len(_HEAD)] == _HEAD and content[len(_HEAD) : start] == crc32(body).to_bytes(4, "big"):
+        if content[:start] == self._head + crc32(body).to_bytes(4, "big"):
             with suppress(msgspec.MsgspecError, RecursionError):
                 return _DECODER.decode(body)
         with suppress(OSError):
