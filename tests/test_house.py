@@ -27,7 +27,7 @@ from benchmarks.reading.sources import (
     unreferenced,
 )
 
-FOLDERS = ("src", "tests", "docs", "examples", "benchmarks", ".ci")
+FOLDERS = ("src", "conformance", "tests", "docs", "examples", "benchmarks", ".ci")
 FILES = ("README.md", "CHANGELOG.md", "Makefile", "pyproject.toml")
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:home|root|work|farm|tmp|Users)/\w")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final
 
 from ebbtide.adapters.answer_text import answer_text
+from ebbtide.bounded import Bounded
 from ebbtide.events.object_fields import fields_of
 from ebbtide.events.provider_answer import ToolRequest, answer_parts
 
@@ -73,8 +73,8 @@ class ChatRun:
     """
 
     run_id: str
-    calls: OrderedDict[str, AskedCall] = field(default_factory=OrderedDict)
-    answered: OrderedDict[str, None] = field(default_factory=OrderedDict)
+    calls: Bounded[str, AskedCall] = field(default_factory=lambda: Bounded(_MOST_CALLS))
+    answered: Bounded[str, None] = field(default_factory=lambda: Bounded(_MOST_CALLS))
 
     def ask(self, answer: object, batch: str, *, is_old: bool = False) -> frozenset[str]:
         """Notes what an answer of the model asks for; returns the ids of it.
@@ -87,7 +87,6 @@ class ChatRun:
         for request in requests:
             if request.id is not None and not (is_old and str(request.id) in self.answered):
                 self.calls[str(request.id)] = AskedCall(request, batch)
-        _bound(self.calls, _MOST_CALLS)
         return frozenset(str(request.id) for request in requests)
 
     def answer(self, call_id: str) -> AskedCall | None:
@@ -95,7 +94,6 @@ class ChatRun:
         call = self.calls.pop(call_id, None)
         if call is not None:
             self.answered[call_id] = None
-            _bound(self.answered, _MOST_CALLS)
         return call
 
 
@@ -131,9 +129,9 @@ class Conversations:
     def __init__(self, new_run: Callable[[], str], run_id: str | None = None) -> None:
         self._new_run = new_run
         self._run = None if run_id is None else ChatRun(run_id)
-        self._by_answer: OrderedDict[tuple[bytes, frozenset[str]], ChatRun] = OrderedDict()
-        self._by_answer_id: OrderedDict[str, ChatRun] = OrderedDict()
-        self._by_call: OrderedDict[tuple[str | None, bytes], ChatRun] = OrderedDict()
+        self._by_answer: Bounded[tuple[bytes, frozenset[str]], ChatRun] = Bounded(_MOST)
+        self._by_answer_id: Bounded[str, ChatRun] = Bounded(_MOST)
+        self._by_call: Bounded[tuple[str | None, bytes], ChatRun] = Bounded(_MOST)
         self._lock = threading.Lock()
 
     def place(self, items: Sequence[ConversationItem], previous: str | None = None) -> ChatCall:
@@ -171,10 +169,8 @@ class Conversations:
         answer_id = fields_of(answer).get("id")
         with self._lock:
             self._by_answer[call.digest, ids] = call.run
-            _bound(self._by_answer, _MOST)
             if isinstance(answer_id, str):
                 self._by_answer_id[answer_id] = call.run
-                _bound(self._by_answer_id, _MOST)
 
     def expect_again(self, call: ChatCall) -> None:
         """Forgets a call that got no answer of the model: it may be sent again."""
@@ -182,9 +178,7 @@ class Conversations:
             self._keep_call(call.run, call.previous, call.digest)
 
     def _keep_call(self, run: ChatRun, previous: str | None, digest: bytes) -> None:
-        self._by_call[previous, digest] = run
-        self._by_call.move_to_end((previous, digest))
-        _bound(self._by_call, _MOST)
+        self._by_call.renew((previous, digest), run)
 
     def _continued(
         self,
@@ -222,11 +216,6 @@ def _answers(items: Sequence[ConversationItem]) -> Iterator[tuple[int, int]]:
 def _batch(digest: bytes) -> str:
     """Returns the name of the calls that the answer to some messages asks for."""
     return digest.hex()
-
-
-def _bound(table: OrderedDict[Any, Any], most: int) -> None:
-    while len(table) > most:
-        table.popitem(last=False)
 
 
 def _digests(items: Sequence[ConversationItem]) -> list[bytes]:

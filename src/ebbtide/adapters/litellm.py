@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
@@ -15,6 +14,7 @@ from litellm.types.utils import Choices, Delta, Message, ModelResponse, ModelRes
 from ebbtide.adapters.final_text import final_text
 from ebbtide.adapters.run_watch import RunWatch, WatchOptions
 from ebbtide.adapters.watched_stream import LastStream, WatchedStream
+from ebbtide.bounded import Bounded
 from ebbtide.errors import ConfigError
 from ebbtide.events.object_fields import fields_of
 from ebbtide.events.provider_answer import parsed, tool_request
@@ -45,7 +45,7 @@ class EbbtideLiteLLM:
         self.watch = RunWatch(**options)
         self._completion = litellm.completion
         self._acompletion = litellm.acompletion
-        self._runs: OrderedDict[str, str] = OrderedDict()  # by what stands for an answer, the latest last
+        self._runs: Bounded[str, str] = Bounded(_MOST_ANSWERS)  # by what stands for an answer
         self._lock = threading.Lock()
 
     def install(self) -> Self:
@@ -142,10 +142,7 @@ class EbbtideLiteLLM:
     def _remember(self, run_id: str, keys: list[str]) -> None:
         with self._lock:
             for key in keys:
-                self._runs[key] = run_id
-                self._runs.move_to_end(key)
-            while len(self._runs) > _MOST_ANSWERS:
-                self._runs.popitem(last=False)
+                self._runs.renew(key, run_id)
 
     def _record_latest(self, run_id: str, answer: Any, messages: list[Any]) -> None:
         """Records what came since the model last answered: the answers of tools, and what a person says."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal
 
+from ebbtide.checks import number
 from ebbtide.errors import ConfigError, shown
 from ebbtide.settings_file import refuse_unknown
 
@@ -79,20 +80,14 @@ class Limits:
                 )
             if not 0 <= value <= 1e12:
                 raise ConfigError(f"{kind} = {shown(value)}: expected 0 to 1e12, or None for no limit")
-        share = self.warn_at
-        if share is not None and (
-            isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1
-        ):
-            raise ConfigError(
-                f"warn_at = {shown(share)}: expected a share over 0 to 1, or None for no warning"
-            )
+        if self.warn_at is not None:
+            expected = "a share over 0 to 1, or None for no warning"
+            number("warn_at", self.warn_at, above=0, most=1, expected=expected)
         if not isinstance(self.when_unknown, str) or self.when_unknown not in ("refuse", "allow"):
             raise ConfigError(f'when_unknown = {shown(self.when_unknown)}: expected "refuse" or "allow"')
-        lease = self.lease_s
-        if lease is not None and (
-            isinstance(lease, bool) or not isinstance(lease, int | float) or not 0 < lease <= 1e12
-        ):
-            raise ConfigError(f"lease_s = {shown(lease)}: expected seconds over 0, or None for no end")
+        if self.lease_s is not None:
+            expected = "seconds over 0, or None for no end"
+            number("lease_s", self.lease_s, above=0, most=1e12, expected=expected)
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> Limits:

@@ -7,9 +7,15 @@ knows is None, and counted: it is never taken for zero.
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import json
+import os
+import sys
 import threading
 import tomllib
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from datetime import UTC, datetime
 from functools import cache, lru_cache
@@ -17,6 +23,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ebbtide.checks import number
 from ebbtide.errors import ConfigError, expect, shown
 from ebbtide.events.usage import Usage, possible_part
 from ebbtide.settings_file import read_settings
@@ -90,6 +97,7 @@ class Prices:
         self._public = public
         self._unknown: dict[str, int] = {}
         self._tiers: dict[tuple[str, int | None], _Tiers] = {}
+        self._starts: dict[str, tuple[float, ...] | None] = {}
         # Re-entrant, since a stream that was let go is settled whenever the garbage collector comes by.
         self._lock = threading.RLock()
 
@@ -187,15 +195,20 @@ class Prices:
         if not self._public or not model:
             return ()
         is_dated = ts is not None and _EARLIEST_TS <= ts <= _LATEST_TS
-        key = (model, int(ts // _PERIOD_S) if is_dated and ts is not None else None)
+        key = (model, self._period(model, ts) if is_dated and ts is not None else None)
         tiers = self._tiers.get(key)
         if tiers is None:
             tiers = self._look_up(model, ts if is_dated else None)
             with self._lock:
                 if len(self._tiers) >= _CACHED:
                     self._tiers.clear()
-                self._tiers[key] = tiers
+                self._tiers[model, self._period(model, ts) if is_dated and ts is not None else None] = tiers
         return tiers
+
+    def _period(self, model: str, ts: float) -> int:
+        """The number of a time in which the price of a model is one."""
+        starts = self._starts.get(model)
+        return int(ts // _PERIOD_S) if starts is None else bisect_right(starts, ts)
 
     def _look_up(self, model: str, ts: float | None) -> _Tiers:
         try:
@@ -205,14 +218,62 @@ class Prices:
             return ()
         when = None if ts is None else datetime.fromtimestamp(ts, UTC)
         try:
-            price = genai_prices.calc_price(
+            found = genai_prices.calc_price(
                 genai_prices.Usage(input_tokens=0), model_ref=model, genai_request_timestamp=when
-            ).model_price
+            )
         except (LookupError, ValueError):
+            self._starts[model] = ()
             return ()
-        by_class = {name: getattr(price, f"{name}_mtok", None) for name in _CLASSES}
+        self._starts[model] = _starts_of(found.model.prices)
+        by_class = {name: getattr(found.model_price, f"{name}_mtok", None) for name in _CLASSES}
         starts = {tier.start for value in by_class.values() for tier in getattr(value, "tiers", ())}
         return tuple((start, _public_rates(by_class, start)) for start in (*sorted(starts, reverse=True), -1))
+
+    def recall(self, path: Path) -> None:
+        """Take the public rates that `keep` wrote, where they are those of the package that is installed.
+
+        With them, nothing needs to import the package. A file that cannot be read gives nothing.
+
+        Args:
+            path: The file.
+        """
+        if not self._public:
+            return
+        try:
+            kept = json.loads(path.read_bytes())
+            if kept["of"] != _package_mark():
+                return
+            starts = {model: tuple(map(float, times)) for model, times in kept["starts"].items()}
+            tiers: dict[tuple[str, int | None], _Tiers] = {
+                (str(model), int(period)): tuple((int(start), Rates(*rates)) for start, rates in rows)
+                for model, period, rows in kept["tiers"]
+            }
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            return
+        with self._lock:
+            self._starts |= starts
+            self._tiers |= tiers
+
+    def keep(self, path: Path) -> None:
+        """Write the public rates that were asked for, as `recall` takes them; by renaming.
+
+        Args:
+            path: The file. Where it cannot be written, nothing is kept.
+        """
+        if "genai_prices" not in sys.modules:
+            return
+        with self._lock:
+            starts = {model: times for model, times in self._starts.items() if times is not None}
+            tiers = [
+                (model, period, rows)
+                for (model, period), rows in self._tiers.items()
+                if period is not None and model in starts
+            ]
+        other = path.with_suffix(f".{os.getpid()}")
+        with suppress(OSError):
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            other.write_text(json.dumps({"of": _package_mark(), "starts": starts, "tiers": tiers}))
+            other.replace(path)
 
     def _count_unknown(self, model: str) -> None:
         with self._lock:
@@ -244,6 +305,30 @@ def _sum(rates: Rates, counts: Sequence[int]) -> float | None:
                 return None
             total += count * rate
     return total / _PER
+
+
+def _starts_of(prices: object) -> tuple[float, ...] | None:
+    """The times at which the prices of a model change for good; None where they change with the hour."""
+    starts = []
+    for price in prices if isinstance(prices, list) else ():
+        if price.constraint is not None:
+            day = getattr(price.constraint, "start_date", None)
+            if day is None:
+                return None
+            starts.append(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp())
+    return tuple(sorted(starts))
+
+
+def _package_mark() -> str | None:
+    """Differs where another version of the public prices is installed; None where none is."""
+    spec = importlib.util.find_spec("genai_prices")
+    if spec is None or spec.origin is None:
+        return None
+    try:
+        status = Path(spec.origin).with_name("data.py").stat()
+    except OSError:
+        return None
+    return f"{spec.origin} {status.st_size} {status.st_mtime_ns}"
 
 
 def _public_rates(by_class: Mapping[str, Any], start: int) -> Rates:
@@ -281,7 +366,5 @@ def _check(model: str, classes: Any) -> None:
             raise ConfigError(
                 f"prices of {shown(model)}: no class {shown(name)}; there are {', '.join(_CLASSES)}"
             )
-        if isinstance(price, bool) or not isinstance(price, int | float) or not 0 <= price <= 1e9:
-            raise ConfigError(
-                f"{name} price of {shown(model)} = {shown(price)}: expected USD per million tokens"
-            )
+        what = f"{name} price of {shown(model)}"
+        number(what, price, least=0, most=1e9, expected="USD per million tokens")

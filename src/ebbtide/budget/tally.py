@@ -201,7 +201,7 @@ class Tally:
         self.last_cache_read = (self.by_class[_CACHE_READ] or 0) - cached
         cost_usd = usage.stated_cost
         if cost_usd is None:
-            if tokens == 0 and not faults and by_model:
+            if not faults and by_model and usage.input_tokens == usage.output_tokens == tokens == 0:
                 cost_usd = 0.0
             elif tokens and not faults and usage.model and self._prices is not None:
                 cost_usd = self._prices.cost(usage, ts)

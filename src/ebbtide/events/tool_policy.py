@@ -14,6 +14,7 @@ from functools import lru_cache
 from os import PathLike
 from typing import Any
 
+from ebbtide.checks import flag, text, whole
 from ebbtide.errors import ConfigError, expect, shown
 from ebbtide.events.effect import Effect
 from ebbtide.events.run_outcome import RunOutcome
@@ -99,16 +100,13 @@ class ToolPolicy:
                 raise ConfigError(f"{shown(pattern)} is no regular expression: {error}") from error
         if self.by is not None:
             object.__setattr__(self, "by", _by_value(self.by))
-        if not isinstance(self.exempt, bool):
-            raise ConfigError(f"exempt = {shown(self.exempt)}: expected true or false")
+        flag("exempt", self.exempt)
         for name in ("group", "command", "sql", "http"):
-            value = getattr(self, name)
-            if value is not None and not isinstance(value, str):
-                raise ConfigError(f"{name} = {shown(value)}: expected a text")
+            if (value := getattr(self, name)) is not None:
+                text(name, value)
         for name in ("repeats_at_least", "same_answer_at_least", "failures_at_least"):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 2):
-                raise ConfigError(f"{name} = {shown(value)}: expected a whole number, 2 or more")
+            if (value := getattr(self, name)) is not None:
+                whole(name, value, 2)
 
     @property
     def says_effect(self) -> bool:

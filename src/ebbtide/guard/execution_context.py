@@ -15,6 +15,7 @@ from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.scope import Scope
 from ebbtide.budget.shared.budgets import Budgets
+from ebbtide.checks import whole
 from ebbtide.divergence.graph.execution_graph import ExecutionGraph
 from ebbtide.engine_state import pack_state, unpack_state
 from ebbtide.errors import ConfigError, RunHalted, expect, shown
@@ -89,8 +90,7 @@ class ExecutionContext:
         expect("graph", graph, ExecutionGraph, optional=True)
         expect("prices", prices, Prices, optional=True)
         expect("budgets", budgets, Budgets, optional=True)
-        if isinstance(keep, bool) or not isinstance(keep, int) or not 0 <= keep <= _MOST_RESULTS:
-            raise ConfigError(f"keep = {shown(keep)}: expected a whole number from 0 to {_MOST_RESULTS}")
+        whole("keep", keep, 0, _MOST_RESULTS)
         if pipeline is not None and not callable(getattr(pipeline, "emit_safety_event", None)):
             raise TypeError(f"pipeline: expected a Pipeline or None, not {shown(pipeline)}")
         self.scope = Scope(limits or Limits(), name=name, clock=clock)

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ebbtide.checks import flag, number, share, whole
 from ebbtide.errors import ConfigError
-from ebbtide.profile.checks import at_least, flag, unit
 
 
 class TokenForm(StrEnum):
@@ -57,9 +57,9 @@ class NoveltyRules:
 
     def __post_init__(self) -> None:
         for name in ("jaccard_at_least", "high_above", "low_below"):
-            unit(self, name)
+            share(name, getattr(self, name))
         if self.cosine_at_least is not None:
-            unit(self, "cosine_at_least")
+            share("cosine_at_least", self.cosine_at_least)
         if self.jaccard_at_least == 0:
             raise ConfigError("jaccard_at_least = 0: every claim would repeat every other; expected more")
         if self.low_below > self.high_above:
@@ -70,10 +70,10 @@ class NoveltyRules:
         if self.low_by not in tuple(LowBy):
             raise ConfigError(f"low_by = {self.low_by!r}: expected one of {', '.join(LowBy)}")
         object.__setattr__(self, "low_by", LowBy(self.low_by))
-        flag(self, "contrast_guard")
-        flag(self, "questions_count")
-        at_least(self, "low_rounds", 1)
-        at_least(self, "thin_below", 0)
+        flag("contrast_guard", self.contrast_guard)
+        flag("questions_count", self.questions_count)
+        whole("low_rounds", self.low_rounds, 1)
+        whole("thin_below", self.thin_below, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,7 @@ class ReadinessRules:
     def __post_init__(self) -> None:
         weights = ("next_actions_weight", "open_questions_weight", "blockers_weight")
         for name in (*weights, "high_at_least", "medium_at_least"):
-            unit(self, name)
+            share(name, getattr(self, name))
         total = math.fsum(getattr(self, name) for name in weights)
         if not math.isclose(total, 1.0, abs_tol=1e-9):
             raise ConfigError(f"the readiness weights add up to {total:g}: expected 1")
@@ -128,9 +128,9 @@ class StopRules:
     needs_witness: bool = False
 
     def __post_init__(self) -> None:
-        at_least(self, "stuck_rounds", 1)
-        unit(self, "stable_at_least")
-        flag(self, "needs_witness")
+        whole("stuck_rounds", self.stuck_rounds, 1)
+        share("stable_at_least", self.stable_at_least)
+        flag("needs_witness", self.needs_witness)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,10 +154,10 @@ class ConsensusRules:
     disagreement_rounds: int = 3
 
     def __post_init__(self) -> None:
-        flag(self, "counts")
-        at_least(self, "unanimous_rounds", 1)
-        at_least(self, "at_once_from", 0)
-        at_least(self, "disagreement_rounds", 2)
+        flag("counts", self.counts)
+        whole("unanimous_rounds", self.unanimous_rounds, 1)
+        whole("at_once_from", self.at_once_from, 0)
+        whole("disagreement_rounds", self.disagreement_rounds, 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,8 +177,6 @@ class GamingRules:
     spike_factor: float = 3.0
 
     def __post_init__(self) -> None:
-        unit(self, "inflation_ratio_below")
-        at_least(self, "inflation_claims", 1)
-        factor = self.spike_factor
-        if isinstance(factor, bool) or not isinstance(factor, int | float) or not 1 < factor < math.inf:
-            raise ConfigError(f"spike_factor = {factor!r}: expected a number above 1")
+        share("inflation_ratio_below", self.inflation_ratio_below)
+        whole("inflation_claims", self.inflation_claims, 1)
+        number("spike_factor", self.spike_factor, above=1, expected="a number above 1")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
+from ebbtide.checks import flag, number, share, whole
 from ebbtide.errors import ConfigError
-from ebbtide.profile.checks import at_least, flag, unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,24 +48,22 @@ class GateRules:
     model: str | None = None
 
     def __post_init__(self) -> None:
-        flag(self, "weighs")
+        flag("weighs", self.weighs)
         # A list is what TOML has.
         if isinstance(self.frames, list):
             object.__setattr__(self, "frames", tuple(self.frames))
         if not isinstance(self.frames, tuple) or not all(isinstance(name, str) for name in self.frames):
             raise ConfigError(f"frames = {self.frames!r}: expected a list of names")
-        value = self.refuse_at
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-            raise ConfigError(f"refuse_at = {value!r}: expected a number above 0")
-        unit(self, "quoted_noise")
+        number("refuse_at", self.refuse_at, above=0, expected="a number above 0")
+        share("quoted_noise", self.quoted_noise)
         for name in ("short_below", "short_turn_below"):
-            at_least(self, name, 0)
+            whole(name, getattr(self, name), 0)
         for name in ("report_markers", "report_characters"):
-            at_least(self, name, 1)
+            whole(name, getattr(self, name), 1)
         if self.short_words is not None:
-            at_least(self, "short_words", 1)
-        unit(self, "bullets_above")
-        unit(self, "default_confidence")
+            whole("short_words", self.short_words, 1)
+        share("bullets_above", self.bullets_above)
+        share("default_confidence", self.default_confidence)
         if self.model is None:
             return
         if not isinstance(self.model, str) or not self.model:

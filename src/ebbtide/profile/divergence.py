@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from dataclasses import dataclass
 
-from ebbtide.errors import ConfigError
-from ebbtide.profile.checks import at_least, flag, unit
+from ebbtide.checks import flag, number, share, whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,10 +135,12 @@ class LoopRules:
             if value is None and "None" in str(part.type):
                 continue
             if part.name in ("shipped_tools", "told_actions"):
-                flag(self, part.name)
+                flag(part.name, value)
             elif str(part.type).startswith("int"):
-                at_least(self, part.name, 3 if part.name in ("copies", "chant_copies") else 1)
+                whole(
+                    part.name, getattr(self, part.name), 3 if part.name in ("copies", "chant_copies") else 1
+                )
             elif part.name == "shared_words":
-                unit(self, part.name)
-            elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-                raise ConfigError(f"{part.name} = {value!r}: expected a number, 0 or more")
+                share(part.name, value)
+            else:
+                number(part.name, value, least=0, expected="a number, 0 or more")

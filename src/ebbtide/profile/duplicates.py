@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ebbtide.checks import flag, number, share, whole
 from ebbtide.errors import ConfigError
-from ebbtide.profile.checks import at_least, flag, unit
 from ebbtide.profile.convergence import TokenForm
 
 
@@ -52,23 +51,20 @@ class DuplicateRules:
     rivals_at_most: int = 0
 
     def __post_init__(self) -> None:
-        window = self.window_s
-        if window is not None and (
-            isinstance(window, bool) or not isinstance(window, int | float) or not 0 <= window < math.inf
-        ):
-            raise ConfigError(f"window_s = {window!r}: expected seconds, 0 or more")
-        unit(self, "jaccard_above")
+        if self.window_s is not None:
+            number("window_s", self.window_s, least=0, expected="seconds, 0 or more")
+        share("jaccard_above", self.jaccard_above)
         if self.containment_at_least is not None:
-            unit(self, "containment_at_least")
+            share("containment_at_least", self.containment_at_least)
         if self.tokens not in tuple(TokenForm):
             raise ConfigError(f"tokens = {self.tokens!r}: expected one of {', '.join(TokenForm)}")
         object.__setattr__(self, "tokens", TokenForm(self.tokens))
-        flag(self, "exact_first")
-        flag(self, "contrast_guard")
-        at_least(self, "content_tokens", 0)
+        flag("exact_first", self.exact_first)
+        flag("contrast_guard", self.contrast_guard)
+        whole("content_tokens", self.content_tokens, 0)
         if self.compared_at_most is not None:
-            at_least(self, "compared_at_most", 0)
-        at_least(self, "rivals_at_most", 0)
+            whole("compared_at_most", self.compared_at_most, 0)
+        whole("rivals_at_most", self.rivals_at_most, 0)
 
 
 DuplicateRules.SPEC = DuplicateRules()

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from ebbtide.checks import flag, share, whole
 from ebbtide.errors import ConfigError
-from ebbtide.profile.checks import at_least, flag, unit
 from ebbtide.settings_file import offer
 
 #: Every rule by the kind of its finding; limits are not among them: whoever wants none sets none.
@@ -79,16 +79,16 @@ class SupervisionRules:
     remembered_claims: int = 5_000
 
     def __post_init__(self) -> None:
-        flag(self, "turns_are_rounds")
-        flag(self, "person_is_news")
-        at_least(self, "turn_words", 0)
-        at_least(self, "dry_rounds", 1)
-        at_least(self, "flat_turns", 0)
-        at_least(self, "remembered_claims", 100)
-        unit(self, "joint_escalates_from")
+        flag("turns_are_rounds", self.turns_are_rounds)
+        flag("person_is_news", self.person_is_news)
+        whole("turn_words", self.turn_words, 0)
+        whole("dry_rounds", self.dry_rounds, 1)
+        whole("flat_turns", self.flat_turns, 0)
+        whole("remembered_claims", self.remembered_claims, 100)
+        share("joint_escalates_from", self.joint_escalates_from)
         if self.joint_from is None:
             return
-        unit(self, "joint_from")
+        share("joint_from", self.joint_from)
         if not 0 < self.joint_from <= self.joint_escalates_from:
             raise ConfigError(
                 f"joint_from = {self.joint_from}: expected more than 0, and at most joint_escalates_from = "

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ebbtide.checks import whole
 from ebbtide.errors import ConfigError, SemanticError
 from ebbtide.text.optional_library import library
 
@@ -53,8 +54,7 @@ class JsonEndpoint:
     ) -> None:
         for module in ("httpx2", "tenacity"):
             library(module)
-        if attempts < 1:
-            raise ConfigError(f"attempts = {attempts}: expected 1 or more")
+        whole("attempts", attempts, 1)
         self._url = f"{_checked_url(base_url)}/{path}"
         self._name = name
         self._api_key_env = api_key_env
