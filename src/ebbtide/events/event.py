@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+from ebbtide.events.model_call_id import CallId
 from ebbtide.events.usage import Usage
 
 LARGEST: Final = 200_000  #: characters of a text, of arguments or of an answer that are read whole
@@ -78,6 +79,8 @@ class Event:
         ts: Seconds on any clock of the chain; None where it is not known.
         waited_s: Seconds since the event before, where that is known and `ts` is not.
         usage: The model, tokens and cost; None where nothing of them is known.
+        call: The identity of the model call that the usage is of, where the record gives one: the same call
+            counts once, wherever it is recorded.
     """
 
     chain_id: str = ""
@@ -86,6 +89,7 @@ class Event:
     ts: float | None = None
     waited_s: float | None = None
     usage: Usage | None = None
+    call: CallId | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -269,7 +273,7 @@ def is_plain_event(event: Any) -> bool:
         if type(event.chain_id) is not str or len(event.chain_id) > LONGEST_ID:
             return False
         if (
-            not (event.seq is event.agent is event.waited_s is event.usage is None)
+            not (event.seq is event.agent is event.waited_s is event.usage is event.call is None)
             or (event.ts is not None and type(event.ts) is not float)
         ) and not _is_plain_common(event):
             return False
@@ -303,6 +307,11 @@ def is_plain_event(event: Any) -> bool:
         )
     except AttributeError:  # a field that was never set
         return False
+
+
+def is_plain_call_id(call: Any) -> bool:
+    """Returns True if the identity of a call is two names."""
+    return type(call) is CallId and all(type(part) is str and len(part) <= LONGEST_ID for part in call)
 
 
 def is_plain_usage(usage: Any) -> bool:
@@ -354,6 +363,7 @@ def _is_plain_common(event: Any) -> bool:
         and type(event.ts) in _NUMBERS
         and type(event.waited_s) in _NUMBERS
         and (event.usage is None or is_plain_usage(event.usage))
+        and (event.call is None or is_plain_call_id(event.call))
     )
 
 

@@ -17,6 +17,7 @@ from zlib import crc32
 
 from ebbtide.bounded import Bounded
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
+from ebbtide.events.model_call_id import CallId, Prompt
 from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.session_sniffing import CLAUDE_SPEAKERS
 from ebbtide.traces.records.calls_once import CallsOnce, is_same_prompt, prompt_of, raise_to
@@ -185,6 +186,7 @@ class ClaudeCodeReader:
             "agent": answer.agent,
             "ts": answer.ts,
             "usage": reported(usage),
+            "call": CallId.of(answer.id),
         }
         if sighting.is_new or words:
             events.append(ModelCall(text=words, error=answer.error, **common))
@@ -224,11 +226,12 @@ class ClaudeCodeReader:
         events = self._flushed(agent)
         usage.model = text(result.get("resolvedModel")) or self._models.get(agent)
         sighting = self._once.sight(self._once.of_agent(agent, usage), usage, agent=agent)
+        common: dict[str, Any] = {"chain_id": agent, "agent": agent, "ts": ts, "usage": sighting.growth}
+        common["call"] = CallId.at(f"agent {agent}", _known_prompt(usage))
         if sighting.is_new:
-            events.append(ModelCall(chain_id=agent, agent=agent, ts=ts, usage=usage))
+            events.append(ModelCall(**common))
         elif has_spent(sighting.growth):
-            grown = sighting.growth
-            events.append(Notice(kind=NoticeKind.USAGE, chain_id=agent, agent=agent, ts=ts, usage=grown))
+            events.append(Notice(kind=NoticeKind.USAGE, **common))
         return events
 
     def _result(self, block: Mapping[str, Any], ts: float | None) -> Sequence[ToolCall]:
@@ -261,6 +264,11 @@ def _name_of(line: Mapping[str, Any], message: Mapping[str, Any]) -> str | None:
     if name is None:
         return request
     return name if request is None else f"{name} {request}"
+
+
+def _known_prompt(usage: Usage) -> Prompt:
+    """The sizes of a prompt, as the identity of a result has them."""
+    return usage.input_tokens or 0, usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
 
 
 def _goes_on(answer: _OpenCall, usage: Usage, ts: float | None) -> bool:
