@@ -44,6 +44,14 @@ class ModelPart(StrEnum):
     EMBEDDING = "embeddings"  #: a call that gives vectors, not words
 
 
+class Stop(StrEnum):
+    """Why a model said no more in a call."""
+
+    END = "end"  #: its turn is over: it, or the harness around it, says so
+    CALLS = "calls"  #: it waits for the answers of the tools that it calls
+    LENGTH = "length"  #: the limit of its output cut it
+
+
 class Role(StrEnum):
     """Who speaks in a message that no model wrote."""
 
@@ -167,11 +175,13 @@ class ModelCall(Event):
         text: What the model said: ``""`` where it said nothing, None where that is not known.
         part: The whole call, or which part.
         error: Whether the call failed.
+        stop: Why it said no more; None where that is not known.
     """
 
     text: str | None = None
     part: ModelPart = ModelPart.WHOLE
     error: bool = False
+    stop: Stop | None = None
 
     @classmethod
     def of(cls, answer: object, *, model: str | None = None, **others: Any) -> ModelCall:
@@ -284,7 +294,11 @@ def is_plain_event(event: Any) -> bool:
         if text is not None and (type(text) is not str or len(text) > LARGEST):
             return False
         if kind is ModelCall:
-            return type(event.part) is ModelPart and type(event.error) is bool
+            return (
+                type(event.part) is ModelPart
+                and type(event.error) is bool
+                and (event.stop is None or type(event.stop) is Stop)
+            )
         if kind is Message:
             return type(event.role) is Role
         return (

@@ -49,7 +49,7 @@ MEANINGS: Final[Mapping[Headline, str]] = {
     Headline.NOISY: "It repeated itself, or brought nothing new, for a while.",
     Headline.COSTLY: "It spent money or tokens fast.",
     Headline.BLOCKED: "It waits for something that nobody in the run can do.",
-    Headline.FAILED: "It says that it failed.",
+    Headline.FAILED: "An error ended it, or it says that it gives up.",
     Headline.LIMIT: "A limit ended it, or it exceeded one.",
     Headline.STUCK: "It goes in circles, or spends without progress, and nothing has ended that.",
 }

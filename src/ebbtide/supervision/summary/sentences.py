@@ -11,6 +11,8 @@ from ebbtide.supervision.summary.run_facts import Coverage
 from ebbtide.supervision.summary.run_summary import RunFinding, Spending
 from ebbtide.supervision.verdict import Verdict
 
+_MINUTE = 60
+
 
 def unit(spent: Spending) -> str:
     """What the events of a run are called: calls, where there is nothing else."""
@@ -92,8 +94,18 @@ def ended(ending: RunEnding) -> str | None:
             sentence = "Nobody answered a person"
         case "notice":
             sentence = "The harness reported an error"
-        case "failed.empty":
+        case "empty":
             return "Its last answer is empty."
+        case "stopped":
+            return "Its last turn ended; what it said there was not recorded."
+        case "error" | "notice" if ending.attempts > 1:
+            sentence = (
+                f"{ending.attempts:,} calls of the model{_within(ending.attempts_s)}, and none got through"
+            )
+        case "error":
+            sentence = "Its last call of the model failed"
+        case "length":
+            sentence = "The limit of its output cut its last answer"
         case "finished.person-ends":
             sentence = "A person ended it"
         case rule if ending.by_person or rule.startswith("interrupted."):
@@ -101,6 +113,12 @@ def ended(ending: RunEnding) -> str | None:
         case _:
             sentence = _SAYS[how]
     return f"{sentence}: \u201c{text}\u201d" if text else f"{sentence}."
+
+
+def _within(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    return f" in {seconds / _MINUTE:.0f} min" if seconds >= _MINUTE else f" in {seconds:.0f} s"
 
 
 def so_far(ending: RunEnding) -> str | None:

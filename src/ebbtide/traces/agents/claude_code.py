@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from zlib import crc32
 
-from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
+from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, Stop, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.session_sniffing import CLAUDE_SPEAKERS
 from ebbtide.traces.records.fields import (
@@ -28,7 +28,7 @@ from ebbtide.traces.records.fields import (
     shown,
     text,
 )
-from ebbtide.traces.records.injected_words import is_injected
+from ebbtide.traces.records.injected_words import persons_words
 from ebbtide.traces.records.joining import OpenCalls, Seen
 from ebbtide.traces.records.provider_usage import anthropic_usage, has_spent, reported, total
 from ebbtide.traces.records.usage_accounts import AMOUNTS, UsageLedger, UsageOnce
@@ -39,7 +39,10 @@ _COUNTS = {  # of a model's usage in a result, by the field of `Usage`
     "cache_read_tokens": "cacheReadInputTokens",
     "cache_write_tokens": "cacheCreationInputTokens",
 }
-_SYNTHETIC = "<synthetic>"
+_SYNTHETIC = "<synthetic>"  # the model of what the harness writes in the name of one
+_NO_ANSWER = "No response requested."  # what it writes where nothing was asked
+_STOPS = {"end_turn": Stop.END, "stop_sequence": Stop.END, "tool_use": Stop.CALLS, "max_tokens": Stop.LENGTH}
+_AFTER_TURN = ("stop_hook_summary", "turn_duration")  # lines that come when a turn is over
 
 
 @dataclass(slots=True, kw_only=True)
@@ -55,6 +58,7 @@ class _OpenCall:
     agent: str | None = None
     ts: float | None = None
     error: bool = False
+    stop: Stop | None = None
 
 
 class ClaudeCodeReader:
@@ -107,6 +111,16 @@ class ClaudeCodeReader:
                 # Each one stands for the whole session up to it.
                 if (amount := getattr(latest, key)) is not None:
                     setattr(totals, key, max(amount, getattr(totals, key) or 0))
+            if kind == "result" and value.get("subtype") == "success":
+                self._end_turn("")
+        elif kind == "system" and value.get("subtype") in _AFTER_TURN:
+            self._end_turn(self._chains.of(value)[0])
+        elif kind == "system" and value.get("subtype") == "api_error":
+            chain, agent = self._chains.of(value)
+            ts = seconds(value.get("timestamp"))
+            words = _retry(value)
+            error = Notice(kind=NoticeKind.ERROR, text=words, error=True, chain_id=chain, agent=agent, ts=ts)
+            return [*map(self._ledger.add, self._flushed(chain)), error]
         elif kind == "system" and value.get("subtype") == "compact_boundary":
             chain, agent = self._chains.of(value)
             ts = seconds(value.get("timestamp"))
@@ -125,6 +139,10 @@ class ClaudeCodeReader:
 
     def _assistant(self, line: Mapping[str, Any], message: Mapping[str, Any], new: _OpenCall) -> list[Event]:
         """Take a line of a model's answer: of the one that is open, or else of a new one."""
+        words = joined_text(message.get("content")) if message.get("model") == _SYNTHETIC else None
+        if words is not None and words.strip() == _NO_ANSWER:
+            note = Notice(kind=NoticeKind.NOTE, text=words, chain_id=new.chain, agent=new.agent, ts=new.ts)
+            return [*self._flushed(new.chain), note]
         new.id = identifier(message.get("id")) or identifier(line.get("requestId"))
         answer = self._answers.get(new.chain)
         usage = anthropic_usage(message.get("usage"))
@@ -142,11 +160,19 @@ class ClaudeCodeReader:
                 if (latest := getattr(usage, key)) is not None:
                     setattr(answer.usage, key, latest)
             answer.usage.drop_impossible_parts()
-        answer.error = answer.error or bool(line.get("isApiErrorMessage"))
         content = message.get("content")
+        # What stands in the place of an answer that never came says why; no model said it.
+        answer.error = answer.error or bool(line.get("isApiErrorMessage")) or model == _SYNTHETIC
+        answer.stop = _STOPS.get(text(message.get("stop_reason")) or "", answer.stop)
         for block in [{"type": "text", "text": content}] if isinstance(content, str) else items(content):
             self._block(mapping(block), answer)
         return events
+
+    def _end_turn(self, chain: str) -> None:
+        """The harness says that the turn is over in which the open answer was given."""
+        answer = self._answers.get(chain)
+        if answer is not None and answer.stop is None and not answer.error:
+            answer.stop = Stop.END
 
     def _block(self, block: Mapping[str, Any], answer: _OpenCall) -> None:
         kind = block.get("type")
@@ -164,6 +190,7 @@ class ClaudeCodeReader:
                 ts=answer.ts,
                 batch=answer.id,
             )
+            answer.stop = Stop.CALLS
             answer.calls.append((identifier(block.get("id")), call))
         elif kind.endswith("tool_result"):
             answer.results.append(block)
@@ -184,7 +211,7 @@ class ClaudeCodeReader:
             "usage": reported(usage),
         }
         if first or words:
-            events.append(ModelCall(text=words, error=answer.error, **common))
+            events.append(ModelCall(text=words, error=answer.error, stop=answer.stop, **common))
         elif has_spent(usage):
             # A later line of a call that was given out already, with more tokens than before.
             events.append(Notice(kind=NoticeKind.USAGE, **common))
@@ -205,10 +232,11 @@ class ClaudeCodeReader:
         words = joined_text(content)
         if words is None:
             return events
-        if line.get("isCompactSummary") or line.get("isMeta") or is_injected(words):
-            events.append(Notice(kind=NoticeKind.NOTE, text=words, chain_id=chain, ts=ts))
+        asked = "" if line.get("isCompactSummary") or line.get("isMeta") else persons_words(words)
+        if asked:
+            events.append(Message(text=asked, chain_id=chain, ts=ts))
         else:
-            events.append(Message(text=words, chain_id=chain, ts=ts))
+            events.append(Notice(kind=NoticeKind.NOTE, text=words, chain_id=chain, ts=ts))
         return events
 
     def _result(self, block: Mapping[str, Any], ts: float | None) -> Sequence[ToolCall]:
@@ -220,6 +248,15 @@ class ClaudeCodeReader:
         if ts is not None:
             result["ts"] = ts
         return self._calls.close(identifier(block.get("tool_use_id")), **result)
+
+
+def _retry(line: Mapping[str, Any]) -> str:
+    """What the harness reports of a call of the model that did not get through."""
+    error = mapping(line.get("error"))
+    status, message = count(error.get("status")), text(mapping(error.get("error")).get("message"))
+    what = "API error" + (f" {status}" if status else "") + (f": {message}" if message else "")
+    attempt, most = count(line.get("retryAttempt")), count(line.get("maxRetries"))
+    return f"{what} (retry {attempt} of {most})" if attempt and most else what
 
 
 def _totals_of(value: Mapping[str, Any]) -> Usage:

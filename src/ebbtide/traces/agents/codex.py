@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from ebbtide.errors import TranscriptError
-from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
+from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, Stop, ToolCall
 from ebbtide.events.usage import CLASSES, Usage
 from ebbtide.traces.agents.session_sniffing import CODEX_PRINTED, is_bare_codex_item
 from ebbtide.traces.input.json_value import json_value
@@ -30,6 +30,7 @@ from ebbtide.traces.records.fields import (
     shown,
     text,
 )
+from ebbtide.traces.records.injected_words import persons_words
 from ebbtide.traces.records.joining import OpenCalls, Seen
 from ebbtide.traces.records.provider_usage import openai_usage, reported
 
@@ -40,6 +41,7 @@ _INJECTED = re.compile(
     r"|personality_|model_switch|token_budget|hook_)"
     r"|# AGENTS\.md instructions)"
 )
+_OVER = ("task_complete", "turn_complete")  # events that end a turn
 _MOST_TEXTS = 100  # messages of one answer
 
 
@@ -123,27 +125,29 @@ class CodexReader:
         args = next((item[key] for key in ("arguments", "input", "action", "query") if key in item), None)
         call = ToolCall(name=tool, args=arguments(args), ts=self._ts, batch=f"turn {self._turn}")
         # These have no output line of their own.
+        self._answer.stop = Stop.CALLS
         alone = kind in ("web_search_call", "image_generation_call") or item.get("call_id") is None
         return [*events, *self._calls.open(None if alone and kind != "function_call" else name, call)]
 
     def _message(self, item: Mapping[str, Any]) -> Sequence[Event]:
         words, role = joined_text(item.get("content")), item.get("role")
         if role == "assistant":
-            return self._spoken(words, "item")
+            return self._spoken(words, "item", item)
         if words is None:
             return ()
         events = self._flushed()
-        if role != "user" or _INJECTED.match(words):
+        if role != "user" or _INJECTED.match(words) or not persons_words(words):
             return [*events, Notice(kind=NoticeKind.NOTE, text=words, ts=self._ts)]
-        return [*events, Message(text=words, ts=self._ts)]
+        return [*events, Message(text=persons_words(words), ts=self._ts)]
 
-    def _spoken(self, words: str | None, source: str) -> Sequence[Event]:
+    def _spoken(self, words: str | None, source: str, record: Mapping[str, Any]) -> Sequence[Event]:
         if words is not None and self._answer.is_twin(words, source):
             return ()
         events = self._answering() if len(self._answer.texts) < _MOST_TEXTS else self._flushed()
         self._answer.begun = True
         if words is not None:
             self._answer.texts.append(words)
+        self._answer.stop = Stop.END if record.get("phase") == "final_answer" else None
         return events
 
     def _answering(self) -> Sequence[Event]:
@@ -160,7 +164,9 @@ class CodexReader:
             info = mapping(payload.get("info"))
             return self._tokens(info.get("last_token_usage"), info.get("total_token_usage"))
         if kind == "agent_message":
-            return self._spoken(text(payload.get("message")), "event")
+            return self._spoken(text(payload.get("message")), "event", payload)
+        if kind in _OVER and self._answer.begun:
+            self._answer.stop = Stop.END
         if kind == "item_completed":
             return self._completed(mapping(payload.get("item")))
         name = identifier(payload.get("call_id"))
@@ -170,6 +176,9 @@ class CodexReader:
             kind == "patch_apply_end" and payload.get("success") is False
         ):
             self._calls.amend(name, error=True)
+        elif kind == "turn_aborted":
+            why = f"turn_aborted: {text(payload.get('reason')) or 'unknown'}"
+            return [*self._flushed(), Notice(kind=NoticeKind.OTHER, text=why, ts=self._ts)]
         elif kind == "error":
             words = text(payload.get("message"))
             return [Notice(kind=NoticeKind.ERROR, text=words, error=True, ts=self._ts)]
@@ -216,7 +225,7 @@ class CodexReader:
         self._counted = True
         self._turn += 1
         usage.model = self._model
-        return [ModelCall(text=self._answer.take(), ts=self._ts, usage=usage)]
+        return [ModelCall(**self._answer.take(), ts=self._ts, usage=usage)]
 
     def _result(self, output: object) -> dict[str, Any]:
         """What an output says: its text, and whether it failed, as far as it tells."""
@@ -232,7 +241,7 @@ class CodexReader:
             return ()
         self._turn += 1
         usage = None if self._model is None else Usage(model=self._model)
-        return (ModelCall(text=self._answer.take(), ts=self._ts, usage=usage),)
+        return (ModelCall(**self._answer.take(), ts=self._ts, usage=usage),)
 
 
 def _sum(first: Usage, second: Usage) -> Usage:
@@ -251,12 +260,14 @@ class OpenAnswer:
         texts: Its messages.
         begun: Whether there is anything of it.
         acted: Whether results of its calls came already.
+        stop: Why the model said no more.
     """
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.begun = False
         self.acted = False
+        self.stop: Stop | None = None
         self._once: deque[tuple[str, str]] = deque(maxlen=_TWINS)
 
     def is_twin(self, words: str, source: str) -> bool:
@@ -268,11 +279,11 @@ class OpenAnswer:
         self._once.append((words, source))
         return False
 
-    def take(self) -> str:
-        """Its text; another answer begins."""
-        words = "\n\n".join(self.texts)
-        self.texts, self.begun, self.acted = [], False, False
-        return words
+    def take(self) -> dict[str, Any]:
+        """Its text and why it stopped, as fields of `ModelCall`; another answer begins."""
+        said = {"text": "\n\n".join(self.texts), "stop": self.stop}
+        self.texts, self.begun, self.acted, self.stop = [], False, False, None
+        return said
 
 
 _HEADED = ("Command: ", "Chunk ID: ", "Exit code: ", "Wall time: ", "Script ")
