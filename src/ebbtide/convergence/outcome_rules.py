@@ -70,7 +70,7 @@ AGENT = {
             "limit.max-rounds",
             r"max[_ ](?:rounds?|turns?|steps?|iterations?|tokens|retries"
             r"|consecutive_auto_reply)(?:[_ ](?:reached|exceeded)|\W+\d+)?"
-            r"(?= (?:reached|exceeded|hit)|\W*\Z)|exit_(?:cost|context|format|error)|limitsexceeded",
+            r"(?= (?:reached|exceeded|hit)|\W*\Z)|exit_(?:cost|context|total_execution_time)|limitsexceeded",
         ),
         anywhere(
             "limit.out-of",

@@ -64,7 +64,7 @@ def run_screen(
 
 def verdict_lines(summary: RunSummary) -> list[Line]:
     """How the run ended and how it went, the words that say so, and why."""
-    head = Line(summary.title, word_style(summary)).append(f"  {plain(summary.source)}")
+    head = Line(summary.words, word_style(summary)).append(f"  {plain(summary.source)}")
     how = ended(summary.ending)
     lines = [head, *([] if how is None else [Line.safe(how)]), Line.safe(summary.reason)]
     if summary.bill.sentence:
@@ -141,7 +141,7 @@ def _findings(
     if not items:
         if summary.course is Course.UNKNOWN:
             return [Line("none in what was recorded", "dim")]
-        return [Line("none: no loop, no limit passed, no runaway cost", "green")]
+        return [Line(f"none: {wording.nothing_found(summary)}", "green")]
     visible = items if everything else items[:_FINDINGS]
     rows = []
     for index, item in enumerate(visible):

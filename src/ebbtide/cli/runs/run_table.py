@@ -86,7 +86,7 @@ def alike_runs(runs: Sequence[RunSummary]) -> list[list[RunSummary]]:
     """Runs of one headline and one reason together, wherever in the run that was; each in the order given."""
     groups: dict[tuple[str, str], list[RunSummary]] = {}
     for run in runs:
-        groups.setdefault((run.title, _reason(run)), []).append(run)
+        groups.setdefault((run.words, _reason(run)), []).append(run)
     return list(groups.values())
 
 
@@ -118,7 +118,7 @@ def _table(groups: Sequence[Sequence[RunSummary]], folder: str, width: int) -> l
     """A row a group of runs, and under its name why, or where its money went."""
     cells = [
         (
-            Line(group[0].title, word_style(group[0])),
+            Line(group[0].words, word_style(group[0])),
             Line(f"{sum(run.spent.events for run in group):,}"),
             Line(_costs(group)),
         )

@@ -53,6 +53,19 @@ MEANINGS: Final[Mapping[Headline, str]] = {
     Headline.LIMIT: "A limit ended it, or it exceeded one.",
     Headline.STUCK: "It goes in circles, or spends without progress, and nothing has ended that.",
 }
+#: The second words that each first word allows: what it says itself, or would deny, is not said. A run that
+#: failed, or that a limit ended, was not healthy; one that is stuck repeated itself.
+SECOND: Final[Mapping[Headline, frozenset[Course]]] = {
+    **dict.fromkeys(
+        (Headline.CONVERGED, Headline.FINISHED, Headline.GOING_ON, Headline.HANDED_BACK), frozenset(Course)
+    ),
+    **dict.fromkeys(
+        (Headline.CUT_OFF, Headline.BLOCKED, Headline.FAILED), frozenset(Course) - {Course.HEALTHY}
+    ),
+    Headline.LIMIT: frozenset((Course.NOISY, Course.COSTLY)),
+    Headline.STUCK: frozenset((Course.COSTLY,)),
+    **dict.fromkeys(map(Headline, Course), frozenset()),
+}
 #: Words that say nothing of a run that is not over: its latest words may look like an end.
 OF_AN_END: Final = frozenset((Headline.FINISHED, Headline.CUT_OFF, *map(Headline, Course)))
 _BY_ENDING: Final[Mapping[EndKind, Headline]] = {

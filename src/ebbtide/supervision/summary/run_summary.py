@@ -13,7 +13,7 @@ from ebbtide.budget.bill.bill import Bill
 from ebbtide.codec import to_wire
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.ending import RunEnding
-from ebbtide.supervision.summary.headline import OF_AN_END, Course, Headline, course, headline
+from ebbtide.supervision.summary.headline import OF_AN_END, SECOND, Course, Headline, course, headline
 from ebbtide.supervision.summary.run_facts import RunFacts
 from ebbtide.supervision.verdict import Verdict
 
@@ -239,8 +239,9 @@ class RunSummary:
         latest: What to do now, after the last event.
         bill: Where the money went.
         ending: How the run ended, as it says itself.
-        recovered: Whether something resolved what the verdict was about: a new answer, new claims, or the end
-            of the work. None where the verdict still held at the end, or there was none.
+        recovered: Whether something new came, in the same chain, after what the verdict was about, and the
+            run did not end in a failure or at a limit. None where the verdict still held at the end, or there
+            was none.
         spent: What it took.
         facts: What is known about its calls beside loops, and what was not recorded.
         findings: The most expensive first, then the longest.
@@ -304,13 +305,10 @@ class RunSummary:
         return course(steps, blind=self._is_blind)
 
     @property
-    def title(self) -> str:
-        """How it ended and how it went: "FINISHED, NOISY"; one word where one says both."""
-        word = self.headline
-        says_both = word.value in tuple(Course) or (
-            word in (Headline.STUCK, Headline.LIMIT) and self.course is not Course.COSTLY
-        )
-        return word.value if says_both else f"{word.value}, {self.course.value}"
+    def words(self) -> str:
+        """How it ended and how it went: "FINISHED, NOISY"; one word where the second would say nothing."""
+        word, second = self.headline, self.course
+        return f"{word.value}, {second.value}" if second in SECOND[word] else word.value
 
     @property
     def _is_blind(self) -> bool:

@@ -157,7 +157,13 @@ def unrecorded(coverage: Coverage) -> str | None:
     return None
 
 
-def run_reason(highest: Verdict, findings: Sequence[RunFinding], spent: Spending, coverage: Coverage) -> str:
+def run_reason(
+    highest: Verdict,
+    findings: Sequence[RunFinding],
+    spent: Spending,
+    coverage: Coverage,
+    ending: EndKind = EndKind.UNKNOWN,
+) -> str:
     """Why a run has its headline, in one sentence.
 
     Args:
@@ -165,9 +171,10 @@ def run_reason(highest: Verdict, findings: Sequence[RunFinding], spent: Spending
         findings: What was found.
         spent: What the run took.
         coverage: How much of it was recorded.
+        ending: How it ended, which the reason does not deny.
     """
     if highest.action is Action.ALLOW:
-        return unrecorded(coverage) or _all_clear(spent)
+        return unrecorded(coverage) or _all_clear(spent, ending)
     behind = next(
         (
             finding
@@ -183,8 +190,8 @@ def run_reason(highest: Verdict, findings: Sequence[RunFinding], spent: Spending
     return f"{behind.sentence}{size}."
 
 
-def _all_clear(spent: Spending) -> str:
+def _all_clear(spent: Spending, ending: EndKind) -> str:
     if not spent.events:
         return "There is no event."
     number = f"{spent.events:,} {unit(spent)}" if spent.events != 1 else "One event"
-    return f"{number}: no loop, and no limit passed."
+    return f"{number}: no loop{'' if ending is EndKind.LIMIT else ', and no limit passed'}."
